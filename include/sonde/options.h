@@ -1,0 +1,70 @@
+// The settings of a recorder. Every default suits a training job on one machine.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "sonde/status.h"
+
+namespace sonde {
+
+// What a call does when there is no room for its record.
+enum class Overflow : std::uint8_t {
+  wait,         // until there is room, but at most RecorderOptions::max_wait; then drop_newest
+  drop_newest,  // this record is lost, and counted
+  drop_oldest,  // the oldest record that still waits is lost, and counted
+};
+
+// How scalars are written. Every reader takes f32; TensorBoard's fast reader silently ignores f64.
+enum class Precision : std::uint8_t { f32, f64 };
+
+// Receives what went wrong while recording, one sentence each. Called from the backend or a recording thread, one call
+// at a time, and never with a lock held: it may call the recorder.
+using ErrorHandler = std::function<void(const Status&)>;
+
+struct RecorderOptions {
+  // Bytes of tensor data that may wait between the recording threads and the disk. Beyond it `tensors` decides.
+  // More rides out longer bursts; all of it can become resident.
+  std::size_t memory = std::size_t{256} << 20;
+
+  // Scalars are small and precious, tensors large and many: one waits, the other is dropped.
+  Overflow scalars = Overflow::wait;
+  Overflow tensors = Overflow::drop_newest;
+  // The longest that one call may block under Overflow::wait.
+  std::chrono::milliseconds max_wait{1000};
+
+  // How long a record may stay in memory before it is written. Shorter loses less in a crash, longer writes less often.
+  std::chrono::milliseconds flush_interval{100};
+
+  Precision precision = Precision::f32;
+
+  // Buckets of the histograms that TensorBoard shows, at least 1. The statistics file keeps the full resolution.
+  int histogram_buckets = 30;
+
+  // Where print and print_full write; null prints nothing. Not owned, and must stay open until close.
+  std::FILE* console = stdout;
+
+  // Appended to the name of the event file, e.g. ".rank3"; no slashes.
+  std::string file_suffix;
+
+  // Null: errors are only counted. See Recorder::counters.
+  ErrorHandler on_error;
+};
+
+// What happened so far; every number only grows.
+struct Counters {
+  std::uint64_t scalars = 0;          // taken from callers
+  std::uint64_t tensors = 0;          // likewise: histograms, images, audio, probes
+  std::uint64_t dropped_scalars = 0;  // for want of room
+  std::uint64_t dropped_tensors = 0;
+  std::uint64_t rejected = 0;      // unusable: bad shape, two kinds of summary under one tag, after close
+  std::uint64_t write_errors = 0;  // batches that the disk refused
+  std::uint64_t lost_records = 0;  // records in those batches
+  std::uint64_t bytes_written = 0;
+};
+
+}  // namespace sonde

@@ -1,0 +1,244 @@
+// Recording from a running program.
+//
+//   auto opened = sonde::Recorder::open("logs/train");
+//   if (!opened) ...                                     // nothing is thrown
+//   sonde::Recorder& rec = *opened;
+//   sonde::Scalar loss = rec.series("loss");             // resolve a name once; then tens of nanoseconds a call
+//   sonde::Probe out = rec.probe("dense_1/out");
+//   for (std::int64_t n = 0; n < steps; ++n) {
+//     auto step = rec.step(n);                           // ends with its scope
+//     if (out.wanted(step)) out.record(step, sonde::view(values, {32, 128}));
+//     loss.record(value, n);
+//   }
+//
+// Threads. Every call is safe from any thread, with one exception: a Step and a Group belong to the thread that made
+// them. The work - statistics, encoding, writing - is done by one backend thread for the whole process.
+// Failure. A record call never fails in the caller's way: what cannot be kept is counted (Recorder::counters), reported
+// to RecorderOptions::on_error and noted in the log.
+// Blocking. No record call blocks longer than RecorderOptions::max_wait.
+// Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of the process recorders that
+// are still open are drained for up to two seconds. After fork() the child's first call opens a file of its own.
+// Order. Within a tag, the order in the file is the order of the calls, over all threads.
+//
+// With SONDE_DISABLED defined all of this compiles to nothing.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sonde/export.h"
+#include "sonde/graph.h"
+#include "sonde/options.h"
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+
+#if defined(SONDE_DISABLED)
+#include "sonde/disabled.h"  // IWYU pragma: export
+#else
+
+namespace sonde {
+
+namespace record {
+class Channel;
+struct GroupData;
+struct ProbeEntry;
+struct StepData;
+}  // namespace record
+
+// What the end of a step knows: everything that arrived during it. Only valid inside the condition that receives it.
+class StepValues {
+ public:
+  // The last value of a scalar recorded during the step; NaN if there was none.
+  SONDE_API double scalar(std::string_view name) const noexcept;
+  SONDE_API std::int64_t step() const noexcept;
+
+ private:
+  friend class record::Channel;
+  explicit StepValues(const record::StepData& data) noexcept : data_(data) {}
+  const record::StepData& data_;
+};
+
+// What is kept of a tensor. Combine with |.
+enum class Keep : std::uint8_t {
+  nothing = 0,
+  stats = 1,      // count, non-finite, zeros, negatives, min, max, mean, deviation: under 100 bytes
+  histogram = 2,  // full resolution in the statistics file, and TensorBoard's in the event file
+  image = 4,      // of the whole tensor, as Recorder::image draws it
+  print = 8,      // one line on the console
+};
+constexpr Keep operator|(Keep a, Keep b) noexcept {
+  return static_cast<Keep>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has(Keep set, Keep flag) noexcept {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) != 0;
+}
+
+struct ProbeOptions {
+  Kind kind = Kind::activation;
+  std::vector<std::string> inputs = {};  // names of the probes it is computed from
+  Keep keep = Keep::stats | Keep::histogram;
+  std::int64_t every = 1;  // steps; 0: never
+  // Evaluated on the backend when the step ends, so that a loss computed last decides over the activations of the very
+  // same step. Unset: always.
+  std::function<bool(const StepValues&)> when = {};
+  Layout layout = Layout::NHWC;  // for Keep::image
+  ImageOptions image = {};
+};
+
+// A series of numbers.
+class Scalar {
+ public:
+  Scalar() noexcept = default;  // inert
+  SONDE_API void record(double value, std::int64_t step) const noexcept;
+  template <std::floating_point Step>
+  void record(double value, Step step) const = delete;  // steps are integers: are the arguments swapped?
+
+ private:
+  friend class Recorder;
+  Scalar(std::shared_ptr<record::Channel> channel, std::uint32_t id) noexcept : channel_(std::move(channel)), id_(id) {}
+  std::shared_ptr<record::Channel> channel_;
+  std::uint32_t id_ = 0;
+};
+
+// One pass of training or evaluation. It ends with its scope, or when a larger step begins; then its conditions are
+// evaluated and its statistics written as one record.
+class Step {
+ public:
+  SONDE_API Step(Step&& other) noexcept;
+  SONDE_API Step& operator=(Step&& other) noexcept;
+  SONDE_API ~Step();
+  // Ends it early; the destructor then does nothing.
+  SONDE_API void end() noexcept;
+  std::int64_t number() const noexcept { return number_; }
+  bool evaluation() const noexcept { return evaluation_; }
+
+ private:
+  friend class Recorder;
+  friend class Probe;
+  Step(std::shared_ptr<record::Channel> channel, std::int64_t number, bool evaluation) noexcept
+      : channel_(std::move(channel)), number_(number), evaluation_(evaluation) {}
+  std::shared_ptr<record::Channel> channel_;
+  std::int64_t number_ = 0;
+  bool evaluation_ = false;
+};
+
+// A place in the network. Recorded again within one step it is occurrence #1, #2, ... (micro-batches).
+class Probe {
+ public:
+  Probe() noexcept = default;  // inert
+  // Whether record() would keep anything of this step; ask before computing or fetching the values.
+  SONDE_API bool wanted(const Step& step) const noexcept;
+  SONDE_API void record(const Step& step, const TensorArg& tensor) const noexcept;
+
+ private:
+  friend class Recorder;
+  Probe(std::shared_ptr<record::Channel> channel, const record::ProbeEntry* entry) noexcept
+      : channel_(std::move(channel)), entry_(entry) {}
+  std::shared_ptr<record::Channel> channel_;
+  const record::ProbeEntry* entry_ = nullptr;
+};
+
+// Many values of one step, written as one event when it ends.
+class Group {
+ public:
+  SONDE_API Group(Group&& other) noexcept;
+  SONDE_API Group& operator=(Group&& other) noexcept;
+  SONDE_API ~Group();
+  SONDE_API void scalar(std::string_view name, double value) noexcept;
+  SONDE_API void histogram(std::string_view name, const TensorArg& tensor) noexcept;
+  SONDE_API void image(std::string_view name, const TensorArg& tensor, Layout layout,
+                       const ImageOptions& options = {}) noexcept;
+  SONDE_API void text(std::string_view name, std::string_view text) noexcept;
+  SONDE_API void end() noexcept;
+
+ private:
+  friend class Recorder;
+  Group(std::shared_ptr<record::Channel> channel, std::unique_ptr<record::GroupData> data) noexcept;
+  std::shared_ptr<record::Channel> channel_;
+  std::unique_ptr<record::GroupData> data_;
+};
+
+// Writes one run: a directory with an event file that TensorBoard opens and a statistics file. Several recorders in one
+// process (train and test writers) share the backend; each has a file of its own.
+class Recorder {
+ public:
+  // Makes the directory where it is missing. Fails, with the reason, where nothing can be written.
+  SONDE_API static Result<Recorder> open(std::string_view directory, const RecorderOptions& options = {});
+  // For jobs that must go on: the reason goes to `on_error`, and the recorder that comes back does nothing.
+  SONDE_API static Recorder open_or_disabled(std::string_view directory, const ErrorHandler& on_error,
+                                             const RecorderOptions& options = {});
+
+  SONDE_API Recorder(Recorder&& other) noexcept;
+  SONDE_API Recorder& operator=(Recorder&& other) noexcept;
+  SONDE_API ~Recorder();  // closes
+
+  bool enabled() const noexcept { return channel_ != nullptr; }
+  SONDE_API const std::string& directory() const noexcept;
+
+  // Handles. The same name gives the same series; an empty or unusable name gives an inert handle and is counted.
+  SONDE_API Scalar series(std::string_view name) noexcept;
+  SONDE_API Probe probe(std::string_view name, const ProbeOptions& options = {}) noexcept;
+
+  SONDE_API Step step(std::int64_t number) noexcept;
+  // A pass over held-out data, counted on its own from 0. Probes recorded in it go under "eval/".
+  SONDE_API Step evaluation() noexcept;
+  SONDE_API Group group(std::int64_t step) noexcept;
+
+  // By name: (name, value, step). The name is the tag that TensorBoard shows; one tag, one kind of summary.
+  SONDE_API void scalar(std::string_view name, double value, std::int64_t step) noexcept;
+  SONDE_API void histogram(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
+  SONDE_API void image(std::string_view name, const TensorArg& tensor, std::int64_t step, Layout layout,
+                       const ImageOptions& options = {}) noexcept;
+  // [frames] or [frames, channels]; floats in [-1, 1] or i16.
+  SONDE_API void audio(std::string_view name, const TensorArg& tensor, std::int64_t step,
+                       const AudioOptions& options = {}) noexcept;
+  SONDE_API void text(std::string_view name, std::string_view markdown, std::int64_t step) noexcept;
+  // Labels (0 or 1) and predictions (0 to 1) of the same size.
+  SONDE_API void pr_curve(std::string_view name, const TensorView& labels, const TensorView& predictions,
+                          std::int64_t step, int thresholds = 127) noexcept;
+  SONDE_API void mesh(std::string_view name, const TensorView& vertices, std::int64_t step,
+                      const MeshOptions& options = {}) noexcept;
+  SONDE_API void hparams(const HParams& hparams) noexcept;
+  SONDE_API void graph(const Graph& graph) noexcept;
+  SONDE_API void custom_scalars(const std::vector<ChartCategory>& layout) noexcept;
+
+  // On the console: dense_1/out f32[32,128] -2.1 |.:#:.| 2.6  mean 0.01 std 1.02
+  SONDE_API void print(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
+  // The values, summarised as NumPy prints them.
+  SONDE_API void print_full(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
+
+  // Floating-point steps do not compile: they are swapped arguments.
+  template <class Value, std::floating_point Number, class... Rest>
+  void scalar(std::string_view name, Value value, Number step, Rest...) = delete;
+  template <std::floating_point Number, class... Rest>
+  void histogram(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
+  template <std::floating_point Number, class... Rest>
+  void image(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
+  template <std::floating_point Number>
+  Step step(Number number) = delete;
+
+  // The last step whose end the backend has written; -1 before the first.
+  SONDE_API std::int64_t committed_step() const noexcept;
+  SONDE_API Counters counters() const noexcept;
+
+  // Returns when everything recorded before the call, by any thread, is in the file; the first error since the last
+  // flush otherwise.
+  SONDE_API Status flush() noexcept;
+  // Flushes and ends the files. A second call does nothing.
+  SONDE_API Status close() noexcept;
+
+ private:
+  explicit Recorder(std::shared_ptr<record::Channel> channel) noexcept;
+  std::shared_ptr<record::Channel> channel_;
+};
+
+}  // namespace sonde
+
+#endif

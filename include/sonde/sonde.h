@@ -1,0 +1,9 @@
+// Sonde: records what happens inside a neural network. This header brings the whole public interface.
+#pragma once
+
+#include "sonde/graph.h"      // IWYU pragma: export
+#include "sonde/options.h"    // IWYU pragma: export
+#include "sonde/recorder.h"   // IWYU pragma: export
+#include "sonde/status.h"     // IWYU pragma: export
+#include "sonde/summaries.h"  // IWYU pragma: export
+#include "sonde/tensor.h"     // IWYU pragma: export

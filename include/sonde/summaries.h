@@ -1,0 +1,68 @@
+// What can be recorded besides plain numbers and tensors, and how it is shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sonde/tensor.h"
+
+namespace sonde {
+
+// The part a tensor plays in a network; together with its name it is the tensor's identity.
+enum class Kind : std::uint8_t { activation, gradient, weight, update, input, output };
+SONDE_API std::string_view to_string(Kind kind) noexcept;
+
+// Which axis is which in a tensor that is drawn. The axes left out have size 1.
+enum class Layout : std::uint8_t { HW, HWC, CHW, NHW, NHWC, NCHW };
+
+enum class ColorMap : std::uint8_t {
+  automatic,  // 1, 3 or 4 channels: grey, RGB, RGBA as they are; other counts: diverging if signed, else viridis
+  grey,
+  viridis,    // magnitude: dark blue to yellow
+  diverging,  // signed: blue, white at zero, red
+};
+
+struct ImageOptions {
+  ColorMap colors = ColorMap::automatic;
+  // A batch of N images is one grid; so are the channels where they are not colours. At most so many cells are drawn.
+  int max_cells = 64;
+  // Floats are scaled from [low, high] to the full range. Equal bounds (the default) mean: [0, 1] for colours, and the
+  // finite minimum and maximum of the tensor (symmetric about zero where diverging) for colour maps.
+  double low = 0;
+  double high = 0;
+};
+
+struct AudioOptions {
+  int sample_rate = 44100;
+  enum class Encoding : std::uint8_t { pcm16, float32 } encoding = Encoding::pcm16;
+  std::string label;  // Markdown, shown beside the player
+};
+
+using HParam = std::variant<bool, std::int64_t, double, std::string>;
+struct HParams {
+  std::vector<std::pair<std::string, HParam>> values;
+  std::vector<std::string> metrics;  // tags of scalars to show in the table of runs
+  std::string group;                 // runs of one group are repetitions; empty: a group of its own
+};
+
+struct MeshOptions {
+  // Colours u8 and faces i32 or i64, both [points, 3] like the vertices, or with a leading batch axis. Optional.
+  const TensorView* colors = nullptr;
+  const TensorView* faces = nullptr;
+};
+
+// A page of TensorBoard's custom scalars.
+struct Chart {
+  std::string title;
+  std::vector<std::string> tags;  // regular expressions; for a margin chart: value, lower, upper
+  bool margin = false;
+};
+struct ChartCategory {
+  std::string title;
+  std::vector<Chart> charts;
+};
+
+}  // namespace sonde
