@@ -1,0 +1,110 @@
+// One subcommand: its name, a summary, its flags, and what it does. Each lives in a file of its own; commands.cc lists
+// them all.
+//
+//   class Hello final : public Subcommand {
+//    public:
+//     Hello() : Subcommand({.name = "hello", .usage = "hello NAME [options]", .summary = "greet somebody"}) {}
+//     void setup(Flags& flags) override {
+//       flags.argument(name_, "NAME", "whom to greet");
+//       flags.option(times_, "--times", "N", "how often (1)");
+//     }
+//     int run() override { ... return 0; }
+//    private:
+//     std::string name_;
+//     std::int64_t times_ = 1;
+//   };
+//   std::unique_ptr<Subcommand> make_hello_command() { return std::make_unique<Hello>(); }
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace sonde::cli {
+
+// Exit codes of every command. `1` is left to commands with a verdict (damage found, tensors differ).
+inline constexpr int kSuccess = 0;
+inline constexpr int kError = 2;
+
+// The arguments and options of one command, bound to variables that are written when the command line is parsed; a
+// variable keeps its value where the option is not given. Knows nothing of the parser, which only parse.cc includes.
+class Flags {
+ public:
+  using Target = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*>;
+  struct Flag {
+    std::string name;   // "--steps"; an argument's "FILE"
+    std::string value;  // placeholder: "N"; empty for switches and arguments
+    std::string help;   // a few words, with the default where there is one
+    Target target;
+    std::vector<std::string> choices = {};  // empty: anything
+    bool required = false;                  // arguments only
+  };
+
+  // Arguments are taken in the order of these calls; `arguments` takes all that are left, at least one.
+  void argument(std::string& target, std::string name, std::string help) {
+    arguments_.push_back({std::move(name), "", std::move(help), &target, {}, true});
+  }
+  void optional_argument(std::string& target, std::string name, std::string help) {
+    arguments_.push_back({std::move(name), "", std::move(help), &target});
+  }
+  void arguments(std::vector<std::string>& target, std::string name, std::string help) {
+    arguments_.push_back({std::move(name), "", std::move(help), &target, {}, true});
+  }
+
+  // `--name VALUE`, or `-x,--name VALUE` where the name gives both.
+  template <class T>
+  void option(T& target, std::string name, std::string value, std::string help) {
+    options_.push_back({std::move(name), std::move(value), std::move(help), &target});
+  }
+  void choice(std::string& target, std::string name, std::vector<std::string> choices, std::string help) {
+    std::string value;
+    for (const std::string& one : choices) value += (value.empty() ? "" : "|") + one;
+    options_.push_back({std::move(name), std::move(value), std::move(help), &target, std::move(choices)});
+  }
+  // `--name`, which makes the target true.
+  void toggle(bool& target, std::string name, std::string help) {
+    options_.push_back({std::move(name), "", std::move(help), &target});
+  }
+
+  const std::vector<Flag>& all_arguments() const noexcept { return arguments_; }
+  const std::vector<Flag>& all_options() const noexcept { return options_; }
+
+ private:
+  std::vector<Flag> arguments_;
+  std::vector<Flag> options_;
+};
+
+class Subcommand {
+ public:
+  struct About {
+    std::string_view name;                        // "show"
+    std::string_view usage;                       // "show FILE [options]"
+    std::string_view summary;                     // one line, in the list of commands
+    std::string_view details = {};                // a paragraph or two, in `sonde help show`
+    std::vector<std::string_view> examples = {};  // command lines
+  };
+
+  explicit Subcommand(About about) : about_(std::move(about)) {}
+  virtual ~Subcommand() = default;
+  Subcommand(const Subcommand&) = delete;
+  Subcommand& operator=(const Subcommand&) = delete;
+
+  const About& about() const noexcept { return about_; }
+
+  // Called once, before parsing.
+  virtual void setup(Flags& flags) = 0;
+  // Called after parsing. Returns the exit code: kSuccess, or what fail() gave (terminal.h).
+  virtual int run() = 0;
+
+ private:
+  About about_;
+};
+
+std::unique_ptr<Subcommand> make_demo_command();    // demo.cc
+std::unique_ptr<Subcommand> make_doctor_command();  // doctor.cc
+std::unique_ptr<Subcommand> make_show_command();    // show.cc
+
+}  // namespace sonde::cli
