@@ -1,0 +1,96 @@
+#include "tensor/copy.h"
+
+#include <cstring>
+
+#include "base/bytes.h"
+
+namespace sonde {
+namespace {
+
+// The same elements in the same order with as few axes as possible: axes of size 1 vanish, and neighbours that lie
+// behind each other in memory are joined.
+void join_axes(TensorView& view) noexcept {
+  Shape shape;
+  Shape strides;
+  for (int axis = 0; axis < view.shape.rank(); ++axis) {
+    const std::int64_t size = view.shape[axis];
+    const std::int64_t stride = view.strides[axis];
+    if (size == 1) continue;
+    const int last = shape.rank() - 1;
+    if (last >= 0 && strides[last] == stride * size) {
+      shape[last] *= size;
+      strides[last] = stride;
+    } else {
+      shape.push_back(size);
+      strides.push_back(stride);
+    }
+  }
+  if (shape.rank() == 0) {
+    shape.push_back(1);
+    strides.push_back(1);
+  }
+  view.shape = shape;
+  view.strides = strides;
+}
+
+template <std::size_t Size>
+void gather(const std::byte* from, std::int64_t count, std::int64_t stride, std::byte* to) noexcept {
+  struct Raw {
+    std::byte bytes[Size];
+  };
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * static_cast<std::int64_t>(Size), from + i * stride * static_cast<std::int64_t>(Size),
+                sizeof(Raw));
+  }
+}
+
+}  // namespace
+
+void for_each_run(const TensorView& original,
+                  const std::function<void(const std::byte*, std::int64_t, std::int64_t)>& run) {
+  if (original.size() <= 0) return;
+  TensorView view = original;
+  join_axes(view);
+  const auto size = static_cast<std::int64_t>(size_of(view.dtype));
+  const int inner = view.shape.rank() - 1;
+  std::array<std::int64_t, kMaxRank> index{};
+  const auto* at = static_cast<const std::byte*>(view.data);
+  for (;;) {
+    run(at, view.shape[inner], view.strides[inner]);
+    int axis = inner - 1;
+    for (; axis >= 0; --axis) {
+      auto& i = index[static_cast<std::size_t>(axis)];
+      at += view.strides[axis] * size;
+      if (++i < view.shape[axis]) break;
+      at -= view.strides[axis] * size * view.shape[axis];
+      i = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+void copy_dense(const TensorView& view, void* out) noexcept {
+  if (view.contiguous()) {
+    if (view.size() > 0) std::memcpy(out, view.data, byte_size(view));
+    return;
+  }
+  auto* to = static_cast<std::byte*>(out);
+  const std::size_t size = size_of(view.dtype);
+  for_each_run(view, [&](const std::byte* from, std::int64_t count, std::int64_t stride) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * size;
+    if (stride == 1) {
+      std::memcpy(to, from, bytes);
+    } else {
+      switch (size) {
+        case 1: gather<1>(from, count, stride, to); break;
+        case 2: gather<2>(from, count, stride, to); break;
+        case 4: gather<4>(from, count, stride, to); break;
+        case 8: gather<8>(from, count, stride, to); break;
+        default: gather<16>(from, count, stride, to); break;
+      }
+    }
+    to += bytes;
+  });
+}
+
+}  // namespace sonde
