@@ -30,7 +30,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SondeConfigVersion.cmake DESTINATION $
 
 # pkg-config finds the prefix from the place of the file itself, so an installed tree may be moved.
 file(RELATIVE_PATH sonde_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" sonde_pc_to_prefix "${sonde_pc_to_prefix}")
 configure_file(${SONDE_SOURCE_DIR}/cmake/sonde.pc.in ${CMAKE_CURRENT_BINARY_DIR}/sonde.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sonde.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES ${SONDE_SOURCE_DIR}/LICENSE ${SONDE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${SONDE_SOURCE_DIR}/LICENSE ${SONDE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/sonde)
