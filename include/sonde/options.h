@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "sonde/status.h"
+#include "sonde/summaries.h"
 
 namespace sonde {
 
@@ -22,8 +24,8 @@ enum class Overflow : std::uint8_t {
 // How scalars are written. Every reader takes f32; TensorBoard's fast reader silently ignores f64.
 enum class Precision : std::uint8_t { f32, f64 };
 
-// Receives what went wrong while recording, one sentence each. Called from the backend or a recording thread, one call
-// at a time, and never with a lock held: it may call the recorder.
+// Receives what went wrong while recording, one sentence each. Called on the backend thread, one call at a time; it may
+// record, but not flush or close.
 using ErrorHandler = std::function<void(const Status&)>;
 
 struct RecorderOptions {
@@ -53,6 +55,35 @@ struct RecorderOptions {
 
   // Null: errors are only counted. See Recorder::counters.
   ErrorHandler on_error;
+};
+
+class StepValues;
+
+// What is kept of a tensor. Combine with |.
+enum class Keep : std::uint8_t {
+  nothing = 0,
+  stats = 1,      // count, non-finite, zeros, negatives, min, max, mean, deviation: under 100 bytes
+  histogram = 2,  // full resolution in the statistics file, and TensorBoard's in the event file
+  image = 4,      // of the whole tensor, as Recorder::image draws it
+  print = 8,      // one line on the console
+};
+constexpr Keep operator|(Keep a, Keep b) noexcept {
+  return static_cast<Keep>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has(Keep set, Keep flag) noexcept {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) != 0;
+}
+
+struct ProbeOptions {
+  Kind kind = Kind::activation;
+  std::vector<std::string> inputs = {};  // names of the probes it is computed from
+  Keep keep = Keep::stats | Keep::histogram;
+  std::int64_t every = 1;  // steps; 0: never
+  // Evaluated on the backend when the step ends, so that a loss computed last decides over the activations of the very
+  // same step. Unset: always.
+  std::function<bool(const StepValues&)> when = {};
+  Layout layout = Layout::NHWC;  // for Keep::image
+  ImageOptions image = {};
 };
 
 // What happened so far; every number only grows.

@@ -65,33 +65,6 @@ class StepValues {
   const record::StepData& data_;
 };
 
-// What is kept of a tensor. Combine with |.
-enum class Keep : std::uint8_t {
-  nothing = 0,
-  stats = 1,      // count, non-finite, zeros, negatives, min, max, mean, deviation: under 100 bytes
-  histogram = 2,  // full resolution in the statistics file, and TensorBoard's in the event file
-  image = 4,      // of the whole tensor, as Recorder::image draws it
-  print = 8,      // one line on the console
-};
-constexpr Keep operator|(Keep a, Keep b) noexcept {
-  return static_cast<Keep>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
-}
-constexpr bool has(Keep set, Keep flag) noexcept {
-  return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) != 0;
-}
-
-struct ProbeOptions {
-  Kind kind = Kind::activation;
-  std::vector<std::string> inputs = {};  // names of the probes it is computed from
-  Keep keep = Keep::stats | Keep::histogram;
-  std::int64_t every = 1;  // steps; 0: never
-  // Evaluated on the backend when the step ends, so that a loss computed last decides over the activations of the very
-  // same step. Unset: always.
-  std::function<bool(const StepValues&)> when = {};
-  Layout layout = Layout::NHWC;  // for Keep::image
-  ImageOptions image = {};
-};
-
 // A series of numbers.
 class Scalar {
  public:
@@ -224,7 +197,8 @@ class Recorder {
   template <std::floating_point Number>
   Step step(Number number) = delete;
 
-  // The last step whose end the backend has written; -1 before the first.
+  // The last step that is complete: the backend has handed all that was recorded in it to the files. -1 before the
+  // first.
   SONDE_API std::int64_t committed_step() const noexcept;
   SONDE_API Counters counters() const noexcept;
 

@@ -1,0 +1,76 @@
+// Cheap time stamps, and the wall-clock time they stand for.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace sonde {
+
+namespace detail {
+// Decided once, before main: true only where the kernel itself keeps time by the TSC, which says that it is constant
+// and in step on all cores.
+extern const bool tsc_is_clock;
+}  // namespace detail
+
+inline bool tsc_is_clock() noexcept { return detail::tsc_is_clock; }
+
+inline std::uint64_t monotonic_nanoseconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A stamp in units that only TickClock knows. Never decreases in a thread, and a call that happens after another one,
+// on any thread, gets no smaller stamp.
+inline std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+  if (detail::tsc_is_clock) return __rdtsc();
+#endif
+  return monotonic_nanoseconds();
+}
+
+// The same, but no later load is executed before it.
+inline std::uint64_t ticks_then_loads() noexcept {
+#if defined(__x86_64__)
+  if (detail::tsc_is_clock) {
+    const std::uint64_t now = __rdtsc();
+    _mm_lfence();
+    return now;
+  }
+#endif
+  return monotonic_nanoseconds();
+}
+
+// Seconds since the epoch, by the system.
+double wall_seconds() noexcept;
+
+// Turns ticks into seconds since the epoch, right to a millisecond as long as anchor() is called about every second.
+// Used by one thread.
+class TickClock {
+ public:
+  // Measures the rate of the ticks, which takes about two milliseconds where it is not known.
+  TickClock() noexcept;
+  // Takes a new bearing from the real-time clock, which others may have set meanwhile.
+  void anchor() noexcept;
+  double wall(std::uint64_t ticks) const noexcept;
+  std::uint64_t ticks_per_second() const noexcept { return static_cast<std::uint64_t>(1e9 / nanoseconds_per_tick_); }
+
+ private:
+  struct Bearing {
+    std::uint64_t ticks = 0;
+    std::uint64_t monotonic = 0;  // ns
+    std::int64_t real = 0;        // ns
+  };
+  static Bearing take_bearing() noexcept;
+  void measure_rate(const Bearing& now) noexcept;
+
+  Bearing first_;
+  Bearing last_;
+  double nanoseconds_per_tick_ = 1;
+};
+
+}  // namespace sonde

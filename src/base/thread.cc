@@ -1,0 +1,54 @@
+#include "base/thread.h"
+
+#include <csignal>
+#include <memory>
+#include <system_error>
+
+namespace sonde {
+namespace {
+
+void* run_body(void* argument) {
+  const std::unique_ptr<std::function<void()>> body(static_cast<std::function<void()>*>(argument));
+  (*body)();
+  return nullptr;
+}
+
+}  // namespace
+
+Result<Thread> Thread::start(std::string name, std::function<void()> body) {
+  auto argument = std::make_unique<std::function<void()>>(std::move(body));
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
+  pthread_t handle{};
+  const int error = pthread_create(&handle, nullptr, run_body, argument.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) {
+    return Status(Code::exhausted, "cannot start the thread '" + name +
+                                       "': " + std::error_code(error, std::generic_category()).message());
+  }
+  argument.release();  // the thread owns it now
+  name.resize(name.size() < 15 ? name.size() : 15);
+  pthread_setname_np(handle, name.c_str());
+  return Thread(handle);
+}
+
+Thread& Thread::operator=(Thread&& other) noexcept {
+  if (this != &other) {
+    join();
+    handle_ = other.handle_;
+    running_ = std::exchange(other.running_, false);
+  }
+  return *this;
+}
+
+void Thread::join() noexcept {
+  if (std::exchange(running_, false)) pthread_join(handle_, nullptr);
+}
+
+void Thread::detach() noexcept {
+  if (std::exchange(running_, false)) pthread_detach(handle_);
+}
+
+}  // namespace sonde

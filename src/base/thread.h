@@ -1,0 +1,34 @@
+// Threads, all of which start here: named, and with signals left to the program's own threads.
+#pragma once
+
+#include <pthread.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "sonde/status.h"
+
+namespace sonde {
+
+class Thread {
+ public:
+  Thread() noexcept = default;
+  // `name` is cut to the 15 characters that the kernel keeps.
+  static Result<Thread> start(std::string name, std::function<void()> body);
+
+  Thread(Thread&& other) noexcept : handle_(other.handle_), running_(std::exchange(other.running_, false)) {}
+  Thread& operator=(Thread&& other) noexcept;
+  ~Thread() { join(); }
+
+  void join() noexcept;
+  // Lets it run on by itself.
+  void detach() noexcept;
+
+ private:
+  explicit Thread(pthread_t handle) noexcept : handle_(handle), running_(true) {}
+  pthread_t handle_{};
+  bool running_ = false;
+};
+
+}  // namespace sonde

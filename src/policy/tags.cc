@@ -1,0 +1,142 @@
+#include "policy/tags.h"
+
+#include <array>
+#include <charconv>
+
+namespace sonde {
+
+namespace {
+constexpr std::array<std::string_view, 6> kKinds = {"activation", "gradient", "weight", "update", "input", "output"};
+}  // namespace
+
+std::string_view to_string(Kind kind) noexcept { return kKinds[static_cast<std::size_t>(kind) % kKinds.size()]; }
+
+namespace policy {
+namespace {
+
+constexpr std::string_view kEvaluation = "eval/";
+
+std::string_view suffix_of(Plugin plugin) noexcept {
+  switch (plugin) {
+    case Plugin::images: return "/image";
+    case Plugin::audio: return "/audio";
+    default: return "";
+  }
+}
+
+std::string escape(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    if (c == '%') {
+      out += "%25";
+    } else if (c == '#') {
+      out += "%23";
+    } else {
+      out += c;
+    }
+  }
+  const std::size_t slash = out.rfind('/');
+  const std::string last = slash == std::string::npos ? out : out.substr(slash + 1);
+  if (last == "image") out.replace(out.size() - 5, 1, "%69");
+  if (last == "audio") out.replace(out.size() - 5, 1, "%61");
+  return out;
+}
+
+std::optional<std::string> unescape(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    unsigned value = 0;
+    if (i + 3 > text.size()) return std::nullopt;
+    const auto [end, error] = std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16);
+    if (error != std::errc{} || end != text.data() + i + 3) return std::nullopt;
+    out += static_cast<char>(value);
+    i += 2;
+  }
+  return out;
+}
+
+// The length of the valid UTF-8 sequence that begins at `at`; 0 if there is none.
+std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(at);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xc2 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                             : lead < 0xf5 ? 4
+                                           : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  }
+  if (lead == 0xe0 && byte(at + 1) < 0xa0) return 0;  // overlong
+  if (lead == 0xed && byte(at + 1) > 0x9f) return 0;  // surrogates
+  if (lead == 0xf0 && byte(at + 1) < 0x90) return 0;
+  if (lead == 0xf4 && byte(at + 1) > 0x8f) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::string tag_of(const TensorId& id, Plugin plugin) {
+  std::string tag;
+  if (id.evaluation) tag += kEvaluation;
+  tag.append(to_string(id.kind)).append("/").append(escape(id.name));
+  if (id.occurrence > 0) tag.append("#").append(std::to_string(id.occurrence));
+  return tag.append(suffix_of(plugin));
+}
+
+std::optional<TaggedTensor> tensor_of(std::string_view tag) {
+  TaggedTensor found;
+  if (tag.starts_with(kEvaluation)) {
+    found.id.evaluation = true;
+    tag.remove_prefix(kEvaluation.size());
+  }
+  const std::size_t slash = tag.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  std::size_t kind = 0;
+  while (kind < kKinds.size() && kKinds[kind] != tag.substr(0, slash)) ++kind;
+  if (kind == kKinds.size()) return std::nullopt;
+  found.id.kind = static_cast<Kind>(kind);
+  tag.remove_prefix(slash + 1);
+  for (Plugin plugin : {Plugin::images, Plugin::audio}) {
+    if (tag.ends_with(suffix_of(plugin))) {
+      found.plugin = plugin;
+      tag.remove_suffix(suffix_of(plugin).size());
+      break;
+    }
+  }
+  if (const std::size_t hash = tag.find('#'); hash != std::string_view::npos) {
+    const char* end = tag.data() + tag.size();
+    const auto [at, error] = std::from_chars(tag.data() + hash + 1, end, found.id.occurrence);
+    if (error != std::errc{} || at != end || found.id.occurrence == 0) return std::nullopt;
+    tag = tag.substr(0, hash);
+  }
+  auto name = unescape(tag);
+  if (!name || name->empty()) return std::nullopt;
+  found.id.name = std::move(*name);
+  return found;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = sequence_length(text, i);
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+      ++i;
+    } else {
+      out.append(text, i, length);
+      i += length;
+    }
+  }
+  return out;
+}
+
+}  // namespace policy
+}  // namespace sonde

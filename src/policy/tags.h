@@ -1,0 +1,53 @@
+// Names of tensors and the tags under which TensorBoard shows them.
+//
+// A tensor's identity is (name, kind, occurrence, evaluation). TensorBoard keeps one kind of summary under a tag, so
+// each summary of a tensor has a tag of its own:
+//
+//   activation/dense_1/out            its histogram
+//   activation/dense_1/out#2          the histogram of its third occurrence in a step
+//   activation/dense_1/out/image      its picture; likewise /audio
+//   eval/activation/dense_1/out       the same in an evaluation pass
+//
+// The map goes both ways for every name: in a name '%' and '#' are escaped as %25 and %23, and a last part that is
+// itself "image" or "audio" gets its first letter escaped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sonde/summaries.h"
+
+namespace sonde::policy {
+
+enum class Plugin : std::uint8_t { scalars, histograms, images, audio, text, other };
+
+struct TensorId {
+  std::string name;
+  Kind kind = Kind::activation;
+  std::uint32_t occurrence = 0;
+  bool evaluation = false;
+  friend bool operator==(const TensorId&, const TensorId&) = default;
+};
+
+// Histograms, images and audio have tags.
+std::string tag_of(const TensorId& id, Plugin plugin);
+
+struct TaggedTensor {
+  TensorId id;
+  Plugin plugin = Plugin::histograms;
+  friend bool operator==(const TaggedTensor&, const TaggedTensor&) = default;
+};
+// Nothing where the tag is not one that tag_of makes.
+std::optional<TaggedTensor> tensor_of(std::string_view tag);
+
+// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD: readers refuse a whole event otherwise.
+std::string valid_utf8(std::string_view text);
+
+// Whether a probe with this interval is due at this step; an interval of 0 or less never is.
+constexpr bool due(std::int64_t step, std::int64_t every) noexcept {
+  return every > 0 && (every == 1 || step % every == 0);
+}
+
+}  // namespace sonde::policy
