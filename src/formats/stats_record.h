@@ -1,0 +1,165 @@
+// The statistics file, `stats.<writer>.tfrecord`: what the policy keeps of every tensor at every step. TFRecords
+// (formats/tfrecord.h), whose payloads are
+//
+//   u8 version (1)   u8 grid (stats::Histogram::kGrid, 1)   u8 type   body
+//
+// A payload with another version or grid is one that a newer writer made: it is kept, named and not decoded.
+// u8, f64: little-endian. varint: 7 bits a byte, lowest first, the top bit set on all but the last, at most 10 bytes.
+// zigzag: the varint of (n << 1) ^ (n >> 63). text: varint length, then so many bytes of UTF-8.
+//
+// type 0, header, once, first:
+//   text writer   text host   varint pid   f64 start time (seconds since 1970)
+// type 1, definition, before the first step that uses its id:
+//   varint id   u8 kind   form   text name   varint n   n times text input
+// type 2, step:
+//   zigzag step   f64 wall time   u8 flags (1: evaluation pass)   entries, in the order of execution, to the end
+// type 3, gap, something that was not recorded:
+//   u8 flags (1: evaluation pass, 2: all tensors)   varint id (0 where all)   zigzag first step   zigzag last step
+//   varint count (records lost)   u8 reason   text detail
+//
+// entry:
+//   varint id   u8 flags (1: occurrence, 2: form, 4: histogram)
+//   [varint occurrence]   absent: 0, the first one in the step
+//   [form]                absent: as in the definition
+//   varint count, nan, +inf, -inf, zeros, negatives   f64 min, max, mean, m2, sum_abs      (stats/summary.h)
+//   [varint size, so many bytes of histogram]
+// form:
+//   u8 dtype   u8 rank (at most 8)   rank times zigzag size
+// histogram, bins by ascending key:
+//   varint n   n times: key, varint count; the first key as zigzag, every other one as varint (key - previous key - 1)
+//
+// kind: 0 activation, 1 gradient, 2 weight, 3 update, 4 input, 5 output. reason: 0 no room, 1 write error, 2 budget,
+// 3 rejected. dtype: 0 bool, 1 i8, 2 i16, 3 i32, 4 i64, 5 u8, 6 u16, 7 u32, 8 u64, 9 f8_e4m3, 10 f8_e5m2, 11 f16,
+// 12 bf16, 13 f32, 14 f64, 15 c64, 16 c128.
+//
+// An entry without histogram takes at most 100 bytes for a tensor of up to 2^42 elements whose form is the defined one.
+// Every double comes back bit by bit. Step records depend on nothing but definitions, so a damaged one costs itself
+// only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+#include "stats/summary.h"
+
+namespace sonde::stats_record {
+
+inline constexpr std::uint8_t kVersion = 1;
+
+struct Header {
+  std::string writer;
+  std::string host;
+  std::uint64_t pid = 0;
+  double start_time = 0;  // seconds since 1970
+  friend bool operator==(const Header&, const Header&) = default;
+};
+
+struct Form {
+  DType dtype = DType::f32;
+  Shape shape = {};
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
+struct Definition {
+  std::uint32_t id = 0;
+  Kind kind = Kind::activation;
+  Form form = {};
+  std::string name;
+  std::vector<std::string> inputs = {};  // names, since an input may be defined later
+  friend bool operator==(const Definition&, const Definition&) = default;
+};
+
+enum class GapReason : std::uint8_t {
+  no_room,      // the recorder's memory was full
+  write_error,  // the disk refused
+  budget,       // the policy gave it up
+  rejected,     // unusable: a bad shape, a dtype without order
+};
+struct Gap {
+  std::optional<std::uint32_t> id;  // none: all tensors
+  bool evaluation = false;
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::uint64_t count = 0;
+  GapReason reason = GapReason::no_room;
+  std::string detail;  // one sentence, or empty
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
+// ---- Writing: each call appends one whole TFRecord to `file`.
+
+void put_header(std::string& file, const Header& header);
+void put_definition(std::string& file, const Definition& definition);
+void put_gap(std::string& file, const Gap& gap);
+
+// A step, entry by entry, straight into the file's buffer. Nothing else may be appended between construction and end.
+//
+//   StepWriter step(file, 17, now, false);
+//   step.add({.id = 3}, summary, &histogram);
+//   step.end();
+class StepWriter {
+ public:
+  struct Tensor {
+    std::uint32_t id = 0;
+    std::uint32_t occurrence = 0;
+    const Form* form = nullptr;  // where it is not the defined one
+  };
+  StepWriter(std::string& file, std::int64_t step, double wall_time, bool evaluation);
+  // `histogram` may be null.
+  void add(const Tensor& tensor, const stats::Summary& summary, const stats::Histogram* histogram);
+  // Seals the record. Without it the file's buffer holds a damaged one.
+  void end() noexcept;
+
+ private:
+  std::string& file_;
+  std::size_t record_;
+};
+
+// ---- Reading.
+
+struct Entry {
+  std::uint32_t id = 0;
+  std::uint32_t occurrence = 0;
+  std::optional<Form> form;  // none: as in the definition
+  stats::Summary summary;
+  std::optional<Bytes> histogram;  // for decode_histogram; a view into the payload
+};
+struct Step {
+  std::int64_t step = 0;
+  double wall_time = 0;
+  bool evaluation = false;
+  std::vector<Entry> entries;  // in the order of execution
+};
+// Of a version or grid that this code does not know.
+struct Newer {
+  std::uint8_t version = 0;
+  std::uint8_t grid = 0;
+  Bytes payload;
+};
+using Record = std::variant<Header, Definition, Step, Gap, Newer>;
+
+// Code::corrupt, with the reason, where the payload does not follow the layout.
+Result<Record> decode_record(Bytes payload);
+Result<stats::Histogram> decode_histogram(Bytes encoded);
+
+// The definitions of one file. An id whose definition was lost still has a name to show: "?<id>".
+class Definitions {
+ public:
+  void add(Definition definition);  // the last one of an id counts
+  const Definition* find(std::uint32_t id) const noexcept;
+  std::string name(std::uint32_t id) const;
+
+ private:
+  std::map<std::uint32_t, Definition> by_id_;
+};
+
+}  // namespace sonde::stats_record

@@ -1,0 +1,101 @@
+// TFRecord: a file is records one after the other, nothing before, between or after them.
+//
+//   offset      size    what
+//   0           8       length of the payload, u64 little-endian
+//   8           4       masked CRC-32C of those 8 bytes, u32 little-endian
+//   12          length  payload
+//   12+length   4       masked CRC-32C of the payload, u32 little-endian
+//
+// mask(crc) = ((crc >> 15) | (crc << 17)) + 0xa282ead8, modulo 2^32.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+
+namespace sonde::tfrecord {
+
+inline constexpr std::size_t kHeaderSize = 12;
+inline constexpr std::size_t kFooterSize = 4;
+
+// Appends one record.
+void put_record(std::string& out, std::string_view payload);
+
+// The same without a copy of the payload: begin, append the payload to `out`, then end with what begin returned.
+//
+//   const std::size_t record = tfrecord::begin_record(out);
+//   out += ...;
+//   tfrecord::end_record(out, record);
+[[nodiscard]] std::size_t begin_record(std::string& out);
+void end_record(std::string& out, std::size_t record) noexcept;
+
+// Finds the records in memory, the damaged places between them, and the beginning of a record that is still being
+// written. Holds a view only, allocates nothing, and trusts no length whose checksum is wrong.
+//
+//   RecordReader reader(bytes);
+//   for (auto found = reader.next(); found != RecordReader::Found::end; found = reader.next()) {
+//     if (found == RecordReader::Found::record) use(reader.offset(), reader.payload());
+//     if (found == RecordReader::Found::damage) report(reader.offset(), reader.size(), reader.reason());
+//     if (found == RecordReader::Found::partial) break;  // come back with more bytes from reader.offset() on
+//   }
+class RecordReader {
+ public:
+  enum class Found : std::uint8_t {
+    record,   // payload() is whole: both checksums are right
+    damage,   // bytes that belong to no whole record; the next call goes on behind them
+    partial,  // the beginning of a record, cut off by the end of the bytes; every further call says so again
+    end,      // nothing is left
+  };
+  // Whether more bytes may follow. In a complete file a cut-off record is damage, and records are looked for inside it.
+  enum class Tail : std::uint8_t { growing, complete };
+
+  // `base` is the place of the first byte in its file; it only shifts the offsets.
+  explicit RecordReader(Bytes bytes, Tail tail = Tail::growing, std::uint64_t base = 0) noexcept
+      : bytes_(bytes), base_(base), tail_(tail) {}
+
+  Found next() noexcept {
+    begin_ = end_;
+    const std::size_t left = bytes_.size() - begin_;
+    if (left >= kHeaderSize) [[likely]] {
+      const std::byte* at = bytes_.data() + begin_;
+      const auto length = load<std::uint64_t>(at);
+      if (length <= left - kHeaderSize && left - kHeaderSize - length >= kFooterSize &&
+          load<std::uint32_t>(at + 8) == masked_crc32c({at, 8})) [[likely]] {
+        payload_ = {at + kHeaderSize, static_cast<std::size_t>(length)};
+        if (load<std::uint32_t>(at + kHeaderSize + length) == masked_crc32c(payload_)) [[likely]] {
+          end_ = begin_ + kHeaderSize + payload_.size() + kFooterSize;
+          return Found::record;
+        }
+      }
+    }
+    return left == 0 ? Found::end : next_damaged();
+  }
+
+  // Where what was found begins: counted from `base`.
+  std::uint64_t offset() const noexcept { return base_ + begin_; }
+  // How many bytes of the file it takes, framing included.
+  std::size_t size() const noexcept { return (partial_ ? bytes_.size() : end_) - begin_; }
+  // Of the last record; a view into the bytes given.
+  Bytes payload() const noexcept { return payload_; }
+  // Of the last damage, half a sentence: "the checksum of the length is wrong".
+  std::string_view reason() const noexcept { return reason_; }
+
+ private:
+  Found next_damaged() noexcept;
+  bool header_at(std::size_t position) const noexcept;
+  std::size_t resynchronise(std::size_t from) const noexcept;
+
+  Bytes bytes_;
+  Bytes payload_;
+  std::string_view reason_;
+  std::uint64_t base_ = 0;
+  std::size_t begin_ = 0;  // of what was found last
+  std::size_t end_ = 0;    // where the next call looks
+  Tail tail_ = Tail::growing;
+  bool partial_ = false;
+};
+
+}  // namespace sonde::tfrecord
