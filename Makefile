@@ -1,0 +1,57 @@
+# Every goal does all set-up itself: system packages (tools/setup), the virtual environment, the build. A second time it
+# only looks. The builds are those of CMakePresets.json.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 3600
+ARGS ?=
+
+.NOTPARALLEL:
+.PHONY: all test demo bench fuzz format tidy install clean help setup setup-dev setup-python
+
+all: build/build.ninja  ## build in release mode; the command is then build/bin/sonde
+	@cmake --build build
+
+test: build/build.ninja setup-python  ## build and run all tests
+	@cmake --build build --target all tests
+	@ctest --preset release --parallel $$(nproc)
+
+demo: all  ## train a small network, recorded; ARGS="..." are the arguments of `sonde demo`
+	@build/bin/sonde demo $(ARGS)
+
+bench: build/build.ninja setup-python  ## measure, also against other libraries; writes bench/results.md
+	@grep -q '^SONDE_BENCH:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_BENCH=ON
+	@cmake --build build --target all benches
+	@bench/run
+
+fuzz: build-fuzz/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all
+	@cmake --build --preset fuzz
+	@tools/fuzz --total $(FUZZ_SECONDS)
+
+format: setup-dev  ## format the sources in place
+	@tools/check_format --fix
+
+tidy: build/build.ninja setup-dev  ## look for likely mistakes with clang-tidy
+	@tools/check_tidy --all
+
+install: all  ## install headers, library and command under PREFIX=/usr/local
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean:  ## remove every build folder
+	rm -rf build build-*
+
+help:  ## list the goals
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+build/build.ninja: | setup
+	@cmake --preset release
+
+build-fuzz/build.ninja: | setup setup-dev
+	@cmake --preset fuzz
+
+setup:
+	@tools/setup build
+
+setup-dev:
+	@tools/setup dev
+
+setup-python: setup
+	@tools/setup python
