@@ -56,8 +56,8 @@ namespace sonde::stats_record {
 inline constexpr std::uint8_t kVersion = 1;
 
 struct Header {
-  std::string writer;
-  std::string host;
+  std::string writer = {};
+  std::string host = {};
   std::uint64_t pid = 0;
   double start_time = 0;  // seconds since 1970
   friend bool operator==(const Header&, const Header&) = default;
@@ -73,7 +73,7 @@ struct Definition {
   std::uint32_t id = 0;
   Kind kind = Kind::activation;
   Form form = {};
-  std::string name;
+  std::string name = {};
   std::vector<std::string> inputs = {};  // names, since an input may be defined later
   friend bool operator==(const Definition&, const Definition&) = default;
 };
@@ -85,13 +85,13 @@ enum class GapReason : std::uint8_t {
   rejected,     // unusable: a bad shape, a dtype without order
 };
 struct Gap {
-  std::optional<std::uint32_t> id;  // none: all tensors
+  std::optional<std::uint32_t> id = {};  // none: all tensors
   bool evaluation = false;
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
   std::uint64_t count = 0;
   GapReason reason = GapReason::no_room;
-  std::string detail;  // one sentence, or empty
+  std::string detail = {};  // one sentence, or empty
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
@@ -117,7 +117,7 @@ class StepWriter {
   // `histogram` may be null.
   void add(const Tensor& tensor, const stats::Summary& summary, const stats::Histogram* histogram);
   // Seals the record. Without it the file's buffer holds a damaged one.
-  void end() noexcept;
+  void end();
 
  private:
   std::string& file_;

@@ -30,7 +30,7 @@ void put_record(std::string& out, std::string_view payload);
 //   out += ...;
 //   tfrecord::end_record(out, record);
 [[nodiscard]] std::size_t begin_record(std::string& out);
-void end_record(std::string& out, std::size_t record) noexcept;
+void end_record(std::string& out, std::size_t record);
 
 // Finds the records in memory, the damaged places between them, and the beginning of a record that is still being
 // written. Holds a view only, allocates nothing, and trusts no length whose checksum is wrong.
@@ -45,7 +45,7 @@ class RecordReader {
  public:
   enum class Found : std::uint8_t {
     record,   // payload() is whole: both checksums are right
-    damage,   // bytes that belong to no whole record; the next call goes on behind them
+    damage,   // bytes that belong to no sound record; the next call goes on behind them, with more damage perhaps
     partial,  // the beginning of a record, cut off by the end of the bytes; every further call says so again
     end,      // nothing is left
   };
@@ -86,6 +86,7 @@ class RecordReader {
  private:
   Found next_damaged() noexcept;
   bool header_at(std::size_t position) const noexcept;
+  bool cut_off(std::size_t position) const noexcept;
   std::size_t resynchronise(std::size_t from) const noexcept;
 
   Bytes bytes_;

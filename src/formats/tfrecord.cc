@@ -1,0 +1,86 @@
+#include "formats/tfrecord.h"
+
+#include <algorithm>
+
+namespace sonde::tfrecord {
+
+void put_record(std::string& out, std::string_view payload) {
+  out.reserve(out.size() + kHeaderSize + payload.size() + kFooterSize);
+  const std::size_t record = begin_record(out);
+  out += payload;
+  end_record(out, record);
+}
+
+std::size_t begin_record(std::string& out) {
+  const std::size_t record = out.size();
+  out.resize(record + kHeaderSize);
+  return record;
+}
+
+void end_record(std::string& out, std::size_t record) {
+  const std::uint64_t length = out.size() - record - kHeaderSize;
+  std::memcpy(out.data() + record, &length, sizeof length);
+  const std::uint32_t length_crc = masked_crc32c(as_bytes(out).subspan(record, sizeof length));
+  std::memcpy(out.data() + record + sizeof length, &length_crc, sizeof length_crc);
+  put(out, masked_crc32c(as_bytes(out).subspan(record + kHeaderSize)));
+}
+
+namespace {
+
+// Longer records do not exist; a search that believed them would wait for bytes that never come.
+constexpr std::uint64_t kPlausible = std::uint64_t{1} << 40;
+
+}  // namespace
+
+// Whether a whole header is there, and its checksum right. The record itself may reach beyond the end.
+bool RecordReader::header_at(std::size_t position) const noexcept {
+  if (bytes_.size() - position < kHeaderSize) return false;
+  const std::byte* at = bytes_.data() + position;
+  return load<std::uint32_t>(at + 8) == masked_crc32c({at, 8});
+}
+
+// Whether the record of a sound header reaches beyond the end.
+bool RecordReader::cut_off(std::size_t position) const noexcept {
+  const std::size_t left = bytes_.size() - position - kHeaderSize;
+  const auto length = load<std::uint64_t>(bytes_.data() + position);
+  return length > left || left - length < kFooterSize;
+}
+
+// The next sound header, or else the first place where one may still come to stand: with the bytes that follow.
+std::size_t RecordReader::resynchronise(std::size_t from) const noexcept {
+  for (std::size_t at = from; at + kHeaderSize <= bytes_.size(); ++at) {
+    if (load<std::uint64_t>(bytes_.data() + at) < kPlausible && header_at(at)) {
+      if (tail_ == Tail::growing || !cut_off(at)) return at;
+    }
+  }
+  if (tail_ == Tail::complete) return bytes_.size();
+  return std::max(from, bytes_.size() - (kHeaderSize - 1));
+}
+
+// Called where there is no whole, sound record at begin_, but at least one byte.
+RecordReader::Found RecordReader::next_damaged() noexcept {
+  const std::size_t left = bytes_.size() - begin_;
+  const bool sound_header = header_at(begin_);
+  if (left < kHeaderSize || (sound_header && cut_off(begin_))) {
+    if (tail_ == Tail::growing) {
+      partial_ = true;
+      return Found::partial;
+    }
+    reason_ = "the file ends in the middle of a record";
+    end_ = resynchronise(begin_ + 1);
+    return Found::damage;
+  }
+  if (!sound_header) {
+    reason_ = "the checksum of the length is wrong";
+    end_ = resynchronise(begin_ + 1);
+    return Found::damage;
+  }
+  // The length is right, so the next record is behind this one - unless bytes are missing in between.
+  reason_ = "the checksum of the payload is wrong";
+  const std::size_t behind = begin_ + kHeaderSize + load<std::uint64_t>(bytes_.data() + begin_) + kFooterSize;
+  const bool goes_on = bytes_.size() - behind < kHeaderSize || header_at(behind);
+  end_ = goes_on ? behind : resynchronise(begin_ + 1);
+  return Found::damage;
+}
+
+}  // namespace sonde::tfrecord
