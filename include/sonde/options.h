@@ -51,10 +51,10 @@ struct RecorderOptions {
   std::FILE* console = stdout;
 
   // Appended to the name of the event file, e.g. ".rank3"; no slashes.
-  std::string file_suffix;
+  std::string file_suffix = {};
 
   // Null: errors are only counted. See Recorder::counters.
-  ErrorHandler on_error;
+  ErrorHandler on_error = {};
 };
 
 class StepValues;

@@ -38,14 +38,14 @@ struct ImageOptions {
 struct AudioOptions {
   int sample_rate = 44100;
   enum class Encoding : std::uint8_t { pcm16, float32 } encoding = Encoding::pcm16;
-  std::string label;  // Markdown, shown beside the player
+  std::string label = {};  // Markdown, shown beside the player
 };
 
 using HParam = std::variant<bool, std::int64_t, double, std::string>;
 struct HParams {
-  std::vector<std::pair<std::string, HParam>> values;
-  std::vector<std::string> metrics;  // tags of scalars to show in the table of runs
-  std::string group;                 // runs of one group are repetitions; empty: a group of its own
+  std::vector<std::pair<std::string, HParam>> values = {};
+  std::vector<std::string> metrics = {};  // tags of scalars to show in the table of runs
+  std::string group = {};                 // runs of one group are repetitions; empty: a group of its own
 };
 
 struct MeshOptions {
