@@ -1,0 +1,155 @@
+#include "digits/recording.h"
+
+#include <string_view>
+
+namespace digits {
+namespace {
+
+constexpr std::int64_t kProbeEvery = 10;
+
+// Sonde takes any memory for a tensor; this is all it needs to know of a type of ours.
+sonde::TensorView view(const Tensor& tensor) {
+  sonde::Shape shape;
+  for (std::size_t size : tensor.shape) shape.push_back(static_cast<std::int64_t>(size));
+  return sonde::view(tensor.values, shape);
+}
+
+sonde::Shape any_batch_of(const Tensor& tensor) {
+  sonde::Shape shape = view(tensor).shape;
+  shape[0] = -1;
+  return shape;
+}
+
+// A group for each layer, with what it learns and what it computes.
+sonde::Graph graph_of(const Network& network) {
+  sonde::Graph graph;
+  graph.add({.name = "input", .op = "Placeholder", .shapes = {any_batch_of(network.input())}});
+  graph.add({.name = "labels", .op = "Placeholder", .shapes = {{-1}}, .dtype = sonde::DType::u8});
+  std::string previous = "input";
+  for (const auto& layer : network.layers()) {
+    sonde::Node node{.name = layer->name + "/out", .op = layer->op, .inputs = {previous}};
+    node.shapes = {any_batch_of(layer->output)};
+    for (const Parameter& parameter : layer->parameters) {
+      graph.add({.name = parameter.name, .op = "Variable", .shapes = {view(parameter.value).shape}});
+      node.inputs.push_back(parameter.name);
+    }
+    previous = node.name;
+    graph.add(std::move(node));
+  }
+  graph.add({.name = "loss", .op = "SoftmaxCrossEntropy", .inputs = {previous, "labels"}, .shapes = {sonde::Shape{}}});
+  return graph;
+}
+
+}  // namespace
+
+void Probes::add(const std::string& name, sonde::Kind kind, std::vector<std::string> inputs, const Tensor& tensor) {
+  const sonde::ProbeOptions options{.kind = kind, .inputs = std::move(inputs), .every = every_};
+  probes_.emplace_back(recorder_.probe(name, options), &tensor);
+}
+
+void Probes::record(const sonde::Step& step) const {
+  for (const auto& [probe, tensor] : probes_) {
+    if (probe.wanted(step)) probe.record(step, view(*tensor));
+  }
+}
+
+TrainRun::TrainRun(sonde::Recorder& recorder, const Network& network)
+    : recorder_(recorder),
+      network_(network),
+      loss_(recorder.series("loss")),
+      accuracy_(recorder.series("accuracy")),
+      learning_rate_(recorder.series("learning_rate")),
+      probes_(recorder, kProbeEvery) {
+  using enum sonde::Kind;
+  const auto& layers = network.layers();
+  probes_.add("input", input, {}, network.input());
+  probes_.add("input", gradient, {layers.front()->name + "/out"}, network.input_gradient());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string out = layers[i]->name + "/out";
+    std::vector<std::string> before{i > 0 ? layers[i - 1]->name + "/out" : "input"};
+    std::vector<std::string> after{i + 1 < layers.size() ? layers[i + 1]->name + "/out" : "loss"};
+    for (const Parameter& parameter : layers[i]->parameters) {
+      before.push_back(parameter.name);
+      probes_.add(parameter.name, weight, {}, parameter.value);
+      probes_.add(parameter.name, gradient, {out}, parameter.gradient);
+      probes_.add(parameter.name, update, {parameter.name}, parameter.update);
+    }
+    probes_.add(out, activation, std::move(before), layers[i]->output);
+    probes_.add(out, gradient, std::move(after), layers[i]->gradient);  // it comes from the layer after
+  }
+}
+
+void TrainRun::describe(const std::string& note) {
+  recorder_.text("about", note, 0);
+  recorder_.graph(graph_of(network_));
+  recorder_.custom_scalars({{.title = "Learning",
+                             .charts = {{.title = "loss", .tags = {"loss"}},
+                                        {.title = "accuracy", .tags = {"accuracy"}},
+                                        {.title = "learning rate", .tags = {"learning_rate"}}}}});
+}
+
+void TrainRun::record(std::int64_t n, const Score& score, double learning_rate) {
+  const sonde::Step step = recorder_.step(n);
+  loss_.record(score.loss, n);
+  accuracy_.record(score.accuracy, n);
+  learning_rate_.record(learning_rate, n);
+  probes_.record(step);
+}
+
+TestRun::TestRun(sonde::Recorder& recorder, const Network& network, const Dataset& digits)
+    : recorder_(recorder), network_(network), digits_(digits), probes_(recorder, 1) {
+  std::string previous = "input";
+  for (const auto& layer : network.layers()) {
+    const std::string out = layer->name + "/out";
+    probes_.add(out, sonde::Kind::activation, {previous}, layer->output);
+    previous = out;
+  }
+}
+
+void TestRun::describe(const sonde::HParams& hparams) { recorder_.hparams(hparams); }
+
+void TestRun::record(std::int64_t n, const Score& score) {
+  const sonde::Step step = recorder_.step(n);
+  sonde::Group group = recorder_.group(n);  // several values, one record
+  group.scalar("loss", score.loss);
+  group.scalar("accuracy", score.accuracy);
+  group.end();
+  probes_.record(step);
+}
+
+void TestRun::draw(std::int64_t n) {
+  // The filters that the network looks through: blue takes away, red adds.
+  const Layer& convolution = *network_.layers().front();
+  recorder_.image("kernels/conv_1", sonde::view(convolution.parameters.front().value.values, {3, 3, 16}), n,
+                  sonde::Layout::HWC);
+  // What it makes of the first digit: a cell for each channel.
+  recorder_.image("feature_maps/input", sonde::view(digits_.images.values.data(), {8, 8}), n, sonde::Layout::HW);
+  for (const auto& layer : network_.layers()) {
+    if (layer->output.shape.size() != 4) continue;
+    sonde::TensorView first = view(layer->output);
+    first.shape[0] = 1;
+    recorder_.image("feature_maps/" + layer->name, first, n, sonde::Layout::NHWC);
+  }
+
+  const Labels read = largest(network_.probabilities());
+  std::vector<float> confusion(10 * 10);                             // rows: what it is; columns: what it was read as
+  std::vector<std::uint8_t> truth(network_.probabilities().size());  // one row a digit, with a 1 where it belongs
+  std::vector<std::size_t> wrong;
+  std::string list = "| digit | read as |\n|---|---|\n";
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    const std::size_t digit = digits_.labels[i];
+    ++confusion[10 * digit + read[i]];
+    truth[10 * i + digit] = 1;
+    if (read[i] == digit) continue;
+    wrong.push_back(i);
+    list += "| " + std::to_string(digit) + " | " + std::to_string(read[i]) + " |\n";
+  }
+  recorder_.image("confusion", sonde::view(confusion, {10, 10}), n, sonde::Layout::HW,
+                  {.colors = sonde::ColorMap::viridis});
+  recorder_.pr_curve("all_digits", sonde::view(truth), sonde::view(network_.probabilities().values), n);
+  if (wrong.empty()) return;
+  recorder_.image("misread", view(pick(digits_, wrong).images), n, sonde::Layout::NHWC);
+  recorder_.text("misread/list", list, n);
+}
+
+}  // namespace digits

@@ -1,0 +1,66 @@
+// What is recorded of the training: one class for each run. This is the part to read for how a program uses Sonde.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "digits/data.h"
+#include "digits/network.h"
+#include "sonde/sonde.h"
+
+namespace digits {
+
+// Tensors that stay where they are while their values change, each with its probe.
+class Probes {
+ public:
+  Probes(sonde::Recorder& recorder, std::int64_t every) : recorder_(recorder), every_(every) {}
+
+  // `inputs` are the names of the tensors that this one is computed from.
+  void add(const std::string& name, sonde::Kind kind, std::vector<std::string> inputs, const Tensor& tensor);
+  void record(const sonde::Step& step) const;
+
+ private:
+  sonde::Recorder& recorder_;
+  std::int64_t every_;
+  std::vector<std::pair<sonde::Probe, const Tensor*>> probes_;
+};
+
+// The run "train": numbers of every step; activations, gradients, weights and updates of every tenth.
+class TrainRun {
+ public:
+  TrainRun(sonde::Recorder& recorder, const Network& network);
+
+  // Once, when the network has seen a first batch and its shapes are known.
+  void describe(const std::string& note);
+  void record(std::int64_t n, const Score& score, double learning_rate);
+
+ private:
+  sonde::Recorder& recorder_;
+  const Network& network_;
+  sonde::Scalar loss_;
+  sonde::Scalar accuracy_;
+  sonde::Scalar learning_rate_;
+  Probes probes_;
+};
+
+// The run "test", of passes over held-out digits. Its tags are those of "train" where the meaning is the same, so that
+// TensorBoard draws both in one chart.
+class TestRun {
+ public:
+  TestRun(sonde::Recorder& recorder, const Network& network, const Dataset& digits);
+
+  void describe(const sonde::HParams& hparams);
+  void record(std::int64_t n, const Score& score);
+  // Feature maps, what was misread, and how sure the network was.
+  void draw(std::int64_t n);
+
+ private:
+  sonde::Recorder& recorder_;
+  const Network& network_;
+  const Dataset& digits_;
+  Probes probes_;
+};
+
+}  // namespace digits

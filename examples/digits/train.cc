@@ -1,0 +1,143 @@
+#include "digits/train.h"
+
+#include <time.h>
+
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <sstream>
+#include <utility>
+
+#include "digits/data.h"
+#include "digits/recording.h"
+
+namespace digits {
+namespace {
+
+constexpr std::size_t kBatchSize = 32;
+constexpr double kLearningRate = 3e-3;  // at first; then it falls along half a cosine
+constexpr std::int64_t kTestEvery = 20;
+constexpr std::int64_t kDrawEvery = 100;
+
+double learning_rate_at(std::int64_t n, std::int64_t steps) {
+  return kLearningRate * (1 + std::cos(std::numbers::pi * static_cast<double>(n) / static_cast<double>(steps))) / 2;
+}
+
+// For whoever opens the log next year. Markdown.
+std::string note_about(const Network& network, const Split& digits, const TrainOptions& options) {
+  std::ostringstream note;
+  note << "# Handwritten digits\n\n"
+       << "A convolutional network of " << network.parameter_count() << " parameters learns from "
+       << digits.train.labels.size() << " digits of 8x8 pixels and is tested on " << digits.test.labels.size()
+       << " others: " << options.steps << " steps, " << kBatchSize << " digits each, seed " << options.seed << ".\n\n"
+       << "| layer | operation | output | parameters |\n|---|---|---|---|\n";
+  for (const auto& layer : network.layers()) {
+    std::size_t parameters = 0;
+    for (const Parameter& parameter : layer->parameters) parameters += parameter.value.size();
+    note << "| " << layer->name << " | " << layer->op << " | ";
+    for (std::size_t i = 1; i < layer->output.shape.size(); ++i) note << (i > 1 ? "x" : "") << layer->output.shape[i];
+    note << " | " << parameters << " |\n";
+  }
+  return note.str();
+}
+
+sonde::HParams hparams_of(const TrainOptions& options) {
+  return {.values = {{"learning_rate", kLearningRate},
+                     {"batch_size", static_cast<std::int64_t>(kBatchSize)},
+                     {"steps", options.steps},
+                     {"seed", static_cast<std::int64_t>(options.seed)},
+                     {"optimizer", "adam"}},
+          .metrics = {"accuracy", "loss"}};
+}
+
+double processor_seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Of all threads but this one; in this program that is Sonde's.
+double other_threads_seconds() {
+  return processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - processor_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+// Adds up the wall time of the calls that it is given.
+class Stopwatch {
+ public:
+  template <class Call>
+  void time(Call call) {
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  double seconds_ = 0;
+};
+
+// Trains with both recorders open, and closes them.
+Outcome run(const TrainOptions& options, sonde::Recorder& train_log, sonde::Recorder& test_log) {
+  const Split digits = load();
+  Network network(options.seed);
+  Batches batches(digits.train, kBatchSize, options.seed);
+  TrainRun train_run(train_log, network);
+  TestRun test_run(test_log, network, digits.test);
+  Stopwatch recording;
+
+  Progress progress{.test = network.forward(digits.test.images, digits.test.labels)};
+  recording.time([&] {
+    train_run.describe(note_about(network, digits, options));
+    test_run.describe(hparams_of(options));
+  });
+  for (std::int64_t n = 0; n < options.steps; ++n) {
+    const Dataset& batch = batches.next();
+    const double rate = learning_rate_at(n, options.steps);
+    progress.train = network.forward(batch.images, batch.labels);
+    network.backward();
+    network.learn(rate);
+    recording.time([&] { train_run.record(n, progress.train, rate); });
+
+    const bool last = n + 1 == options.steps;
+    if (n % kTestEvery == 0 || last) {
+      progress.test = network.forward(digits.test.images, digits.test.labels);
+      recording.time([&] {
+        test_run.record(n, progress.test);
+        if (n % kDrawEvery == 0 || last) test_run.draw(n);
+      });
+    }
+    progress.done = n + 1;
+    if (options.on_progress) options.on_progress(progress);
+  }
+
+  Outcome outcome{.test = progress.test};
+  recording.time([&] {
+    outcome.recorded = train_log.close();
+    if (sonde::Status status = test_log.close(); outcome.recorded.ok()) outcome.recorded = std::move(status);
+  });
+  outcome.recording_seconds = recording.seconds();
+  for (const sonde::Counters& counters : {train_log.counters(), test_log.counters()}) {
+    outcome.bytes_written += counters.bytes_written;
+    outcome.dropped += counters.dropped_scalars + counters.dropped_tensors + counters.rejected + counters.lost_records;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+sonde::Result<Outcome> train(const TrainOptions& options) {
+  auto train_log = sonde::Recorder::open(options.directory + "/train");
+  if (!train_log) return train_log.error();
+  auto test_log = sonde::Recorder::open(options.directory + "/test");
+  if (!test_log) return test_log.error();
+
+  const double backend_before = other_threads_seconds();
+  Stopwatch all;
+  Outcome outcome;
+  all.time([&] { outcome = run(options, *train_log, *test_log); });
+  outcome.seconds = all.seconds();
+  outcome.backend_seconds = other_threads_seconds() - backend_before;
+  return outcome;
+}
+
+}  // namespace digits
