@@ -108,9 +108,30 @@ class Shape {
 };
 
 // The number of elements; 1 for rank 0, -1 where a size is negative, the shape invalid or the product over 2^62.
-SONDE_API std::int64_t element_count(const Shape& shape) noexcept;
+constexpr std::int64_t element_count(const Shape& shape) noexcept {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 62;
+  if (!shape.valid()) return -1;
+  std::int64_t count = 1;
+  bool empty = false;
+  for (std::int64_t dim : shape) {
+    if (dim < 0) return -1;
+    if (dim == 0) empty = true;
+    if (!empty && count > kLimit / dim) return -1;
+    if (!empty) count *= dim;
+  }
+  return empty ? 0 : count;
+}
 // Strides, in elements, of a dense row-major tensor.
-SONDE_API Shape row_major(const Shape& shape) noexcept;
+constexpr Shape row_major(const Shape& shape) noexcept {
+  if (element_count(shape) < 0) return {};  // an impossible shape has none
+  Shape strides = shape;
+  std::int64_t stride = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[axis] = stride;
+    stride *= shape[axis] > 0 ? shape[axis] : 1;
+  }
+  return strides;
+}
 
 // Memory that belongs to the caller. Copying a view copies no data.
 struct TensorView {
@@ -123,9 +144,21 @@ struct TensorView {
 
   std::int64_t size() const noexcept { return element_count(shape); }
   // True if a pointer is there wherever there are elements, and shape and strides agree.
-  SONDE_API bool valid() const noexcept;
+  bool valid() const noexcept {
+    const std::int64_t count = size();
+    return !mismatched && count >= 0 && strides.valid() && strides.rank() == shape.rank() &&
+           static_cast<int>(dtype) < kDTypeCount && (data != nullptr || count == 0);
+  }
   // Dense and row-major.
-  SONDE_API bool contiguous() const noexcept;
+  bool contiguous() const noexcept {
+    std::int64_t expected = 1;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      if (shape[axis] == 0) return true;
+      if (shape[axis] != 1 && strides[axis] != expected) return false;
+      expected *= shape[axis];
+    }
+    return true;
+  }
 };
 
 namespace detail {
@@ -174,8 +207,12 @@ template <Element T>
 inline constexpr DType dtype_of = detail::DTypeOf<std::remove_cv_t<T>>::value;
 
 // Of memory whose extent only the caller knows.
-SONDE_API TensorView view(const void* data, DType dtype, const Shape& shape) noexcept;
-SONDE_API TensorView view(const void* data, DType dtype, const Shape& shape, const Shape& strides) noexcept;
+inline TensorView view(const void* data, DType dtype, const Shape& shape) noexcept {
+  return {data, dtype, shape, row_major(shape)};
+}
+inline TensorView view(const void* data, DType dtype, const Shape& shape, const Shape& strides) noexcept {
+  return {data, dtype, shape, strides};
+}
 
 template <Element T>
 TensorView view(const T* data, const Shape& shape) noexcept {

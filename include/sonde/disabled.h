@@ -1,0 +1,115 @@
+// The same interface as sonde/recorder.h, with nothing behind it: what a program compiled with SONDE_DISABLED gets.
+// Everything is inline and empty, so no call, no argument's copy and no library is left in the program. Include
+// sonde/recorder.h, never this file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/graph.h"
+#include "sonde/options.h"
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+
+namespace sonde {
+
+// Apart from the real classes, so that both can be in one program.
+inline namespace disabled {
+
+class Scalar {
+ public:
+  void record(double, std::int64_t) const noexcept {}
+  template <std::floating_point Number>
+  void record(double value, Number step) const = delete;
+};
+
+class Step {
+ public:
+  explicit Step(std::int64_t number, bool evaluation) noexcept : number_(number), evaluation_(evaluation) {}
+  Step(Step&&) noexcept = default;
+  Step& operator=(Step&&) noexcept = default;
+  ~Step() {}  // not trivial, as the real one: an unused step is no warning
+  void end() noexcept {}
+  std::int64_t number() const noexcept { return number_; }
+  bool evaluation() const noexcept { return evaluation_; }
+
+ private:
+  std::int64_t number_;
+  bool evaluation_;
+};
+
+class Probe {
+ public:
+  constexpr bool wanted(const Step&) const noexcept { return false; }
+  void record(const Step&, const TensorArg&) const noexcept {}
+};
+
+class Group {
+ public:
+  Group() noexcept = default;
+  Group(Group&&) noexcept = default;
+  Group& operator=(Group&&) noexcept = default;
+  ~Group() {}
+  void scalar(std::string_view, double) noexcept {}
+  void histogram(std::string_view, const TensorArg&) noexcept {}
+  void image(std::string_view, const TensorArg&, Layout, const ImageOptions& = {}) noexcept {}
+  void text(std::string_view, std::string_view) noexcept {}
+  void end() noexcept {}
+};
+
+class Recorder {
+ public:
+  static Result<Recorder> open(std::string_view, const RecorderOptions& = {}) { return Recorder(); }
+  static Recorder open_or_disabled(std::string_view, const ErrorHandler&, const RecorderOptions& = {}) { return {}; }
+
+  Recorder(Recorder&&) noexcept = default;
+  Recorder& operator=(Recorder&&) noexcept = default;
+  ~Recorder() {}
+
+  constexpr bool enabled() const noexcept { return false; }
+  const std::string& directory() const noexcept {
+    static const std::string none;
+    return none;
+  }
+  Scalar series(std::string_view) noexcept { return {}; }
+  Probe probe(std::string_view, const ProbeOptions& = {}) noexcept { return {}; }
+  Step step(std::int64_t number) noexcept { return Step(number, false); }
+  Step evaluation() noexcept { return Step(0, true); }
+  Group group(std::int64_t) noexcept { return {}; }
+
+  void scalar(std::string_view, double, std::int64_t) noexcept {}
+  void histogram(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+  void image(std::string_view, const TensorArg&, std::int64_t, Layout, const ImageOptions& = {}) noexcept {}
+  void audio(std::string_view, const TensorArg&, std::int64_t, const AudioOptions& = {}) noexcept {}
+  void text(std::string_view, std::string_view, std::int64_t) noexcept {}
+  void pr_curve(std::string_view, const TensorView&, const TensorView&, std::int64_t, int = 127) noexcept {}
+  void mesh(std::string_view, const TensorView&, std::int64_t, const MeshOptions& = {}) noexcept {}
+  void hparams(const HParams&) noexcept {}
+  void graph(const Graph&) noexcept {}
+  void custom_scalars(const std::vector<ChartCategory>&) noexcept {}
+  void print(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+  void print_full(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+
+  template <class Value, std::floating_point Number, class... Rest>
+  void scalar(std::string_view name, Value value, Number step, Rest...) = delete;
+  template <std::floating_point Number, class... Rest>
+  void histogram(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
+  template <std::floating_point Number, class... Rest>
+  void image(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
+  template <std::floating_point Number>
+  Step step(Number number) = delete;
+
+  std::int64_t committed_step() const noexcept { return -1; }
+  Counters counters() const noexcept { return {}; }
+  Status flush() noexcept { return {}; }
+  Status close() noexcept { return {}; }
+
+ private:
+  Recorder() noexcept = default;
+};
+
+}  // namespace disabled
+}  // namespace sonde

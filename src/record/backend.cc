@@ -1,0 +1,313 @@
+#include "record/backend.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "base/thread.h"
+#include "record/output.h"
+
+namespace sonde::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kShortestPause = 50us;  // while there is work
+constexpr auto kLongestPause = 10ms;   // when there was none for a while
+constexpr auto kExitDrain = 2000ms;
+constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
+
+// Never destroyed: threads may record until the very end of the process.
+std::atomic<Backend*> g_backend{nullptr};
+std::once_flag g_once;
+
+}  // namespace
+
+// The ring of this thread. The plain pointer is what the hot path reads; the other object gives it back at the end.
+static thread_local constinit Ring* t_ring = nullptr;
+static thread_local constinit bool t_ended = false;
+
+struct LocalRing {
+  std::shared_ptr<Ring> ring;
+  ~LocalRing() {
+    t_ended = true;
+    t_ring = nullptr;
+    if (ring) ring->orphaned.store(true, std::memory_order_release);
+  }
+};
+static thread_local LocalRing t_local;
+
+Backend& Backend::get() {
+  std::call_once(g_once, [] {
+    g_backend.store(new Backend);
+    pthread_atfork(&Backend::prepare_fork, &Backend::resume_parent, &Backend::resume_child);
+    std::atexit(&Backend::drain_at_exit);
+  });
+  return *g_backend.load(std::memory_order_acquire);
+}
+
+// ---- Front end.
+
+void Backend::push(Channel& channel, Message message, Overflow overflow) noexcept {
+  message.channel = channel.id();
+  Ring* ring = t_ring;
+  message.ticks = ticks();
+  if (ring == nullptr || !ring->push(message)) [[unlikely]] {
+    push_slowly(channel, message, overflow);
+  } else if (ring->half_full()) [[unlikely]] {
+    get().wake();
+  }
+}
+
+void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept {
+  Backend& backend = get();
+  if (t_ring == nullptr) {
+    if (t_ended || backend.attach_thread() == nullptr) return drop(message);
+    message.ticks = ticks();  // a new ring may have served another thread
+  }
+  Ring& ring = *t_ring;
+  const auto deadline = std::chrono::steady_clock::now() + channel.options().max_wait;
+  while (!ring.push(message)) {
+    backend.wake();
+    Message oldest;
+    if (overflow == Overflow::drop_oldest) {
+      if (ring.pop_oldest(oldest)) drop(oldest);
+    } else if (overflow == Overflow::drop_newest || std::chrono::steady_clock::now() >= deadline) {
+      return drop(message);
+    } else {
+      std::this_thread::sleep_for(20us);
+    }
+  }
+}
+
+void Backend::drop(const Message& message) noexcept {
+  const std::shared_ptr<Channel> channel = get().find(message.channel);
+  if (message.op == Op::payload) {
+    if (channel) {
+      channel->lose(message.payload, message.step);
+    } else {
+      Pool::release(message.payload);
+    }
+  } else if (channel && message.op == Op::scalar) {
+    channel->lose_scalar(message.step);
+  }
+}
+
+std::shared_ptr<Channel> Backend::find(std::uint32_t id) {
+  const std::scoped_lock lock(mutex_);
+  return id < channels_.size() ? channels_[id] : nullptr;
+}
+
+Ring* Backend::attach_thread() {
+  const std::scoped_lock lock(mutex_);
+  if (!start_locked().ok()) return nullptr;
+  for (const auto& ring : rings_) {
+    if (ring->orphaned.load(std::memory_order_acquire) && ring->empty()) {
+      ring->orphaned.store(false, std::memory_order_relaxed);
+      t_local.ring = ring;
+      return t_ring = ring.get();
+    }
+  }
+  t_local.ring = std::make_shared<Ring>();
+  rings_.push_back(t_local.ring);
+  return t_ring = t_local.ring.get();
+}
+
+void Backend::wake() {
+  {
+    const std::scoped_lock lock(mutex_);
+    awake_ = true;
+  }
+  wakeup_.notify_one();
+}
+
+Status Backend::start_locked() {
+  if (started_) return Status::success();
+  auto thread = Thread::start("sonde", [this] { run(); });
+  if (!thread) return thread.error();
+  thread->detach();
+  started_ = true;
+  return Status::success();
+}
+
+Status Backend::add(const std::shared_ptr<Channel>& channel) {
+  const std::scoped_lock lock(mutex_);
+  if (Status status = start_locked(); !status.ok()) return status;
+  channel->id_ = static_cast<std::uint32_t>(channels_.size());
+  channels_.push_back(channel);
+  return Status::success();
+}
+
+Status Backend::flush(Channel& channel) { return submit(channel, false, 0ms); }
+Status Backend::close(Channel& channel) { return submit(channel, true, 0ms); }
+
+// A timeout of 0 waits until it is done.
+Status Backend::submit(Channel& channel, bool close, std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  if (started_ && pthread_equal(pthread_self(), thread_) != 0) {
+    return {Code::invalid_argument, "flush and close cannot be called from the error handler"};
+  }
+  if (exiting_) return {Code::closed, "the process is ending"};
+  if (channel.id() >= channels_.size() || channels_[channel.id()] == nullptr) return Status::success();
+  if (!started_) {  // in a forked child that has recorded nothing
+    if (close) channels_[channel.id()] = nullptr;
+    return Status::success();
+  }
+  auto request = std::make_shared<Request>();
+  request->channel = channels_[channel.id()];
+  request->close = close;
+  requests_.push_back(request);
+  awake_ = true;
+  wakeup_.notify_one();
+  const auto done = [&] { return request->done; };
+  if (timeout == 0ms) {
+    answered_.wait(lock, done);
+  } else if (!answered_.wait_for(lock, timeout, done)) {
+    return {Code::exhausted, "not everything could be written before the process ended"};
+  }
+  return request->status;
+}
+
+void Backend::drain_at_exit() {
+  Backend& backend = get();
+  const auto deadline = std::chrono::steady_clock::now() + kExitDrain;
+  for (std::uint32_t id = 0;; ++id) {
+    std::shared_ptr<Channel> channel;
+    {
+      const std::scoped_lock lock(backend.mutex_);
+      if (id >= backend.channels_.size()) break;
+      channel = backend.channels_[id];
+    }
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (channel && left > 0ms) (void)backend.submit(*channel, false, left);
+  }
+  const std::scoped_lock lock(backend.mutex_);
+  backend.exiting_ = true;
+}
+
+// ---- Around fork().
+
+void Backend::prepare_fork() {
+  Backend& backend = get();
+  backend.mutex_.lock();
+  for (const auto& channel : backend.channels_) {
+    if (channel) channel->lock_for_fork();
+  }
+}
+
+void Backend::resume_parent() {
+  Backend& backend = get();
+  for (const auto& channel : backend.channels_) {
+    if (channel) channel->unlock_after_fork();
+  }
+  backend.mutex_.unlock();
+}
+
+void Backend::resume_child() {
+  // The old backend's thread is gone, in the middle of whatever it did: it and everything it worked on is left as it
+  // is.
+  Backend& old = get();
+  auto* fresh = new Backend;
+  fresh->channels_ = old.channels_;
+  for (const auto& channel : fresh->channels_) {
+    if (!channel) continue;
+    channel->unlock_after_fork();
+    channel->become_child();
+  }
+  old.mutex_.unlock();
+  new std::shared_ptr<Ring>(std::move(t_local.ring));  // kept for ever, since payloads may still be in it
+  t_ring = nullptr;
+  g_backend.store(fresh, std::memory_order_release);
+}
+
+// ---- The backend thread.
+
+void Backend::run() {
+  {
+    const std::scoped_lock lock(mutex_);
+    thread_ = pthread_self();
+  }
+  clock_ = std::make_unique<TickClock>();
+  last_anchor_ = monotonic_nanoseconds();
+  for (;;) rest(round());
+}
+
+// True if there was anything to do.
+bool Backend::round() {
+  // The order matters: requests, stamp, rings. What was recorded before a request is stamped before `until`, and a
+  // thread that stamped before `until` has joined before the rings are listed.
+  std::vector<std::shared_ptr<Request>> requests;
+  {
+    const std::scoped_lock lock(mutex_);
+    requests.swap(requests_);
+  }
+  const std::uint64_t until = ticks_then_loads();
+  {
+    const std::scoped_lock lock(mutex_);
+    draining_ = rings_;
+    serving_ = channels_;
+  }
+  batch_.clear();
+  for (const auto& ring : draining_) {
+    const auto middle = static_cast<std::ptrdiff_t>(batch_.size());
+    ring->drain(until, batch_);
+    if (middle > 0) {
+      std::inplace_merge(batch_.begin(), batch_.begin() + middle, batch_.end(),
+                         [](const Message& a, const Message& b) { return a.ticks < b.ticks; });
+    }
+  }
+  for (const Message& message : batch_) process(message);
+  housekeeping();
+  for (const auto& request : requests) answer(*request);
+  if (!requests.empty()) answered_.notify_all();
+  return !batch_.empty() || !requests.empty();
+}
+
+void Backend::answer(Request& request) {
+  const double now = std::max(last_wall_, clock_->wall(ticks()));
+  Status status = request.close ? request.channel->finish(now) : request.channel->flush_output(now);
+  const std::scoped_lock lock(mutex_);
+  if (request.close) channels_[request.channel->id()] = nullptr;
+  request.status = std::move(status);
+  request.done = true;
+}
+
+void Backend::process(const Message& message) {
+  const std::shared_ptr<Channel>* channel = message.channel < serving_.size() ? &serving_[message.channel] : nullptr;
+  if (channel == nullptr || *channel == nullptr) return drop(message);
+  Output* output = (*channel)->output();
+  if (output == nullptr) return drop(message);
+  last_wall_ = std::max(last_wall_, clock_->wall(message.ticks));
+  const sinks::Stamp stamp = {last_wall_, message.step};
+  switch (message.op) {
+    case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
+    case Op::payload: output->payload(stamp, message.payload); break;
+    case Op::step_begin: output->begin_step(stamp, message.evaluation); break;
+    case Op::step_end: output->end_step(stamp, message.evaluation); break;
+  }
+}
+
+void Backend::housekeeping() {
+  const std::uint64_t now = monotonic_nanoseconds();
+  if (now - last_anchor_ >= kSecond) {
+    clock_->anchor();
+    last_anchor_ = now;
+  }
+  for (const auto& channel : serving_) {
+    if (channel) channel->tend(now, last_wall_);
+  }
+}
+
+void Backend::rest(bool busy) {
+  pause_ = busy ? kShortestPause : std::min<std::chrono::microseconds>(pause_ * 2, kLongestPause);
+  std::unique_lock lock(mutex_);
+  // After the drain at the end of the process nothing is touched any more.
+  if (exiting_) wakeup_.wait(lock, [] { return false; });
+  wakeup_.wait_for(lock, pause_, [&] { return awake_; });
+  awake_ = false;
+}
+
+}  // namespace sonde::record

@@ -1,0 +1,91 @@
+// The one thread of the process that does the work: it drains the rings of all recording threads, merges their
+// messages by time and hands them to the outputs of all recorders.
+//
+// Order. A round takes a time stamp first, then looks at the rings, and processes what was stamped before: of two calls
+// that follow each other, on whatever threads, the first is published before the second is stamped, so no round sees
+// the second without the first.
+// Fork. A child begins with a new Backend, which knows the same channels but has no rings, no thread and no open files;
+// all of them come with its first call. What the parent's backend was working on is left alone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/clock.h"
+#include "record/channel.h"
+#include "record/ring.h"
+#include "sonde/status.h"
+
+namespace sonde::record {
+
+class Backend {
+ public:
+  static Backend& get();
+
+  // Starts the thread where it does not run, and gives the channel its id.
+  Status add(const std::shared_ptr<Channel>& channel);
+  // Return when everything recorded before is in the files.
+  Status flush(Channel& channel);
+  Status close(Channel& channel);
+
+  // Hands a message over; its stamp is set here. May wait as `overflow` says. What is dropped, the message or older
+  // ones, is given back to its channel. Never called with a lock held.
+  static void push(Channel& channel, Message message, Overflow overflow) noexcept;
+
+ private:
+  friend struct LocalRing;
+  struct Request {
+    std::shared_ptr<Channel> channel;
+    bool close = false;
+    bool done = false;  // guarded by mutex_
+    Status status;
+  };
+
+  static void push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept;
+  static void drop(const Message& message) noexcept;
+  static void prepare_fork();
+  static void resume_parent();
+  static void resume_child();
+  static void drain_at_exit();
+
+  std::shared_ptr<Channel> find(std::uint32_t id);
+  Status start_locked();
+  Status submit(Channel& channel, bool close, std::chrono::milliseconds timeout);
+  Ring* attach_thread();
+  void wake();
+
+  // The backend thread alone.
+  void run();
+  bool round();
+  void process(const Message& message);
+  void answer(Request& request);
+  void housekeeping();
+  void rest(bool busy);
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wakeup_;
+  std::condition_variable answered_;
+  bool awake_ = false;
+  bool started_ = false;
+  bool exiting_ = false;
+  pthread_t thread_{};
+  std::vector<std::shared_ptr<Channel>> channels_;  // by id; null once closed
+  std::vector<std::shared_ptr<Ring>> rings_;
+  std::vector<std::shared_ptr<Request>> requests_;
+
+  // The backend thread's.
+  std::unique_ptr<TickClock> clock_;
+  double last_wall_ = 0;
+  std::uint64_t last_anchor_ = 0;  // ns
+  std::chrono::microseconds pause_{0};
+  std::vector<Message> batch_;
+  std::vector<std::shared_ptr<Ring>> draining_;
+  std::vector<std::shared_ptr<Channel>> serving_;  // a copy of channels_
+};
+
+}  // namespace sonde::record

@@ -1,0 +1,136 @@
+// One open recorder: what its handles share, and the way into the backend. Front-end calls are safe from any thread;
+// the output belongs to the backend thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/message.h"
+#include "record/pool.h"
+#include "record/tag_table.h"
+#include "sinks/record_file.h"
+#include "sinks/values.h"
+#include "sonde/recorder.h"
+
+namespace sonde::record {
+
+class Output;
+
+// A probe; its address is what handles hold.
+struct ProbeEntry {
+  std::uint32_t id = 0;
+  std::string name;
+  ProbeOptions options;
+};
+
+class Channel {
+ public:
+  // Makes the directory and the event file, and joins the backend.
+  static Result<std::shared_ptr<Channel>> open(std::string_view directory, const RecorderOptions& options);
+  ~Channel();
+
+  bool is_open() const noexcept { return open_.load(std::memory_order_relaxed); }
+  const std::string& directory() const noexcept { return directory_; }
+  const RecorderOptions& options() const noexcept { return options_; }
+  TagTable& tags() noexcept { return tags_; }
+  std::int64_t committed_step() const noexcept { return committed_step_.load(std::memory_order_acquire); }
+  Counters counters() const noexcept;
+
+  // ---- Front end.
+
+  void scalar(std::uint32_t tag, double value, std::int64_t step) noexcept;
+  const ProbeEntry* probe(std::string_view name, const ProbeOptions& options);
+  void begin_step(std::int64_t step, bool evaluation) noexcept;
+  void end_step(std::int64_t step, bool evaluation) noexcept;
+  std::int64_t next_evaluation() noexcept { return evaluations_.fetch_add(1, std::memory_order_relaxed); }
+
+  // The id for a value of this plugin; nothing, and counted, where the recorder is closed or the name unusable.
+  std::optional<std::uint32_t> tag(std::string_view name, policy::Plugin plugin);
+  // A payload without tensor.
+  Payload* stage(Job job);
+  // A payload with a copy of the tensor, or a share in it. Null, and counted, where it is invalid or there is no room.
+  Payload* stage(Job job, const TensorArg& tensor, std::int64_t step);
+  void send(Payload* payload, std::int64_t step) noexcept;
+  // Counts something unusable, and tells the error handler.
+  void reject(Status status) noexcept;
+
+  Status flush() noexcept;
+  Status close() noexcept;
+
+  // ---- Backend.
+
+  std::uint32_t id() const noexcept { return id_; }
+  // Opens the files where they are not open, as in a forked child. Null where that failed.
+  Output* output() noexcept;
+  // Every round: passes on what the front end had to say, and flushes when it is time. `now` is monotonic, in ns.
+  void tend(std::uint64_t now, double wall_time);
+  Status flush_output(double wall_time);
+  Status finish(double wall_time);
+  void report(const Status& status) noexcept;
+  // Gives a payload back; an owner goes to the next recording thread, which releases it.
+  void retire(Payload* payload) noexcept;
+  void lose(Payload* payload, std::int64_t step) noexcept;
+  void set_committed(std::int64_t step) noexcept { committed_step_.store(step, std::memory_order_release); }
+  void count_scalar() noexcept {
+    scalars_.store(scalars_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  void count_tensor() noexcept {
+    tensors_.store(tensors_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  // Whether any probe has a condition, which may ask for scalars of the step.
+  bool has_conditions() const noexcept { return has_conditions_.load(std::memory_order_relaxed); }
+  void count_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
+  sinks::Tally& tally() noexcept { return tally_; }
+  StepValues step_values(const StepData& data) const noexcept { return StepValues(data); }
+
+  // ---- Around fork().
+  void lock_for_fork();
+  void unlock_after_fork();
+  void become_child();
+
+ private:
+  friend class Backend;
+  Channel(std::string directory, const RecorderOptions& options);
+  void lose_scalar(std::int64_t step) noexcept;
+  void tell_news(double wall_time);
+  void note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
+  void release_owners() noexcept;
+
+  const std::string directory_;
+  const RecorderOptions options_;
+  std::uint32_t id_ = 0;
+  std::atomic<bool> open_{true};
+  std::atomic<std::int64_t> committed_step_{-1};
+  std::atomic<std::int64_t> evaluations_{0};
+  std::atomic<std::uint64_t> scalars_{0};  // written by the backend alone
+  std::atomic<std::uint64_t> tensors_{0};  // likewise
+  std::atomic<std::uint64_t> dropped_scalars_{0};
+  std::atomic<std::uint64_t> dropped_tensors_{0};
+  std::atomic<std::uint64_t> rejected_{0};
+  std::atomic<bool> has_conditions_{false};
+  std::atomic<bool> has_news_{false};
+  std::atomic<bool> has_owners_{false};
+  sinks::Tally tally_;
+
+  TagTable tags_;
+  std::shared_ptr<Pool> pool_;
+  std::mutex mutex_;               // guards what follows
+  std::deque<ProbeEntry> probes_;  // stable addresses
+  std::vector<Status> errors_;     // for the handler
+  std::vector<sinks::Loss> losses_;
+  std::vector<std::shared_ptr<const void>> owners_;  // to be released by a recording thread
+
+  // The backend's, once the channel has joined.
+  std::unique_ptr<Output> output_;
+  bool output_failed_ = false;
+  std::uint64_t last_flush_ = 0;  // ns
+};
+
+}  // namespace sonde::record

@@ -1,0 +1,326 @@
+#include "record/output.h"
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "formats/tfevents.h"
+#include "sinks/console.h"
+#include "sinks/event_file.h"
+#include "sinks/stats_file.h"
+#include "stats/summary.h"
+
+namespace sonde {
+
+double StepValues::scalar(std::string_view name) const noexcept {
+  for (auto it = data_.scalars.rbegin(); it != data_.scalars.rend(); ++it) {
+    if (it->first == name) return it->second;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::int64_t StepValues::step() const noexcept { return data_.step; }
+
+namespace record {
+namespace {
+
+constexpr std::string_view kDroppedTag = "sonde/dropped";
+
+// "<seconds>.<host>.<pid>.<n>", as TensorBoard's writers name their files.
+std::string writer_name() {
+  static std::atomic<std::uint64_t> count{0};
+  std::string seconds = std::to_string(static_cast<std::int64_t>(wall_seconds()));
+  seconds.insert(0, seconds.size() < 10 ? 10 - seconds.size() : 0, '0');
+  return seconds + "." + host_name() + "." + std::to_string(process_id()) + "." + std::to_string(count++);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Output>> Output::create(Channel& channel) {
+  std::unique_ptr<Output> output(new Output(channel));
+  const RecorderOptions& options = channel.options();
+  const std::string writer = writer_name();
+  const double now = wall_seconds();
+  auto events = std::make_unique<sinks::EventFile>(
+      join_path(channel.directory(), "events.out.tfevents." + writer + options.file_suffix), now,
+      sinks::EventFileOptions{.precision = options.precision, .histogram_buckets = options.histogram_buckets},
+      channel.tally());
+  if (Status status = events->flush(); !status.ok()) return status;
+  output->sinks_.push_back(std::move(events));
+  output->sinks_.push_back(std::make_unique<sinks::StatsFile>(
+      join_path(channel.directory(), "stats." + writer + options.file_suffix + ".tfrecord"),
+      stats_record::Header{.writer = writer, .host = host_name(), .pid = process_id(), .start_time = now},
+      channel.tally()));
+  if (options.console != nullptr) output->sinks_.push_back(std::make_unique<sinks::Console>(options.console));
+  return output;
+}
+
+Output::~Output() = default;
+
+std::string_view Output::name(std::uint32_t tag) {
+  if (tag >= names_.size()) names_.resize(tag + 1);
+  if (names_[tag].empty()) names_[tag] = channel_.tags().name(tag);
+  return names_[tag];
+}
+
+// A sink failed: what the disk refused is told when it begins, what was unusable each time.
+void Output::note(const Status& status) {
+  if (status.ok()) return;
+  if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
+    channel_.count_rejected();
+  } else if (std::exchange(failing_, true)) {
+    return;
+  }
+  channel_.report(status);
+}
+
+void Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> values) {
+  dirty_ = true;
+  for (const auto& sink : sinks_) note(sink->write(stamp, values));
+}
+
+void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
+  channel_.count_scalar();
+  const sinks::Value record = sinks::ScalarValue{tag(id), value};
+  write(stamp, {&record, 1});
+  if (!channel_.has_conditions()) return;
+  for (auto& step : open_steps_) {
+    if (step) step->scalars.emplace_back(name(id), value);
+  }
+}
+
+void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
+  const auto one = [&](const sinks::Value& value) { write(stamp, {&value, 1}); };
+  if (!payload->pool->take(payload)) return channel_.lose(payload, stamp.step);
+  if (const auto* probe_job = std::get_if<ProbeJob>(&payload->job)) {
+    channel_.count_tensor();
+    return probe(stamp, payload, *probe_job);
+  }
+  if (const auto* encoded = std::get_if<EncodedJob>(&payload->job)) {
+    has_hparams_ |= encoded->content == EncodedJob::Content::hparams;
+    if (encoded->content == EncodedJob::Content::graph) {
+      one(sinks::GraphValue{encoded->bytes});
+    } else {
+      one(sinks::EncodedValue{encoded->bytes});
+    }
+  } else if (const auto* group_job = std::get_if<GroupJob>(&payload->job)) {
+    group(stamp, *group_job);
+  } else {
+    const GroupJob alone = {{payload}};
+    group(stamp, alone);
+  }
+  channel_.retire(payload);
+}
+
+// The values of a group are one event. A payload that stands alone is a group of one.
+void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
+  struct Computed {
+    stats::Summary summary;
+    stats::Histogram histogram;
+  };
+  std::vector<sinks::Value> values;
+  std::vector<std::unique_ptr<Computed>> computed;  // keeps what values point to
+  for (const auto& item : job.items) {
+    if (const auto* number = std::get_if<GroupScalar>(&item)) {
+      channel_.count_scalar();
+      values.emplace_back(sinks::ScalarValue{tag(number->tag), number->value});
+      continue;
+    }
+    const Payload& payload = *std::get<Payload*>(item);
+    if (!std::holds_alternative<TextJob>(payload.job)) channel_.count_tensor();
+    if (const auto* histogram = std::get_if<HistogramJob>(&payload.job)) {
+      Computed& result = *computed.emplace_back(std::make_unique<Computed>());
+      auto summary = stats::summarize(payload.view, result.histogram);
+      if (!summary) {
+        note(summary.error());
+        continue;
+      }
+      result.summary = *summary;
+      values.emplace_back(sinks::HistogramValue{tag(histogram->tag), &result.summary, &result.histogram});
+    } else if (const auto* image = std::get_if<ImageJob>(&payload.job)) {
+      values.emplace_back(sinks::ImageValue{tag(image->tag), payload.view, image->layout, &image->options});
+    } else if (const auto* audio = std::get_if<AudioJob>(&payload.job)) {
+      values.emplace_back(sinks::AudioValue{tag(audio->tag), payload.view, &audio->options});
+    } else if (const auto* text = std::get_if<TextJob>(&payload.job)) {
+      values.emplace_back(sinks::TextValue{tag(text->tag), text->text});
+    } else if (const auto* print = std::get_if<PrintJob>(&payload.job)) {
+      values.emplace_back(sinks::PrintValue{print->name, payload.view, print->full});
+    }
+  }
+  if (!values.empty()) write(stamp, values);
+}
+
+// ---- Steps.
+
+void Output::begin_step(const sinks::Stamp& stamp, bool evaluation) {
+  std::optional<StepData>& open = open_steps_[evaluation ? 1 : 0];
+  if (open) {
+    if (open->step == stamp.step) return;
+    commit({stamp.wall_time, open->step}, evaluation);
+  }
+  open.emplace().step = stamp.step;
+}
+
+void Output::end_step(const sinks::Stamp& stamp, bool evaluation) {
+  const std::optional<StepData>& open = open_steps_[evaluation ? 1 : 0];
+  if (open && open->step == stamp.step) commit(stamp, evaluation);
+}
+
+void Output::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
+  std::optional<StepData>& open = open_steps_[job.evaluation ? 1 : 0];
+  if (!open || open->step != stamp.step) {
+    note({Code::invalid_argument, "the probe '" + job.probe->name + "' was recorded after its step had ended"});
+    return channel_.retire(payload);
+  }
+  const ProbeEntry& entry = *job.probe;
+  const ProbeOptions& options = entry.options;
+  StepData::Tensor tensor;
+  tensor.probe = &entry;
+  auto& record = tensor.record;
+  record.probe = {entry.id, entry.name, options.kind, options.inputs};
+  record.dtype = payload->view.dtype;
+  record.shape = payload->view.shape;
+  const bool wants_histogram = has(options.keep, Keep::histogram);
+  auto summary =
+      wants_histogram ? stats::summarize(payload->view, record.histogram.emplace()) : stats::summarize(payload->view);
+  if (!summary) {
+    note({summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
+    return channel_.retire(payload);
+  }
+  record.summary = *summary;
+  if (open->occurrences.size() <= entry.id) open->occurrences.resize(entry.id + 1);
+  record.occurrence = open->occurrences[entry.id]++;
+
+  const bool shows = has(options.keep, Keep::image) || has(options.keep, Keep::print);
+  if (shows && options.when) {
+    tensor.payload = payload;  // the end of the step decides
+  } else {
+    if (shows) show(stamp, tensor, payload->view, job.evaluation);
+    channel_.retire(payload);
+  }
+  open->tensors.push_back(std::move(tensor));
+}
+
+std::optional<sinks::Tag> Output::probe_tag(const StepData::Tensor& tensor, bool evaluation, policy::Plugin plugin) {
+  const policy::TensorId id = {.name = tensor.probe->name,
+                               .kind = tensor.probe->options.kind,
+                               .occurrence = tensor.record.occurrence,
+                               .evaluation = evaluation};
+  auto resolved = channel_.tags().resolve(policy::tag_of(id, plugin), plugin);
+  if (resolved) return tag(*resolved);
+  note(resolved.error());
+  return std::nullopt;
+}
+
+void Output::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, const TensorView& view, bool evaluation) {
+  const ProbeOptions& options = tensor.probe->options;
+  if (has(options.keep, Keep::image)) {
+    if (const auto image_tag = probe_tag(tensor, evaluation, policy::Plugin::images)) {
+      const sinks::Value value = sinks::ImageValue{*image_tag, view, options.layout, &options.image};
+      write(stamp, {&value, 1});
+    }
+  }
+  if (has(options.keep, Keep::print)) {
+    const sinks::Value value = sinks::PrintValue{tensor.probe->name, view, false};
+    write(stamp, {&value, 1});
+  }
+}
+
+void Output::commit(const sinks::Stamp& stamp, bool evaluation) {
+  std::optional<StepData>& open = open_steps_[evaluation ? 1 : 0];
+  StepData data = std::move(*open);
+  open.reset();
+  const StepValues values = channel_.step_values(data);
+  std::vector<sinks::StepTensor> kept;
+  std::vector<StepData::Tensor> chosen;
+  for (StepData::Tensor& tensor : data.tensors) {
+    bool keep = true;
+    if (const auto& when = tensor.probe->options.when) {
+      try {
+        keep = when(values);
+      } catch (...) {
+        keep = false;
+        note({Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
+      }
+    }
+    if (tensor.payload != nullptr) {
+      if (keep) show(stamp, tensor, tensor.payload->view, evaluation);
+      channel_.retire(tensor.payload);
+      tensor.payload = nullptr;
+    }
+    if (keep) chosen.push_back(std::move(tensor));
+  }
+  data.tensors = std::move(chosen);
+  write_histograms(stamp, data, evaluation);
+  for (StepData::Tensor& tensor : data.tensors) {
+    const Keep keep = tensor.probe->options.keep;
+    if (has(keep, Keep::stats) || has(keep, Keep::histogram)) kept.push_back(std::move(tensor.record));
+  }
+  dirty_ = true;
+  for (const auto& sink : sinks_) note(sink->end_step({stamp, evaluation, kept}));
+  if (!evaluation) channel_.set_committed(stamp.step);
+}
+
+void Output::write_histograms(const sinks::Stamp& stamp, const StepData& data, bool evaluation) {
+  std::vector<sinks::Value> values;
+  for (const StepData::Tensor& tensor : data.tensors) {
+    if (!tensor.record.histogram) continue;
+    if (const auto histogram_tag = probe_tag(tensor, evaluation, policy::Plugin::histograms)) {
+      values.emplace_back(sinks::HistogramValue{*histogram_tag, &tensor.record.summary, &*tensor.record.histogram});
+    }
+  }
+  if (!values.empty()) write(stamp, values);
+}
+
+// ---- The rest.
+
+void Output::lose(double wall_time, const sinks::Loss& loss) {
+  dirty_ = true;
+  for (const auto& sink : sinks_) note(sink->lose(loss));
+  auto dropped = channel_.tags().resolve(kDroppedTag, policy::Plugin::scalars);
+  if (!dropped) return;  // the user records something else under that name
+  const Counters counters = channel_.counters();
+  const sinks::Value value =
+      sinks::ScalarValue{tag(*dropped), static_cast<double>(counters.dropped_scalars + counters.dropped_tensors)};
+  write({wall_time, loss.last_step}, {&value, 1});
+}
+
+Status Output::flush() {
+  dirty_ = false;
+  Status first;
+  for (const auto& sink : sinks_) {
+    Status status = sink->flush();
+    note(status);
+    if (!status.ok()) dirty_ = true;  // what the disk refused is tried again
+    if (first.ok()) first = std::move(status);
+  }
+  if (first.ok()) failing_ = false;
+  return first;
+}
+
+Status Output::close(double wall_time) {
+  for (const bool evaluation : {false, true}) {
+    const auto& open = open_steps_[evaluation ? 1 : 0];
+    if (open) commit({wall_time, open->step}, evaluation);
+  }
+  if (has_hparams_) {
+    std::string summary;
+    tfevents::put_hparams_session_end(summary, tfevents::SessionStatus::success, wall_time);
+    const sinks::Value value = sinks::EncodedValue{summary};
+    write({wall_time, 0}, {&value, 1});
+  }
+  Status first;
+  for (const auto& sink : sinks_) {
+    Status status = sink->close();
+    note(status);
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
+}
+
+}  // namespace record
+}  // namespace sonde

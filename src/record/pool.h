@@ -1,0 +1,121 @@
+// Memory for what is on its way to the backend, within a recorder's budget.
+//
+// Blocks are kept and used again, the last returned first, so that a recorder in its stride copies into warm memory and
+// asks the system for nothing. New blocks are populated in one go before the copy. The budget covers blocks in use and
+// kept ones together.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "record/message.h"
+#include "sonde/options.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+
+namespace sonde::record {
+
+class Pool;
+struct ProbeEntry;
+
+// A piece of memory that a Pool hands out.
+struct Block {
+  std::byte* data = nullptr;
+  std::size_t size = 0;
+};
+
+// What is to be done with a payload.
+struct HistogramJob {
+  std::uint32_t tag = 0;
+};
+struct ImageJob {
+  std::uint32_t tag = 0;
+  Layout layout = Layout::NHWC;
+  ImageOptions options;
+};
+struct AudioJob {
+  std::uint32_t tag = 0;
+  AudioOptions options;
+};
+struct PrintJob {
+  std::string name;
+  bool full = false;
+};
+struct ProbeJob {
+  const ProbeEntry* probe = nullptr;
+  bool evaluation = false;
+};
+struct TextJob {
+  std::uint32_t tag = 0;
+  std::string text;
+};
+// Summary values (or a graph) that were encoded by the caller, being rare.
+struct EncodedJob {
+  enum class Content : std::uint8_t { summary, hparams, graph } content = Content::summary;
+  std::string bytes;
+};
+struct GroupScalar {
+  std::uint32_t tag = 0;
+  double value = 0;
+};
+struct GroupJob {
+  std::vector<std::variant<GroupScalar, Payload*>> items;  // owned
+};
+using Job =
+    std::variant<std::monostate, HistogramJob, ImageJob, AudioJob, PrintJob, ProbeJob, TextJob, EncodedJob, GroupJob>;
+
+struct Payload {
+  Job job;
+  TensorView view;                    // of the block, or of what the owner keeps
+  std::shared_ptr<const void> owner;  // set where the tensor is shared and not copied
+  std::shared_ptr<Pool> pool;         // set while it is in use
+  Block block;
+  bool dropped = false;  // guarded by the pool: lost its block to a newer payload while it waited
+};
+
+class Pool : public std::enable_shared_from_this<Pool> {
+ public:
+  Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // A payload with a block of at least `bytes` (none for 0), or null where the overflow policy says so. May wait.
+  Payload* acquire(std::size_t bytes);
+  // From now on it is in the queue, and drop_oldest may take its block.
+  void enqueue(Payload* payload);
+  // The backend is about to read it. False if it was dropped.
+  bool take(Payload* payload);
+  // Any thread. Gives everything back, the payload included.
+  static void release(Payload* payload) noexcept;
+
+  std::size_t allocated() const;
+  // Held over a fork.
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  bool find_block(std::size_t bytes, Block& block);
+  bool drop_oldest_waiting();
+  void free_unused(std::size_t needed);
+  void put(Payload* payload) noexcept;
+
+  const std::size_t budget_;
+  const Overflow overflow_;
+  const std::chrono::milliseconds max_wait_;
+  mutable std::mutex mutex_;
+  std::condition_variable returned_;
+  std::size_t allocated_ = 0;
+  std::vector<Block> unused_;     // last returned at the end
+  std::deque<Payload*> waiting_;  // in the queue, oldest first; only kept under drop_oldest
+  std::vector<Payload*> unused_payloads_;
+};
+
+}  // namespace sonde::record

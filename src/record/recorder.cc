@@ -1,0 +1,363 @@
+// The public classes: thin, since everything happens in the channel.
+#include "sonde/recorder.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "formats/graph_def.h"
+#include "formats/tfevents.h"
+#include "policy/tags.h"
+#include "record/channel.h"
+
+namespace sonde {
+
+using policy::Plugin;
+using record::Channel;
+using record::EncodedJob;
+using record::Payload;
+
+namespace record {
+
+struct GroupData {
+  std::int64_t step = 0;
+  GroupJob job;
+};
+
+}  // namespace record
+
+namespace {
+
+// Recording never throws: running out of memory costs the record, and is counted.
+template <class Body>
+void guarded(const std::shared_ptr<Channel>& channel, Body&& body) noexcept {
+  if (!channel) return;
+  try {
+    body(*channel);
+  } catch (...) {
+    channel->count_rejected();
+  }
+}
+
+// Resolves the tag, stages the tensor for a job made from the tag's id, and sends it.
+template <class MakeJob>
+void send_tensor(const std::shared_ptr<Channel>& channel, std::string_view name, Plugin plugin, const TensorArg& tensor,
+                 std::int64_t step, MakeJob&& make_job) noexcept {
+  guarded(channel, [&](Channel& to) {
+    const auto tag = to.tag(name, plugin);
+    if (!tag) return;
+    if (Payload* payload = to.stage(make_job(*tag), tensor, step)) to.send(payload, step);
+  });
+}
+
+void send_encoded(Channel& to, std::string bytes, EncodedJob::Content content, std::int64_t step) {
+  if (Payload* payload = to.stage(EncodedJob{content, std::move(bytes)})) to.send(payload, step);
+}
+
+}  // namespace
+
+// ---- Handles.
+
+void Scalar::record(double value, std::int64_t step) const noexcept {
+  if (channel_) channel_->scalar(id_, value, step);
+}
+
+Step::Step(Step&& other) noexcept
+    : channel_(std::move(other.channel_)), number_(other.number_), evaluation_(other.evaluation_) {}
+
+Step& Step::operator=(Step&& other) noexcept {
+  if (this != &other) {
+    end();
+    channel_ = std::move(other.channel_);
+    number_ = other.number_;
+    evaluation_ = other.evaluation_;
+  }
+  return *this;
+}
+
+Step::~Step() { end(); }
+
+void Step::end() noexcept {
+  if (const auto channel = std::exchange(channel_, nullptr)) channel->end_step(number_, evaluation_);
+}
+
+bool Probe::wanted(const Step& step) const noexcept {
+  return entry_ != nullptr && step.channel_ != nullptr && channel_->is_open() &&
+         policy::due(step.number_, entry_->options.every);
+}
+
+void Probe::record(const Step& step, const TensorArg& tensor) const noexcept {
+  if (entry_ == nullptr) return;
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    if (step.channel_ != channel_) {
+      return to.reject(
+          {Code::invalid_argument,
+           "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
+    }
+    if (!wanted(step)) return;
+    Payload* payload = to.stage(record::ProbeJob{entry_, step.evaluation_}, tensor, step.number_);
+    if (payload != nullptr) to.send(payload, step.number_);
+  });
+}
+
+// ---- Group.
+
+Group::Group(std::shared_ptr<Channel> channel, std::unique_ptr<record::GroupData> data) noexcept
+    : channel_(std::move(channel)), data_(std::move(data)) {}
+
+Group::Group(Group&& other) noexcept = default;
+
+Group& Group::operator=(Group&& other) noexcept {
+  if (this != &other) {
+    end();
+    channel_ = std::move(other.channel_);
+    data_ = std::move(other.data_);
+  }
+  return *this;
+}
+
+Group::~Group() { end(); }
+
+void Group::end() noexcept {
+  const std::unique_ptr<record::GroupData> data = std::move(data_);
+  if (!data) return;
+  guarded(std::exchange(channel_, nullptr), [&](Channel& to) {
+    if (data->job.items.empty()) return;
+    Payload* payload = to.stage(std::move(data->job));
+    if (payload != nullptr) to.send(payload, data->step);
+  });
+}
+
+void Group::scalar(std::string_view name, double value) noexcept {
+  if (!data_) return;
+  guarded(channel_, [&](Channel& to) {
+    if (const auto tag = to.tag(name, Plugin::scalars)) data_->job.items.emplace_back(record::GroupScalar{*tag, value});
+  });
+}
+
+void Group::histogram(std::string_view name, const TensorArg& tensor) noexcept {
+  if (!data_) return;
+  guarded(channel_, [&](Channel& to) {
+    const auto tag = to.tag(name, Plugin::histograms);
+    if (!tag) return;
+    if (Payload* payload = to.stage(record::HistogramJob{*tag}, tensor, data_->step)) {
+      data_->job.items.emplace_back(payload);
+    }
+  });
+}
+
+void Group::image(std::string_view name, const TensorArg& tensor, Layout layout, const ImageOptions& options) noexcept {
+  if (!data_) return;
+  guarded(channel_, [&](Channel& to) {
+    const auto tag = to.tag(name, Plugin::images);
+    if (!tag) return;
+    if (Payload* payload = to.stage(record::ImageJob{*tag, layout, options}, tensor, data_->step)) {
+      data_->job.items.emplace_back(payload);
+    }
+  });
+}
+
+void Group::text(std::string_view name, std::string_view text) noexcept {
+  if (!data_) return;
+  guarded(channel_, [&](Channel& to) {
+    const auto tag = to.tag(name, Plugin::text);
+    if (!tag) return;
+    if (Payload* payload = to.stage(record::TextJob{*tag, policy::valid_utf8(text)})) {
+      data_->job.items.emplace_back(payload);
+    }
+  });
+}
+
+// ---- Recorder.
+
+Recorder::Recorder(std::shared_ptr<Channel> channel) noexcept : channel_(std::move(channel)) {}
+Recorder::Recorder(Recorder&& other) noexcept = default;
+
+Recorder& Recorder::operator=(Recorder&& other) noexcept {
+  if (this != &other) {
+    (void)close();
+    channel_ = std::move(other.channel_);
+  }
+  return *this;
+}
+
+Recorder::~Recorder() { (void)close(); }
+
+Result<Recorder> Recorder::open(std::string_view directory, const RecorderOptions& options) {
+  try {
+    auto channel = Channel::open(directory, options);
+    if (!channel) return channel.error();
+    return Recorder(std::move(*channel));
+  } catch (...) {
+    return Status(Code::exhausted, "cannot open a recorder: out of memory");
+  }
+}
+
+Recorder Recorder::open_or_disabled(std::string_view directory, const ErrorHandler& on_error,
+                                    const RecorderOptions& options) {
+  RecorderOptions with_handler = options;
+  if (!with_handler.on_error) with_handler.on_error = on_error;
+  auto opened = open(directory, with_handler);
+  if (opened) return std::move(*opened);
+  if (on_error) on_error(opened.error());
+  return Recorder(nullptr);
+}
+
+const std::string& Recorder::directory() const noexcept {
+  static const std::string none;
+  return channel_ ? channel_->directory() : none;
+}
+
+Scalar Recorder::series(std::string_view name) noexcept {
+  Scalar series;
+  guarded(channel_, [&](Channel& to) {
+    if (const auto tag = to.tag(name, Plugin::scalars)) series = Scalar(channel_, *tag);
+  });
+  return series;
+}
+
+Probe Recorder::probe(std::string_view name, const ProbeOptions& options) noexcept {
+  Probe probe;
+  guarded(channel_, [&](Channel& to) {
+    if (const auto* entry = to.probe(name, options)) probe = Probe(channel_, entry);
+  });
+  return probe;
+}
+
+Step Recorder::step(std::int64_t number) noexcept {
+  if (channel_) channel_->begin_step(number, false);
+  return {channel_, number, false};
+}
+
+Step Recorder::evaluation() noexcept {
+  const std::int64_t number = channel_ ? channel_->next_evaluation() : 0;
+  if (channel_) channel_->begin_step(number, true);
+  return {channel_, number, true};
+}
+
+Group Recorder::group(std::int64_t step) noexcept {
+  std::unique_ptr<record::GroupData> data;
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return;
+    data = std::make_unique<record::GroupData>();
+    data->step = step;
+  });
+  return {channel_, std::move(data)};
+}
+
+void Recorder::scalar(std::string_view name, double value, std::int64_t step) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (const auto tag = to.tag(name, Plugin::scalars)) to.scalar(*tag, value, step);
+  });
+}
+
+void Recorder::histogram(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept {
+  send_tensor(channel_, name, Plugin::histograms, tensor, step,
+              [](std::uint32_t tag) { return record::HistogramJob{tag}; });
+}
+
+void Recorder::image(std::string_view name, const TensorArg& tensor, std::int64_t step, Layout layout,
+                     const ImageOptions& options) noexcept {
+  send_tensor(channel_, name, Plugin::images, tensor, step,
+              [&](std::uint32_t tag) { return record::ImageJob{tag, layout, options}; });
+}
+
+void Recorder::audio(std::string_view name, const TensorArg& tensor, std::int64_t step,
+                     const AudioOptions& options) noexcept {
+  send_tensor(channel_, name, Plugin::audio, tensor, step,
+              [&](std::uint32_t tag) { return record::AudioJob{tag, options}; });
+}
+
+void Recorder::text(std::string_view name, std::string_view markdown, std::int64_t step) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    const auto tag = to.tag(name, Plugin::text);
+    if (!tag) return;
+    if (Payload* payload = to.stage(record::TextJob{*tag, policy::valid_utf8(markdown)})) to.send(payload, step);
+  });
+}
+
+void Recorder::pr_curve(std::string_view name, const TensorView& labels, const TensorView& predictions,
+                        std::int64_t step, int thresholds) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    const auto tag = to.tag(name, Plugin::other);
+    if (!tag) return;
+    const auto curve = tfevents::pr_curve(labels, predictions, thresholds);
+    if (!curve) return to.reject(curve.error());
+    std::string summary;
+    tfevents::put_pr_curve(summary, to.tags().name(*tag), *curve, true);
+    send_encoded(to, std::move(summary), EncodedJob::Content::summary, step);
+  });
+}
+
+void Recorder::mesh(std::string_view name, const TensorView& vertices, std::int64_t step,
+                    const MeshOptions& options) noexcept {
+  using tfevents::MeshPart;
+  guarded(channel_, [&](Channel& to) {
+    std::string summary;
+    for (const auto& [part, data] :
+         {std::pair(MeshPart::vertices, &vertices), std::pair(MeshPart::faces, options.faces),
+          std::pair(MeshPart::colors, options.colors)}) {
+      if (data == nullptr) continue;
+      if (!to.tag(tfevents::mesh_tag(name, part), Plugin::other)) return;
+      Status status = tfevents::put_mesh_part(summary, policy::valid_utf8(name), part, *data, options, true);
+      if (!status.ok()) return to.reject(std::move(status));
+    }
+    send_encoded(to, std::move(summary), EncodedJob::Content::summary, step);
+  });
+}
+
+void Recorder::hparams(const HParams& hparams) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    std::string summary;
+    const double now = wall_seconds();
+    tfevents::put_hparams_experiment(summary, hparams, now);
+    tfevents::put_hparams_session_start(summary, hparams, now);
+    send_encoded(to, std::move(summary), EncodedJob::Content::hparams, 0);
+  });
+}
+
+void Recorder::graph(const Graph& graph) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    if (Status status = graph.check(); !status.ok()) return to.reject(std::move(status));
+    send_encoded(to, encode_graph_def(graph), EncodedJob::Content::graph, 0);
+  });
+}
+
+void Recorder::custom_scalars(const std::vector<ChartCategory>& layout) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.tag(tfevents::kCustomScalarsTag, Plugin::other)) return;
+    std::string summary;
+    if (Status status = tfevents::put_custom_scalars(summary, layout, true); !status.ok()) {
+      return to.reject(std::move(status));
+    }
+    send_encoded(to, std::move(summary), EncodedJob::Content::summary, 0);
+  });
+}
+
+void Recorder::print(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    Payload* payload = to.stage(record::PrintJob{std::string(name), false}, tensor, step);
+    if (payload != nullptr) to.send(payload, step);
+  });
+}
+
+void Recorder::print_full(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    Payload* payload = to.stage(record::PrintJob{std::string(name), true}, tensor, step);
+    if (payload != nullptr) to.send(payload, step);
+  });
+}
+
+std::int64_t Recorder::committed_step() const noexcept { return channel_ ? channel_->committed_step() : -1; }
+
+Counters Recorder::counters() const noexcept { return channel_ ? channel_->counters() : Counters{}; }
+
+Status Recorder::flush() noexcept { return channel_ ? channel_->flush() : Status::success(); }
+
+Status Recorder::close() noexcept { return channel_ ? channel_->close() : Status::success(); }
+
+}  // namespace sonde

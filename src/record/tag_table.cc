@@ -1,0 +1,53 @@
+#include "record/tag_table.h"
+
+#include <array>
+#include <mutex>
+
+namespace sonde::record {
+namespace {
+
+constexpr std::array<std::string_view, 6> kPlugins = {"scalars", "histograms", "images", "audio", "text", "other"};
+
+std::string_view to_string(policy::Plugin plugin) { return kPlugins[static_cast<std::size_t>(plugin)]; }
+
+// As much of a name as a message needs.
+std::string shortened(std::string_view name) {
+  constexpr std::size_t kShown = 80;
+  return name.size() <= kShown ? std::string(name) : policy::valid_utf8(name.substr(0, kShown)) + "...";
+}
+
+}  // namespace
+
+Result<std::uint32_t> TagTable::known(std::uint32_t id, policy::Plugin plugin) const {
+  const Entry& entry = entries_[id];
+  if (entry.plugin == plugin) return id;
+  std::string message = "the tag '" + shortened(entry.name) + "' holds ";
+  message.append(to_string(entry.plugin)).append(" already and cannot hold ").append(to_string(plugin));
+  return Status(Code::invalid_argument, message + ": use another name");
+}
+
+Result<std::uint32_t> TagTable::resolve(std::string_view name, policy::Plugin plugin) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto found = ids_.find(name); found != ids_.end()) return known(found->second, plugin);
+  }
+  if (name.empty()) return Status(Code::invalid_argument, "a name is empty: give each tag at least one character");
+  if (name.size() > kLongestName) {
+    return Status(Code::invalid_argument,
+                  "the name '" + shortened(name) + "' is longer than 64 KiB: use a shorter one");
+  }
+  std::string valid = policy::valid_utf8(name);
+  const std::unique_lock lock(mutex_);
+  if (const auto found = ids_.find(valid); found != ids_.end()) return known(found->second, plugin);
+  const auto id = static_cast<std::uint32_t>(entries_.size());
+  entries_.push_back({std::move(valid), plugin});
+  ids_.emplace(entries_.back().name, id);
+  return id;
+}
+
+std::string_view TagTable::name(std::uint32_t id) const {
+  const std::shared_lock lock(mutex_);
+  return entries_[id].name;
+}
+
+}  // namespace sonde::record

@@ -1,0 +1,43 @@
+// The tags of one recorder, each with a dense id and the one plugin it belongs to.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "policy/tags.h"
+#include "sonde/status.h"
+
+namespace sonde::record {
+
+// Safe from any thread.
+class TagTable {
+ public:
+  static constexpr std::size_t kLongestName = std::size_t{64} << 10;
+
+  // The id of a tag, new or known. Fails where the name is empty or too long, or the tag is another plugin's already:
+  // TensorBoard keeps only the first kind of summary under a tag. Bytes that are not UTF-8 are replaced.
+  Result<std::uint32_t> resolve(std::string_view name, policy::Plugin plugin);
+  // The name stays where it is for the life of the table.
+  std::string_view name(std::uint32_t id) const;
+
+  // Held over a fork, so that the child does not inherit a table in the middle of a change.
+  std::shared_mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  struct Entry {
+    std::string name;
+    policy::Plugin plugin;
+  };
+  Result<std::uint32_t> known(std::uint32_t id, policy::Plugin plugin) const;
+
+  mutable std::shared_mutex mutex_;
+  std::deque<Entry> entries_;
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+};
+
+}  // namespace sonde::record

@@ -1,0 +1,23 @@
+// Prints tensors for a person: RecorderOptions::console.
+#pragma once
+
+#include <cstdio>
+
+#include "sinks/sink.h"
+
+namespace sonde::sinks {
+
+class Console final : public Sink {
+ public:
+  explicit Console(std::FILE* out) noexcept : out_(out) {}
+
+  Status write(const Stamp& stamp, std::span<const Value> values) override;
+  Status flush() override;
+  Status close() override { return flush(); }
+
+ private:
+  Status print(const Stamp& stamp, const PrintValue& value);
+  std::FILE* out_;
+};
+
+}  // namespace sonde::sinks

@@ -1,0 +1,43 @@
+#include "sinks/record_file.h"
+
+namespace sonde::sinks {
+
+Status RecordFile::flush() {
+  if (buffer_.empty()) return Status::success();
+  Status status;
+  if (!file_) {
+    auto created = AppendFile::create(path_);
+    if (created) {
+      file_.emplace(std::move(*created));
+    } else {
+      status = created.error();
+    }
+  }
+  if (status.ok()) status = file_->append(buffer_);
+  if (status.ok()) {
+    tally_.bytes_written.fetch_add(buffer_.size(), std::memory_order_relaxed);
+  } else {
+    tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
+    if (buffer_.size() < kKeepAtMost) return status;
+    tally_.lost_records.fetch_add(records_, std::memory_order_relaxed);
+  }
+  buffer_.clear();
+  records_ = 0;
+  return status;
+}
+
+Status RecordFile::close() {
+  Status status = flush();
+  if (!buffer_.empty()) {
+    tally_.lost_records.fetch_add(records_, std::memory_order_relaxed);
+    buffer_.clear();
+    records_ = 0;
+  }
+  if (file_) {
+    const Status closed = file_->close();
+    if (status.ok()) status = closed;
+  }
+  return status;
+}
+
+}  // namespace sonde::sinks

@@ -1,0 +1,101 @@
+// What sinks are given. Everything is a view, valid during the call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+#include "stats/summary.h"
+
+namespace sonde::sinks {
+
+struct Stamp {
+  double wall_time = 0;  // seconds since 1970
+  std::int64_t step = 0;
+};
+
+// A name under which TensorBoard shows something; ids are dense and belong to one recorder.
+struct Tag {
+  std::uint32_t id = 0;
+  std::string_view name;
+};
+
+struct ScalarValue {
+  Tag tag;
+  double value = 0;
+};
+struct HistogramValue {
+  Tag tag;
+  const stats::Summary* summary = nullptr;
+  const stats::Histogram* histogram = nullptr;
+};
+struct ImageValue {
+  Tag tag;
+  TensorView view;
+  Layout layout = Layout::NHWC;
+  const ImageOptions* options = nullptr;
+};
+struct AudioValue {
+  Tag tag;
+  TensorView view;
+  const AudioOptions* options = nullptr;
+};
+struct TextValue {
+  Tag tag;
+  std::string_view text;
+};
+// Summary values that are encoded already, metadata included.
+struct EncodedValue {
+  std::string_view summary;
+};
+struct GraphValue {
+  std::string_view graph_def;
+};
+struct PrintValue {
+  std::string_view name;
+  TensorView view;
+  bool full = false;
+};
+using Value =
+    std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue, PrintValue>;
+
+// A probe as files name it; ids are dense and belong to one recorder.
+struct ProbeName {
+  std::uint32_t id = 0;
+  std::string_view name;
+  Kind kind = Kind::activation;
+  std::span<const std::string> inputs;
+};
+
+// What a step leaves of one tensor.
+struct StepTensor {
+  ProbeName probe;
+  std::uint32_t occurrence = 0;
+  DType dtype = DType::f32;
+  Shape shape;
+  stats::Summary summary;
+  std::optional<stats::Histogram> histogram;
+};
+
+struct StepEnd {
+  Stamp stamp;
+  bool evaluation = false;
+  std::span<const StepTensor> tensors;  // in the order of execution
+};
+
+// Records that were lost before they reached a sink.
+struct Loss {
+  std::optional<ProbeName> probe;  // none: something recorded by name
+  bool evaluation = false;
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::uint64_t count = 0;
+};
+
+}  // namespace sonde::sinks
