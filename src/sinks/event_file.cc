@@ -1,0 +1,89 @@
+#include "sinks/event_file.h"
+
+#include <string_view>
+
+#include "formats/png.h"
+#include "formats/tfevents.h"
+#include "formats/wav.h"
+#include "render/image.h"
+#include "stats/derived.h"
+
+namespace sonde::sinks {
+
+EventFile::EventFile(std::string path, double wall_time, const EventFileOptions& options, Tally& tally)
+    : file_(std::move(path), tally), options_(options) {
+  tfevents::put_version_event(file_.buffer(), wall_time);
+}
+
+bool EventFile::first_of(const Tag& tag) {
+  if (tag.id >= seen_.size()) seen_.resize(tag.id + 1);
+  if (seen_[tag.id]) return false;
+  return seen_[tag.id] = true;
+}
+
+Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
+  if (values.size() == 1) {
+    if (const auto* scalar = std::get_if<ScalarValue>(values.data())) {
+      tfevents::put_scalar_event(file_.buffer(), stamp.wall_time, stamp.step, scalar->tag.name, scalar->value,
+                                 options_.precision, first_of(scalar->tag));
+      return file_.appended();
+    }
+    if (const auto* graph = std::get_if<GraphValue>(values.data())) {
+      tfevents::put_graph_event(file_.buffer(), stamp.wall_time, graph->graph_def);
+      return file_.appended();
+    }
+  }
+  summary_.clear();
+  Status first;
+  for (const Value& value : values) {
+    Status status = add(value);
+    if (first.ok()) first = std::move(status);
+  }
+  if (summary_.empty()) return first;
+  tfevents::put_summary_event(file_.buffer(), stamp.wall_time, stamp.step, summary_);
+  Status written = file_.appended();
+  return first.ok() ? written : first;
+}
+
+Status EventFile::add(const Value& value) {
+  if (const auto* scalar = std::get_if<ScalarValue>(&value)) {
+    tfevents::put_scalar(summary_, scalar->tag.name, scalar->value, options_.precision, first_of(scalar->tag));
+  } else if (const auto* histogram = std::get_if<HistogramValue>(&value)) {
+    const auto buckets =
+        stats::tensorboard_buckets(*histogram->summary, *histogram->histogram, options_.histogram_buckets);
+    tfevents::put_histogram(summary_, histogram->tag.name, buckets, first_of(histogram->tag));
+  } else if (const auto* image = std::get_if<ImageValue>(&value)) {
+    return add_image(*image);
+  } else if (const auto* audio = std::get_if<AudioValue>(&value)) {
+    return add_audio(*audio);
+  } else if (const auto* text = std::get_if<TextValue>(&value)) {
+    tfevents::put_text(summary_, text->tag.name, text->text, first_of(text->tag));
+  } else if (const auto* encoded = std::get_if<EncodedValue>(&value)) {
+    summary_.append(encoded->summary);
+  }
+  return Status::success();
+}
+
+Status EventFile::add_image(const ImageValue& image) {
+  const auto picture = render::draw(image.view, image.layout, *image.options);
+  if (!picture) return picture.error();
+  const auto png = png::encode(view(picture->pixels, {picture->height, picture->width, picture->channels}));
+  if (!png) return png.error();
+  const std::string_view pngs[] = {*png};
+  tfevents::put_images(summary_, image.tag.name, picture->width, picture->height, pngs, first_of(image.tag));
+  return Status::success();
+}
+
+Status EventFile::add_audio(const AudioValue& audio) {
+  const AudioOptions& options = *audio.options;
+  if (options.sample_rate <= 0) return {Code::invalid_argument, "audio needs a sample rate above 0"};
+  const auto wav =
+      wav::encode(audio.view, static_cast<std::uint32_t>(options.sample_rate),
+                  options.encoding == AudioOptions::Encoding::float32 ? wav::Encoding::float32 : wav::Encoding::pcm16);
+  if (!wav) return wav.error();
+  const tfevents::AudioClip clips[] = {{*wav, options.label}};
+  tfevents::put_audio(summary_, audio.tag.name, clips, first_of(audio.tag));
+  return Status::success();
+}
+
+}  // namespace sonde::sinks
