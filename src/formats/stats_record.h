@@ -16,6 +16,7 @@
 // type 3, gap, something that was not recorded:
 //   u8 flags (1: evaluation pass, 2: all tensors)   varint id (0 where all)   zigzag first step   zigzag last step
 //   varint count (records lost)   u8 reason   text detail
+// What follows the last field of a header, definition or gap is ignored.
 //
 // entry:
 //   varint id   u8 flags (1: occurrence, 2: form, 4: histogram)
@@ -32,7 +33,7 @@
 // 3 rejected. dtype: 0 bool, 1 i8, 2 i16, 3 i32, 4 i64, 5 u8, 6 u16, 7 u32, 8 u64, 9 f8_e4m3, 10 f8_e5m2, 11 f16,
 // 12 bf16, 13 f32, 14 f64, 15 c64, 16 c128.
 //
-// An entry without histogram takes at most 100 bytes for a tensor of up to 2^42 elements whose form is the defined one.
+// An entry without histogram takes at most 100 bytes for a tensor of up to 2^48 elements whose form is the defined one.
 // Every double comes back bit by bit. Step records depend on nothing but definitions, so a damaged one costs itself
 // only.
 #pragma once

@@ -82,8 +82,9 @@ struct PrCurve {
   int thresholds = 0;         // n, evenly spaced from 0 to 1
   std::vector<float> values;  // [6, n]: true and false positives, true and false negatives, precision, recall
 };
-// Counts a prediction p as positive at threshold t where p >= t. Labels: zero is false, all else true. Fails where the
-// sizes differ, a view is invalid, a prediction is outside [0, 1], or thresholds are fewer than 2.
+// A prediction p counts as positive at thresholds 0 to floor(p * (n - 1)), computed in double for f64 and in float for
+// all other dtypes, as TensorBoard does it; p below 0 or above 1 counts as 0 or 1. Labels: zero is false, all else
+// true. Fails where a view is invalid or complex, the sizes differ, a prediction is NaN, or n is not in 2 to 1,000,000.
 Result<PrCurve> pr_curve(const TensorView& labels, const TensorView& predictions, int thresholds);
 void put_pr_curve(std::string& summary, std::string_view tag, const PrCurve& curve, bool with_metadata);
 
@@ -97,7 +98,8 @@ Status put_mesh_part(std::string& summary, std::string_view name, MeshPart part,
                      const MeshOptions& options, bool with_metadata);
 
 inline constexpr std::string_view kCustomScalarsTag = "custom_scalars__config__";
-void put_custom_scalars(std::string& summary, std::span<const ChartCategory> layout, bool with_metadata);
+// Fails, and appends nothing, where a margin chart's tags are not triples of value, lower and upper.
+Status put_custom_scalars(std::string& summary, std::span<const ChartCategory> layout, bool with_metadata);
 
 // Hyper-parameters: experiment and session start when the run begins, session end when it is over. Their metadata are
 // the data, so they always carry them; each tag belongs into a file once.
@@ -111,7 +113,8 @@ void put_hparams_session_end(std::string& summary, SessionStatus status, double 
 
 // How a value is handed to a plugin; `unknown` leaves it to the reader, which knows the plugins of TensorBoard.
 enum class DataClass : std::uint8_t { unknown = 0, scalar = 1, tensor = 2, blob_sequence = 3 };
-// Any tensor, for any plugin. Fails, and appends nothing, where the view is invalid.
+// Any tensor, for any plugin. Fails, and appends nothing, where the view is invalid or too large for a protobuf (2
+// GiB).
 Status put_tensor(std::string& summary, std::string_view tag, const TensorView& tensor, std::string_view plugin_name,
                   std::string_view plugin_content, DataClass data_class, bool with_metadata);
 

@@ -18,11 +18,10 @@ std::size_t begin_record(std::string& out) {
 }
 
 void end_record(std::string& out, std::size_t record) {
-  const std::uint64_t length = out.size() - record - kHeaderSize;
-  std::memcpy(out.data() + record, &length, sizeof length);
-  const std::uint32_t length_crc = masked_crc32c(as_bytes(out).subspan(record, sizeof length));
-  std::memcpy(out.data() + record + sizeof length, &length_crc, sizeof length_crc);
-  put(out, masked_crc32c(as_bytes(out).subspan(record + kHeaderSize)));
+  const std::size_t payload = record + kHeaderSize;
+  const std::size_t length = out.size() - payload;
+  out.resize(out.size() + kFooterSize);
+  seal(out.data() + payload, length);
 }
 
 namespace {

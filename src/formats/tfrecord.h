@@ -32,6 +32,17 @@ void put_record(std::string& out, std::string_view payload);
 [[nodiscard]] std::size_t begin_record(std::string& out);
 void end_record(std::string& out, std::size_t record);
 
+// The same where the size is known before: writes header and footer around a payload that lies in place, with room for
+// kHeaderSize bytes before it and kFooterSize behind.
+inline void seal(char* payload, std::uint64_t length) noexcept {
+  char* const header = payload - kHeaderSize;
+  std::memcpy(header, &length, sizeof length);
+  const std::uint32_t length_crc = masked_crc32c(as_bytes({header, sizeof length}));
+  std::memcpy(header + sizeof length, &length_crc, sizeof length_crc);
+  const std::uint32_t payload_crc = masked_crc32c(as_bytes({payload, length}));
+  std::memcpy(payload + length, &payload_crc, sizeof payload_crc);
+}
+
 // Finds the records in memory, the damaged places between them, and the beginning of a record that is still being
 // written. Holds a view only, allocates nothing, and trusts no length whose checksum is wrong.
 //

@@ -1,0 +1,291 @@
+#include "formats/stats_record.h"
+
+#include "formats/tfrecord.h"
+
+namespace sonde::stats_record {
+namespace {
+
+enum class Type : std::uint8_t { header, definition, step, gap };
+
+constexpr std::uint8_t kEvaluation = 1;
+constexpr std::uint8_t kAllTensors = 2;
+constexpr std::uint8_t kHasOccurrence = 1;
+constexpr std::uint8_t kHasForm = 2;
+constexpr std::uint8_t kHasHistogram = 4;
+constexpr auto kLastKind = static_cast<std::uint8_t>(Kind::output);
+constexpr auto kLastReason = static_cast<std::uint8_t>(GapReason::rejected);
+
+// ---- Writing.
+
+void put_text(std::string& out, std::string_view text) {
+  put_varint(out, text.size());
+  out += text;
+}
+
+void put_form(std::string& out, const Form& form) {
+  put(out, static_cast<std::uint8_t>(form.dtype));
+  put(out, static_cast<std::uint8_t>(form.shape.rank()));
+  for (const std::int64_t size : form.shape) put_zigzag(out, size);
+}
+
+std::size_t begin(std::string& file, Type type) {
+  const std::size_t record = tfrecord::begin_record(file);
+  put(file, kVersion);
+  put(file, static_cast<std::uint8_t>(stats::Histogram::kGrid));
+  put(file, static_cast<std::uint8_t>(type));
+  return record;
+}
+
+void put_summary(std::string& out, const stats::Summary& summary) {
+  for (const std::uint64_t count : {summary.count, summary.nan, summary.positive_infinity, summary.negative_infinity,
+                                    summary.zeros, summary.negatives}) {
+    put_varint(out, count);
+  }
+  for (const double value : {summary.min, summary.max, summary.mean, summary.m2, summary.sum_abs}) put(out, value);
+}
+
+void put_histogram(std::string& out, const stats::Histogram& histogram) {
+  std::string bins;
+  put_varint(bins, histogram.bins().size());
+  std::int64_t previous = 0;
+  bool first = true;
+  for (const auto& [key, count] : histogram.bins()) {
+    if (first) {
+      put_zigzag(bins, key);
+    } else {
+      put_varint(bins, static_cast<std::uint64_t>(key - previous - 1));
+    }
+    put_varint(bins, count);
+    previous = key;
+    first = false;
+  }
+  put_text(out, bins);
+}
+
+// ---- Reading. A short read makes the reader fail, which is looked at once, at the end.
+
+Status corrupt(std::string_view what) {
+  return {Code::corrupt, "the statistics record is corrupt: " + std::string(what)};
+}
+
+std::string get_text(ByteReader& reader) { return std::string(as_text(reader.take(reader.varint()))); }
+
+std::optional<Form> get_form(ByteReader& reader) {
+  const auto dtype = reader.get<std::uint8_t>();
+  const auto rank = reader.get<std::uint8_t>();
+  if (dtype >= kDTypeCount || rank > kMaxRank) return std::nullopt;
+  Form form{.dtype = static_cast<DType>(dtype), .shape = {}};
+  for (int axis = 0; axis < rank; ++axis) form.shape.push_back(reader.zigzag());
+  return form;
+}
+
+std::optional<std::uint32_t> get_id(ByteReader& reader) {
+  const std::uint64_t id = reader.varint();
+  if (id > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(id);
+}
+
+stats::Summary get_summary(ByteReader& reader) {
+  stats::Summary summary;
+  for (std::uint64_t* count : {&summary.count, &summary.nan, &summary.positive_infinity, &summary.negative_infinity,
+                               &summary.zeros, &summary.negatives}) {
+    *count = reader.varint();
+  }
+  for (double* value : {&summary.min, &summary.max, &summary.mean, &summary.m2, &summary.sum_abs}) {
+    *value = reader.get<double>();
+  }
+  return summary;
+}
+
+Result<Record> decode_header(ByteReader reader) {
+  Header header;
+  header.writer = get_text(reader);
+  header.host = get_text(reader);
+  header.pid = reader.varint();
+  header.start_time = reader.get<double>();
+  if (!reader.ok()) return corrupt("the header is cut off");
+  return Record(std::move(header));
+}
+
+Result<Record> decode_definition(ByteReader reader) {
+  Definition definition;
+  const auto id = get_id(reader);
+  const auto kind = reader.get<std::uint8_t>();
+  const auto form = get_form(reader);
+  if (!id || kind > kLastKind || !form) return corrupt("a definition has an unknown kind or an impossible form");
+  definition.id = *id;
+  definition.kind = static_cast<Kind>(kind);
+  definition.form = *form;
+  definition.name = get_text(reader);
+  const std::uint64_t inputs = reader.varint();
+  for (std::uint64_t i = 0; i < inputs && reader.ok(); ++i) definition.inputs.push_back(get_text(reader));
+  if (!reader.ok()) return corrupt("a definition is cut off");
+  return Record(std::move(definition));
+}
+
+Result<Entry> decode_entry(ByteReader& reader) {
+  Entry entry;
+  const auto id = get_id(reader);
+  const auto flags = reader.get<std::uint8_t>();
+  const auto occurrence = (flags & kHasOccurrence) != 0 ? get_id(reader) : 0;
+  if (!id || !occurrence || flags > (kHasOccurrence | kHasForm | kHasHistogram)) {
+    return corrupt("an entry has an impossible id, occurrence or flag");
+  }
+  entry.id = *id;
+  entry.occurrence = *occurrence;
+  if ((flags & kHasForm) != 0) {
+    entry.form = get_form(reader);
+    if (!entry.form) return corrupt("an entry has an impossible form");
+  }
+  entry.summary = get_summary(reader);
+  if ((flags & kHasHistogram) != 0) entry.histogram = reader.take(reader.varint());
+  if (!reader.ok()) return corrupt("an entry is cut off");
+  return entry;
+}
+
+Result<Record> decode_step(ByteReader reader) {
+  Step step;
+  step.step = reader.zigzag();
+  step.wall_time = reader.get<double>();
+  const auto flags = reader.get<std::uint8_t>();
+  if (!reader.ok()) return corrupt("a step is cut off");
+  step.evaluation = (flags & kEvaluation) != 0;
+  while (!reader.done()) {
+    auto entry = decode_entry(reader);
+    if (!entry) return entry.error();
+    step.entries.push_back(*std::move(entry));
+  }
+  return Record(std::move(step));
+}
+
+Result<Record> decode_gap(ByteReader reader) {
+  Gap gap;
+  const auto flags = reader.get<std::uint8_t>();
+  const auto id = get_id(reader);
+  if (!id) return corrupt("a gap has an impossible id");
+  if ((flags & kAllTensors) == 0) gap.id = id;
+  gap.evaluation = (flags & kEvaluation) != 0;
+  gap.first_step = reader.zigzag();
+  gap.last_step = reader.zigzag();
+  gap.count = reader.varint();
+  const auto reason = reader.get<std::uint8_t>();
+  if (reason > kLastReason) return corrupt("a gap has an unknown reason");
+  gap.reason = static_cast<GapReason>(reason);
+  gap.detail = get_text(reader);
+  if (!reader.ok()) return corrupt("a gap is cut off");
+  return Record(std::move(gap));
+}
+
+}  // namespace
+
+void put_header(std::string& file, const Header& header) {
+  const std::size_t record = begin(file, Type::header);
+  put_text(file, header.writer);
+  put_text(file, header.host);
+  put_varint(file, header.pid);
+  put(file, header.start_time);
+  tfrecord::end_record(file, record);
+}
+
+void put_definition(std::string& file, const Definition& definition) {
+  const std::size_t record = begin(file, Type::definition);
+  put_varint(file, definition.id);
+  put(file, static_cast<std::uint8_t>(definition.kind));
+  put_form(file, definition.form);
+  put_text(file, definition.name);
+  put_varint(file, definition.inputs.size());
+  for (const std::string& input : definition.inputs) put_text(file, input);
+  tfrecord::end_record(file, record);
+}
+
+void put_gap(std::string& file, const Gap& gap) {
+  const std::size_t record = begin(file, Type::gap);
+  put(file, static_cast<std::uint8_t>((gap.evaluation ? kEvaluation : 0) | (gap.id ? 0 : kAllTensors)));
+  put_varint(file, gap.id.value_or(0));
+  put_zigzag(file, gap.first_step);
+  put_zigzag(file, gap.last_step);
+  put_varint(file, gap.count);
+  put(file, static_cast<std::uint8_t>(gap.reason));
+  put_text(file, gap.detail);
+  tfrecord::end_record(file, record);
+}
+
+StepWriter::StepWriter(std::string& file, std::int64_t step, double wall_time, bool evaluation)
+    : file_(file), record_(begin(file, Type::step)) {
+  put_zigzag(file_, step);
+  put(file_, wall_time);
+  put(file_, static_cast<std::uint8_t>(evaluation ? kEvaluation : 0));
+}
+
+void StepWriter::add(const Tensor& tensor, const stats::Summary& summary, const stats::Histogram* histogram) {
+  put_varint(file_, tensor.id);
+  put(file_,
+      static_cast<std::uint8_t>((tensor.occurrence != 0 ? kHasOccurrence : 0) |
+                                (tensor.form != nullptr ? kHasForm : 0) | (histogram != nullptr ? kHasHistogram : 0)));
+  if (tensor.occurrence != 0) put_varint(file_, tensor.occurrence);
+  if (tensor.form != nullptr) put_form(file_, *tensor.form);
+  put_summary(file_, summary);
+  if (histogram != nullptr) put_histogram(file_, *histogram);
+}
+
+void StepWriter::end() { tfrecord::end_record(file_, record_); }
+
+Result<Record> decode_record(Bytes payload) {
+  ByteReader reader(payload);
+  const auto version = reader.get<std::uint8_t>();
+  const auto grid = reader.get<std::uint8_t>();
+  if (!reader.ok() || version == 0 || grid == 0) return corrupt("it does not begin with version and grid");
+  if (version != kVersion || grid != stats::Histogram::kGrid) return Record(Newer{version, grid, payload});
+  const auto type = reader.get<std::uint8_t>();
+  if (!reader.ok()) return corrupt("it has no type");
+  switch (static_cast<Type>(type)) {
+    case Type::header: return decode_header(reader);
+    case Type::definition: return decode_definition(reader);
+    case Type::step: return decode_step(reader);
+    case Type::gap: return decode_gap(reader);
+  }
+  return corrupt("its type is " + std::to_string(type));
+}
+
+Result<stats::Histogram> decode_histogram(Bytes encoded) {
+  ByteReader reader(encoded);
+  const std::uint64_t count = reader.varint();
+  if (count > reader.remaining() / 2) return corrupt("a histogram is cut off");
+  std::vector<stats::Histogram::Bin> bins;
+  bins.reserve(static_cast<std::size_t>(count));
+  std::int64_t key = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (i == 0) {
+      key = reader.zigzag();
+    } else {
+      const std::uint64_t delta = reader.varint();
+      if (delta > INT32_MAX) return corrupt("a histogram's key is outside the grid");
+      key += static_cast<std::int64_t>(delta) + 1;
+    }
+    if (key < INT32_MIN || key > INT32_MAX) return corrupt("a histogram's key is outside the grid");
+    const std::uint64_t values = reader.varint();
+    if (values == 0) return corrupt("a histogram has an empty bin or is cut off");
+    bins.push_back({.key = static_cast<std::int32_t>(key), .count = values});
+  }
+  if (!reader.ok() || !reader.done()) return corrupt("a histogram does not end where it should");
+  auto histogram = stats::Histogram::from_bins(std::move(bins));
+  if (!histogram) return corrupt(histogram.error().message());
+  return histogram;
+}
+
+void Definitions::add(Definition definition) {
+  const std::uint32_t id = definition.id;
+  by_id_.insert_or_assign(id, std::move(definition));
+}
+
+const Definition* Definitions::find(std::uint32_t id) const noexcept {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &found->second;
+}
+
+std::string Definitions::name(std::uint32_t id) const {
+  if (const Definition* definition = find(id)) return definition->name;
+  return std::string("?").append(std::to_string(id));
+}
+
+}  // namespace sonde::stats_record

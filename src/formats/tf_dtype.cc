@@ -1,0 +1,40 @@
+#include "formats/tf_dtype.h"
+
+#include <array>
+
+namespace sonde {
+namespace {
+
+// By DType.
+constexpr std::array<int, kDTypeCount> kNumbers = {
+    10,  // boolean
+    6,   // i8
+    5,   // i16
+    3,   // i32
+    9,   // i64
+    4,   // u8
+    17,  // u16
+    22,  // u32
+    23,  // u64
+    25,  // f8_e4m3
+    24,  // f8_e5m2
+    19,  // f16
+    14,  // bf16
+    1,   // f32
+    2,   // f64
+    8,   // c64
+    18,  // c128
+};
+
+}  // namespace
+
+int tf_dtype(DType dtype) noexcept { return kNumbers[static_cast<std::size_t>(dtype)]; }
+
+std::optional<DType> dtype_of_tf(int tf_dtype) noexcept {
+  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
+    if (kNumbers[i] == tf_dtype) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace sonde

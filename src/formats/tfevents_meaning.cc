@@ -1,0 +1,432 @@
+// What decoded values mean, in their new and their old forms.
+#include <algorithm>
+#include <cfloat>
+#include <charconv>
+#include <cmath>
+#include <protozero/pbf_reader.hpp>
+#include <string>
+
+#include "formats/tf_dtype.h"
+#include "formats/tfevents_decode.h"
+#include "tensor/convert.h"
+
+namespace sonde::tfevents {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+constexpr std::int64_t kMaxRepeated = std::int64_t{1} << 20;
+
+pbf_reader reader_of(Bytes bytes) { return pbf_reader(as_text(bytes).data(), bytes.size()); }
+Bytes get_bytes(pbf_reader& reader) {
+  const protozero::data_view view = reader.get_view();
+  return as_bytes({view.data(), view.size()});
+}
+
+Status corrupt(std::string_view what, std::string_view why) {
+  return {Code::corrupt, std::string(what) + " is corrupt: " + std::string(why)};
+}
+Status malformed(std::string_view what, const protozero::exception& error) {
+  return corrupt(what, std::string("it is not well-formed protobuf: ") + error.what());
+}
+Status other_kind(std::string_view wanted) {
+  return {Code::invalid_argument, "the value is not " + std::string(wanted)};
+}
+
+// Where a TensorProto keeps the values of a dtype, and how.
+struct Field {
+  enum class Encoding : std::uint8_t { none, varint, fixed32, fixed64, bytes } encoding = Encoding::none;
+  std::uint32_t number = 0;
+  DType dtype = DType::f32;  // of the values once decoded, and of tensor_content
+};
+
+Field field_of(int tf_dtype) noexcept {
+  using Encoding = Field::Encoding;
+  switch (tf_dtype) {  // quantised types are the integers that they are stored as
+    case 11: return {Encoding::varint, 7, DType::i8};
+    case 12: return {Encoding::varint, 7, DType::u8};
+    case 13: return {Encoding::varint, 7, DType::i32};
+    case 15: return {Encoding::varint, 7, DType::i16};
+    case 16: return {Encoding::varint, 7, DType::u16};
+    default: break;
+  }
+  const std::optional<DType> dtype = dtype_of_tf(tf_dtype);
+  if (!dtype) return {};
+  switch (*dtype) {
+    case DType::f32: return {Encoding::fixed32, 5, *dtype};
+    case DType::f64: return {Encoding::fixed64, 6, *dtype};
+    case DType::i8:
+    case DType::i16:
+    case DType::i32:
+    case DType::u8:
+    case DType::u16: return {Encoding::varint, 7, *dtype};
+    case DType::c64: return {Encoding::fixed32, 9, *dtype};
+    case DType::i64: return {Encoding::varint, 10, *dtype};
+    case DType::boolean: return {Encoding::varint, 11, *dtype};
+    case DType::c128: return {Encoding::fixed64, 12, *dtype};
+    case DType::f16:
+    case DType::bf16: return {Encoding::varint, 13, *dtype};
+    case DType::u32: return {Encoding::varint, 16, *dtype};
+    case DType::u64: return {Encoding::varint, 17, *dtype};
+    case DType::f8_e4m3:
+    case DType::f8_e5m2: return {Encoding::bytes, 18, *dtype};
+  }
+  return {};
+}
+
+double from_varint(std::uint64_t raw, DType dtype) noexcept {
+  switch (dtype) {
+    case DType::f16: return to_float(Float16{static_cast<std::uint16_t>(raw)});
+    case DType::bf16: return to_float(BFloat16{static_cast<std::uint16_t>(raw)});
+    case DType::boolean: return raw != 0 ? 1 : 0;
+    case DType::u32: return static_cast<std::uint32_t>(raw);
+    case DType::u64: return static_cast<double>(raw);
+    default: return static_cast<double>(static_cast<std::int64_t>(raw));  // smaller integers are sign-extended
+  }
+}
+
+// Calls `use` with every number of the typed field, packed or not. Throws protozero's exceptions.
+template <class Use>
+void for_each_number(Bytes message, const Field& field, Use use) {
+  using Encoding = Field::Encoding;
+  const std::uint32_t packed = protozero::tag_and_type(field.number, pbf_wire_type::length_delimited);
+  for (pbf_reader reader = reader_of(message); reader.next();) {
+    const std::uint32_t key = reader.tag_and_type();
+    if (key == packed) {
+      switch (field.encoding) {
+        case Encoding::fixed32:
+          for (const float value : reader.get_packed_float()) use(value);
+          break;
+        case Encoding::fixed64:
+          for (const double value : reader.get_packed_double()) use(value);
+          break;
+        case Encoding::varint:
+          for (const std::uint64_t raw : reader.get_packed_uint64()) use(from_varint(raw, field.dtype));
+          break;
+        case Encoding::bytes:
+          for (const std::byte raw : get_bytes(reader)) use(element_as_double(&raw, field.dtype));
+          break;
+        case Encoding::none: reader.skip(); break;
+      }
+    } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::varint) &&
+               field.encoding == Encoding::varint) {
+      use(from_varint(reader.get_uint64(), field.dtype));
+    } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::fixed32) &&
+               field.encoding == Encoding::fixed32) {
+      use(reader.get_float());
+    } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::fixed64) &&
+               field.encoding == Encoding::fixed64) {
+      use(reader.get_double());
+    } else {
+      reader.skip();
+    }
+  }
+}
+
+bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
+
+// The values of the typed fields as they stand there; of complex ones the real parts.
+std::vector<double> typed_values(const Tensor& tensor, const Field& field) {
+  std::vector<double> values;
+  std::size_t seen = 0;
+  const std::size_t every = is_complex(field.dtype) ? 2 : 1;
+  for_each_number(tensor.message, field, [&](double value) {
+    if (seen++ % every == 0) values.push_back(value);
+  });
+  return values;
+}
+
+Result<std::vector<double>> content_values(const Tensor& tensor, DType dtype) {
+  const std::size_t size = size_of(dtype);
+  const std::size_t count = tensor.content.size() / size;
+  const bool fits = tensor.shape.valid() ? element_count(tensor.shape) == static_cast<std::int64_t>(count) : true;
+  if (tensor.content.size() % size != 0 || !fits) {
+    return corrupt("the tensor", "its content has " + std::to_string(tensor.content.size()) +
+                                     " bytes, which does not match its shape");
+  }
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = element_as_double(tensor.content.data() + i * size, dtype);
+  return values;
+}
+
+// As TensorFlow does it: where values are missing, the last one stands for the rest, and none for zeros or empty
+// strings.
+template <class T>
+Status fill_up(std::vector<T>& values, const Shape& shape) {
+  if (!shape.valid()) return {};
+  const std::int64_t count = element_count(shape);
+  if (count < 0) return corrupt("the tensor", "its shape makes no sense");
+  const auto have = static_cast<std::int64_t>(values.size());
+  if (have > count) {
+    return corrupt("the tensor",
+                   "it has " + std::to_string(have) + " values for " + std::to_string(count) + " elements");
+  }
+  if (have < count && count > kMaxRepeated) {
+    return {Code::exhausted, "the tensor repeats one value " + std::to_string(count) + " times, which is not unfolded"};
+  }
+  values.resize(static_cast<std::size_t>(count), values.empty() ? T{} : values.back());
+  return {};
+}
+
+// A rank-0 number without a vector: the way of every scalar.
+Result<double> scalar_of(const Tensor& tensor) {
+  const Field field = field_of(tensor.tf_dtype);
+  if (field.encoding == Field::Encoding::none) return other_kind("a number");
+  const std::int64_t count = element_count(tensor.shape);
+  if (count != 1) return other_kind("a single number");
+  if (!tensor.content.empty()) {
+    if (tensor.content.size() != size_of(field.dtype)) {
+      return corrupt("the scalar", "its content has " + std::to_string(tensor.content.size()) + " bytes");
+    }
+    return element_as_double(tensor.content.data(), field.dtype);
+  }
+  double first = 0;  // protobuf leaves out what is zero
+  std::size_t seen = 0;
+  try {
+    for_each_number(tensor.message, field, [&](double value) {
+      if (seen++ == 0) first = value;
+    });
+  } catch (const protozero::exception& error) {
+    return malformed("the scalar", error);
+  }
+  if (seen > (is_complex(field.dtype) ? 2u : 1u)) return corrupt("the scalar", "it has several values");
+  return first;
+}
+
+// ---- Old histograms.
+
+struct OldHistogram {
+  double min = 0;
+  double max = 0;
+  std::vector<double> limits;  // the right edge of each bucket
+  std::vector<double> counts;
+};
+
+void append_doubles(pbf_reader& reader, std::vector<double>& to) {
+  if (reader.wire_type() == pbf_wire_type::length_delimited) {
+    for (const double value : reader.get_packed_double()) to.push_back(value);
+  } else if (reader.wire_type() == pbf_wire_type::fixed64) {
+    to.push_back(reader.get_double());
+  } else {
+    reader.skip();
+  }
+}
+
+OldHistogram decode_old_histogram(Bytes message) {
+  OldHistogram histogram;
+  for (pbf_reader reader = reader_of(message); reader.next();) {
+    const bool is_number = reader.wire_type() == pbf_wire_type::fixed64;
+    switch (reader.tag()) {
+      case 6: append_doubles(reader, histogram.limits); break;
+      case 7: append_doubles(reader, histogram.counts); break;
+      case 1:
+      case 2:
+        if (is_number) {
+          double& to = reader.tag() == 1 ? histogram.min : histogram.max;
+          to = reader.get_double();
+          break;
+        }
+        [[fallthrough]];
+      default: reader.skip();
+    }
+  }
+  return histogram;
+}
+
+Status check(const OldHistogram& histogram) {
+  if (histogram.limits.size() != histogram.counts.size()) {
+    return corrupt("the histogram", "it has " + std::to_string(histogram.limits.size()) + " limits for " +
+                                        std::to_string(histogram.counts.size()) + " buckets");
+  }
+  for (std::size_t i = 0; i < histogram.limits.size(); ++i) {
+    if (!(histogram.counts[i] >= 0)) return corrupt("the histogram", "a count is negative or NaN");
+    if (std::isnan(histogram.limits[i])) return corrupt("the histogram", "a limit is NaN");
+    if (i > 0 && histogram.limits[i] < histogram.limits[i - 1]) return corrupt("the histogram", "its limits decrease");
+  }
+  return {};
+}
+
+// Writers put DBL_MAX, or infinity, where there is no limit.
+bool is_limit(double value) noexcept { return std::abs(value) < DBL_MAX; }
+
+std::vector<stats::Bucket> buckets_of(const OldHistogram& histogram) {
+  const auto& [min, max, limits, counts] = histogram;
+  std::size_t first = 0;
+  std::size_t last = counts.size();
+  while (first < last && counts[first] == 0) ++first;
+  while (last > first && counts[last - 1] == 0) --last;
+  if (first == last) return {};
+  --last;
+
+  // The range of the data where it can be true, and otherwise the nearest limit that means something.
+  const double below_first = first > 0 ? limits[first - 1] : -DBL_MAX;
+  const double below_last = last > 0 ? limits[last - 1] : -DBL_MAX;
+  double low = limits[first];
+  if (is_limit(min) && min <= limits[first]) {
+    low = min;
+  } else if (is_limit(below_first)) {
+    low = below_first;
+  } else if (!is_limit(low) && is_limit(max)) {
+    low = max;
+  }
+  double high = low;
+  if (is_limit(max) && max >= below_last && max >= low) {
+    high = max;
+  } else if (is_limit(limits[last])) {
+    high = limits[last];
+  } else if (is_limit(below_last)) {
+    high = below_last;
+  }
+  high = std::max(low, high);
+
+  std::vector<stats::Bucket> buckets;
+  double left = low;
+  for (std::size_t i = first; i <= last; ++i) {
+    const double right = i == last ? high : std::clamp(limits[i], low, high);
+    buckets.push_back({.left = left, .right = right, .count = counts[i]});
+    left = right;
+  }
+  return buckets;
+}
+
+// ---- Old images and audio.
+
+Images decode_old_image(Bytes message) {
+  Images images;
+  Bytes encoded;
+  for (pbf_reader reader = reader_of(message); reader.next();) {
+    switch (reader.tag_and_type()) {
+      case protozero::tag_and_type(1, pbf_wire_type::varint): images.height = reader.get_int32(); break;
+      case protozero::tag_and_type(2, pbf_wire_type::varint): images.width = reader.get_int32(); break;
+      case protozero::tag_and_type(4, pbf_wire_type::length_delimited): encoded = get_bytes(reader); break;
+      default: reader.skip();
+    }
+  }
+  images.encoded = {encoded};
+  return images;
+}
+
+Clip decode_old_audio(Bytes message) {
+  Clip clip;
+  for (pbf_reader reader = reader_of(message); reader.next();) {
+    if (reader.tag_and_type() == protozero::tag_and_type(4, pbf_wire_type::length_delimited)) {
+      clip.encoded = get_bytes(reader);
+    } else {
+      reader.skip();
+    }
+  }
+  return clip;
+}
+
+std::optional<std::int64_t> parse_size(std::string_view text) noexcept {
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc() || end != text.data() + text.size() || size < 0) return std::nullopt;
+  return size;
+}
+
+}  // namespace
+
+Result<double> as_scalar(const Value& value) {
+  if (value.form == Value::Form::simple_value) return static_cast<double>(value.simple_value);
+  if (value.form == Value::Form::tensor) return scalar_of(value.tensor);
+  return other_kind("a scalar");
+}
+
+Result<std::vector<stats::Bucket>> as_histogram(const Value& value) {
+  if (value.form == Value::Form::histo) {
+    try {
+      const OldHistogram histogram = decode_old_histogram(value.message);
+      if (Status status = check(histogram); !status) return status;
+      return buckets_of(histogram);
+    } catch (const protozero::exception& error) {
+      return malformed("the histogram", error);
+    }
+  }
+  if (value.form != Value::Form::tensor) return other_kind("a histogram");
+  const Shape& shape = value.tensor.shape;
+  if (!shape.valid() || shape.rank() != 2 || shape[1] != 3) return other_kind("a histogram: its shape is not [k,3]");
+  const auto numbers = as_doubles(value.tensor);
+  if (!numbers) return numbers.error();
+  std::vector<stats::Bucket> buckets(numbers->size() / 3);
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const double* row = numbers->data() + 3 * i;
+    buckets[i] = {.left = row[0], .right = row[1], .count = row[2]};
+  }
+  return buckets;
+}
+
+Result<Images> as_images(const Value& value) {
+  if (value.form == Value::Form::image) {
+    try {
+      return decode_old_image(value.message);
+    } catch (const protozero::exception& error) {
+      return malformed("the image", error);
+    }
+  }
+  if (value.form != Value::Form::tensor) return other_kind("an image");
+  const auto strings = as_strings(value.tensor);
+  if (!strings) return strings.error();
+  if (strings->size() < 2) return corrupt("the image", "width and height are missing");
+  const auto width = parse_size((*strings)[0]);
+  const auto height = parse_size((*strings)[1]);
+  if (!width || !height) return corrupt("the image", "width or height is not a number");
+  Images images{.width = *width, .height = *height, .encoded = {}};
+  for (std::size_t i = 2; i < strings->size(); ++i) images.encoded.push_back(as_bytes((*strings)[i]));
+  return images;
+}
+
+Result<std::vector<Clip>> as_audio(const Value& value) {
+  if (value.form == Value::Form::audio) {
+    try {
+      return std::vector<Clip>{decode_old_audio(value.message)};
+    } catch (const protozero::exception& error) {
+      return malformed("the audio clip", error);
+    }
+  }
+  if (value.form != Value::Form::tensor) return other_kind("audio");
+  const auto strings = as_strings(value.tensor);
+  if (!strings) return strings.error();
+  const Shape& shape = value.tensor.shape;
+  const bool pairs = shape.valid() && shape.rank() == 2 && shape[1] == 2;
+  if (!pairs && (!shape.valid() || shape.rank() != 1)) return other_kind("audio: its shape is not [k,2]");
+  std::vector<Clip> clips;
+  for (std::size_t i = 0; i < strings->size(); i += pairs ? 2 : 1) {
+    clips.push_back({.encoded = as_bytes((*strings)[i]), .label = pairs ? (*strings)[i + 1] : std::string_view()});
+  }
+  return clips;
+}
+
+Result<std::vector<std::string_view>> as_strings(const Tensor& tensor) {
+  if (tensor.tf_dtype != kTfString) return other_kind("a tensor of strings");
+  std::vector<std::string_view> strings;
+  try {
+    for (pbf_reader reader = reader_of(tensor.message); reader.next();) {
+      if (reader.tag_and_type() == protozero::tag_and_type(8, pbf_wire_type::length_delimited)) {
+        strings.push_back(as_text(get_bytes(reader)));
+      } else {
+        reader.skip();
+      }
+    }
+  } catch (const protozero::exception& error) {
+    return malformed("the tensor", error);
+  }
+  if (Status status = fill_up(strings, tensor.shape); !status) return status;
+  return strings;
+}
+
+Result<std::vector<double>> as_doubles(const Tensor& tensor) {
+  const Field field = field_of(tensor.tf_dtype);
+  if (field.encoding == Field::Encoding::none) return other_kind("a tensor of numbers");
+  if (!tensor.content.empty()) return content_values(tensor, field.dtype);
+  try {
+    std::vector<double> values = typed_values(tensor, field);
+    if (Status status = fill_up(values, tensor.shape); !status) return status;
+    return values;
+  } catch (const protozero::exception& error) {
+    return malformed("the tensor", error);
+  }
+}
+
+}  // namespace sonde::tfevents
