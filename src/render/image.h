@@ -1,0 +1,37 @@
+// Pictures of tensors. One element is one pixel: viewers enlarge, pictures stay exact.
+//
+// As colours (ColorMap::automatic with 1, 3 or 4 channels) the values are shown as they are: u8 unchanged; otherwise
+// [low, high] is stretched to 0..255, by default [0, 1] for floats and bool, the full range for u16, and 0..255 for the
+// other integers. What lies outside is clamped.
+// With a colour map every channel is a picture of its own, and [low, high] spans the whole map; so white, the middle of
+// the diverging map, is zero if low = -high. Where all values are equal they are the lowest of viridis and grey.
+// Several pictures - a batch, channels, or channels of a batch, image by image - are the cells of a grid that is about
+// square, one pixel apart, row by row; where there are more than max_cells, the first ones are drawn.
+// NaN is pink and an infinity orange, in every kind of picture: grey ones become RGB where they have to.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+
+namespace sonde::render {
+
+struct Picture {
+  int width = 0;
+  int height = 0;
+  int channels = 0;                  // 1: grey, 3: RGB, 4: RGBA
+  std::vector<std::uint8_t> pixels;  // rows from the top, no padding
+};
+
+// The letters of its axes: "NHWC".
+std::string_view to_string(Layout layout) noexcept;
+
+// Draws a tensor with as many axes as its layout has letters. Fails with invalid_argument where it has others, where
+// there is nothing to draw, or where the picture would exceed 2^28 pixels; complex tensors are unsupported.
+Result<Picture> draw(const TensorView& view, Layout layout, const ImageOptions& options = {});
+
+}  // namespace sonde::render
