@@ -26,8 +26,7 @@ float decode(std::uint32_t bits) noexcept {
   } else if (exponent == 0) {
     magnitude = std::ldexp(static_cast<float>(mantissa), 1 - kBias - Mantissa);
   } else {
-    magnitude =
-        std::ldexp(static_cast<float>(mantissa | (1U << Mantissa)), static_cast<int>(exponent) - kBias - Mantissa);
+    magnitude = std::bit_cast<float>(((exponent + (127 - kBias)) << 23) | (mantissa << (23 - Mantissa)));
   }
   return sign != 0 ? -magnitude : magnitude;
 }
