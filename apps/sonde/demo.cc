@@ -28,12 +28,13 @@ std::string format(const char* pattern, Values... values) {
 }
 
 constexpr std::string_view kWhatToLookAt =
-    R"(        Scalars        loss, accuracy: train and test in one chart
-        Histograms     activation/..., gradient/..., weight/..., update/... of every layer
-        Images         feature_maps/... (what each layer makes of a digit), kernels/conv_1,
-                       misread, confusion (rows: what it is; columns: what it was read as)
-        Graphs         the network
-        PR curves, HParams, Text, Custom scalars
+    R"(        Scalars      loss, accuracy: train and test in one chart
+        Histograms   activation/..., gradient/..., weight/..., update/... of every layer
+        Images       features/...: what each layer makes of a digit, and the kernels it looks through
+                     errors/...: digits that are misread; confusion has what they are in rows, what they
+                     are read as in columns
+        Graphs       the network
+        and Text, PR curves, HParams, Custom scalars
 )";
 
 std::string default_directory() {
@@ -110,8 +111,8 @@ class Demo final : public Subcommand {
   }
 
   int run() override {
-    if (steps_ < 1) return fail("--steps is " + std::to_string(steps_) + ", but at least 1 step is needed.");
-    if (seed_ < 0) return fail("--seed is " + std::to_string(seed_) + ", but must not be negative.");
+    if (steps_ < 1) return fail("--steps is " + std::to_string(steps_) + ", but must be at least 1");
+    if (seed_ < 0) return fail("--seed is " + std::to_string(seed_) + ", but must not be negative");
     const std::string wanted = directory_.empty() ? default_directory() : directory_;
     const std::string directory = take_directory(wanted);
     if (directory != wanted) print(wanted + " holds a run already; this one goes into " + directory + ".\n");

@@ -1,11 +1,11 @@
 #include "digits/recording.h"
 
-#include <string_view>
+#include <cmath>
 
 namespace digits {
 namespace {
 
-constexpr std::int64_t kProbeEvery = 10;
+constexpr std::int64_t kProbeEvery = 20;  // in 1,000 steps that makes the 50 histograms that TensorBoard shows
 
 // Sonde takes any memory for a tensor; this is all it needs to know of a type of ours.
 sonde::TensorView view(const Tensor& tensor) {
@@ -58,7 +58,7 @@ TrainRun::TrainRun(sonde::Recorder& recorder, const Network& network)
       network_(network),
       loss_(recorder.series("loss")),
       accuracy_(recorder.series("accuracy")),
-      learning_rate_(recorder.series("learning_rate")),
+      learning_rate_(recorder.series("optimizer/learning_rate")),
       probes_(recorder, kProbeEvery) {
   using enum sonde::Kind;
   const auto& layers = network.layers();
@@ -85,7 +85,7 @@ void TrainRun::describe(const std::string& note) {
   recorder_.custom_scalars({{.title = "Learning",
                              .charts = {{.title = "loss", .tags = {"loss"}},
                                         {.title = "accuracy", .tags = {"accuracy"}},
-                                        {.title = "learning rate", .tags = {"learning_rate"}}}}});
+                                        {.title = "learning rate", .tags = {"optimizer/learning_rate"}}}}});
 }
 
 void TrainRun::record(std::int64_t n, const Score& score, double learning_rate) {
@@ -120,15 +120,15 @@ void TestRun::record(std::int64_t n, const Score& score) {
 void TestRun::draw(std::int64_t n) {
   // The filters that the network looks through: blue takes away, red adds.
   const Layer& convolution = *network_.layers().front();
-  recorder_.image("kernels/conv_1", sonde::view(convolution.parameters.front().value.values, {3, 3, 16}), n,
+  recorder_.image("features/kernels", sonde::view(convolution.parameters.front().value.values, {3, 3, 16}), n,
                   sonde::Layout::HWC);
   // What it makes of the first digit: a cell for each channel.
-  recorder_.image("feature_maps/input", sonde::view(digits_.images.values.data(), {8, 8}), n, sonde::Layout::HW);
+  recorder_.image("features/input", sonde::view(digits_.images.values.data(), {8, 8}), n, sonde::Layout::HW);
   for (const auto& layer : network_.layers()) {
     if (layer->output.shape.size() != 4) continue;
     sonde::TensorView first = view(layer->output);
     first.shape[0] = 1;
-    recorder_.image("feature_maps/" + layer->name, first, n, sonde::Layout::NHWC);
+    recorder_.image("features/" + layer->name, first, n, sonde::Layout::NHWC);
   }
 
   const Labels read = largest(network_.probabilities());
@@ -144,12 +144,18 @@ void TestRun::draw(std::int64_t n) {
     wrong.push_back(i);
     list += "| " + std::to_string(digit) + " | " + std::to_string(read[i]) + " |\n";
   }
-  recorder_.image("confusion", sonde::view(confusion, {10, 10}), n, sonde::Layout::HW,
+  // Logarithms, so that a single mistake can be seen beside many right answers.
+  for (float& count : confusion) count = std::log1p(count);
+  recorder_.image("errors/confusion", sonde::view(confusion, {10, 10}), n, sonde::Layout::HW,
                   {.colors = sonde::ColorMap::viridis});
   recorder_.pr_curve("all_digits", sonde::view(truth), sonde::view(network_.probabilities().values), n);
   if (wrong.empty()) return;
-  recorder_.image("misread", view(pick(digits_, wrong).images), n, sonde::Layout::NHWC);
-  recorder_.text("misread/list", list, n);
+  recorder_.image("errors/misread", view(pick(digits_, wrong).images), n, sonde::Layout::NHWC);
+  recorder_.text("errors/list", list, n);
+}
+
+void TestRun::print(std::int64_t n) {
+  for (const auto& layer : network_.layers()) recorder_.print(layer->name + "/out", view(layer->output), n);
 }
 
 }  // namespace digits

@@ -27,7 +27,7 @@ class Probes {
   std::vector<std::pair<sonde::Probe, const Tensor*>> probes_;
 };
 
-// The run "train": numbers of every step; activations, gradients, weights and updates of every tenth.
+// The run "train": numbers of every step; activations, gradients, weights and updates of every twentieth.
 class TrainRun {
  public:
   TrainRun(sonde::Recorder& recorder, const Network& network);
@@ -55,6 +55,8 @@ class TestRun {
   void record(std::int64_t n, const Score& score);
   // Feature maps, what was misread, and how sure the network was.
   void draw(std::int64_t n);
+  // A line on the console for each layer.
+  void print(std::int64_t n);
 
  private:
   sonde::Recorder& recorder_;

@@ -112,6 +112,7 @@ Outcome run(const TrainOptions& options, sonde::Recorder& train_log, sonde::Reco
 
   Outcome outcome{.test = progress.test};
   recording.time([&] {
+    test_run.print(options.steps - 1);
     outcome.recorded = train_log.close();
     if (sonde::Status status = test_log.close(); outcome.recorded.ok()) outcome.recorded = std::move(status);
   });
