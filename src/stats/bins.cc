@@ -1,0 +1,124 @@
+#include "stats/bins.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace sonde::stats {
+namespace {
+
+using Rows = std::array<std::uint64_t, 4>;
+
+constexpr double kNearMin = 0x1p-126;  // the smallest normal float
+constexpr double kNearEnd = 0x1p128;   // the first that no float reaches
+// From a row to its key: rows count octaves from 2^-127, keys from 2^-1074.
+constexpr std::int32_t kKeyOfRow = 1 + (1074 - 127) * 16;
+
+// Zero, and only that among the values that come here, has row 0 of either sign.
+std::uint64_t near_row(float value) noexcept { return std::bit_cast<std::uint32_t>(value) >> 19; }
+std::uint64_t near_row(double value) noexcept {
+  constexpr std::uint64_t kBase = (1023 - 127) * 16;
+  const std::uint64_t top = std::bit_cast<std::uint64_t>(value) >> 48;
+  const std::uint64_t magnitude = top & 0x7fff;
+  return ((top >> 15) << 12) | (std::max(magnitude, kBase) - kBase);
+}
+
+// Two floats a load: half the loads, and the second row needs no mask.
+Rows four_rows(const float* values) noexcept {
+  const auto a = load<std::uint64_t>(values);
+  const auto b = load<std::uint64_t>(values + 2);
+  return {(a >> 19) & 0x1fff, a >> 51, (b >> 19) & 0x1fff, b >> 51};
+}
+Rows four_rows(const double* values) noexcept {
+  return {near_row(values[0]), near_row(values[1]), near_row(values[2]), near_row(values[3])};
+}
+
+}  // namespace
+
+void BinTables::add(const float* values, std::size_t count, const BlockSums& sums) { add_values(values, count, sums); }
+void BinTables::add(const double* values, std::size_t count, const BlockSums& sums) { add_values(values, count, sums); }
+
+template <class T>
+void BinTables::add_values(const T* values, std::size_t count, const BlockSums& sums) {
+  const double largest = std::max(-sums.min, sums.max);
+  if (largest == 0) return;  // nothing but zeros
+  pending_ += count;
+  if (largest >= kNearMin && sums.smallest < kNearEnd) note_near(sums.smallest, largest);
+  if (sums.smallest >= kNearMin && largest < kNearEnd) {
+    add_near(values, count);
+  } else {
+    add_mixed(values, count);
+  }
+}
+
+void BinTables::note_near(double smallest, double largest) noexcept {
+  const double end = std::nextafter(kNearEnd, 0);
+  near_low_ = std::min(near_low_, static_cast<std::uint32_t>(near_row(std::clamp(smallest, kNearMin, end))));
+  near_high_ = std::max(near_high_, static_cast<std::uint32_t>(near_row(std::clamp(largest, kNearMin, end))));
+}
+
+template <class T>
+void BinTables::add_near(const T* values, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const Rows rows = four_rows(values + i);
+    ++near_[0][rows[0]];
+    ++near_[1][rows[1]];
+    ++near_[2][rows[2]];
+    ++near_[3][rows[3]];
+  }
+  for (; i < count; ++i) ++near_[0][near_row(values[i])];
+}
+
+template <class T>
+void BinTables::add_mixed(const T* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(values[i]);
+    const double magnitude = std::abs(x);
+    if (magnitude >= kNearMin && magnitude < kNearEnd) {
+      ++near_[i % kTables][near_row(values[i])];
+    } else if (x != 0) {
+      add_far(x);
+    }
+  }
+}
+
+void BinTables::add_far(double value) {
+  if (far_.empty()) far_.resize(2 * std::size_t{Histogram::kMaxKey} + 1);
+  const std::int32_t key = Histogram::key_of(value);
+  far_low_ = std::min(far_low_, key);
+  far_high_ = std::max(far_high_, key);
+  ++far_[static_cast<std::size_t>(key + Histogram::kMaxKey)];
+}
+
+void BinTables::take_near(std::uint32_t row, std::int32_t key) {
+  std::uint64_t count = 0;
+  for (auto& table : near_) count += std::exchange(table[row], 0);
+  if (count != 0) found_.push_back({key, count});
+}
+
+void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
+  found_.clear();  // collected here first, so that the histogram's own memory is no larger than it needs
+  for (std::uint32_t row = near_high_; row >= near_low_; --row)
+    take_near(kSign + row, -static_cast<std::int32_t>(row) - kKeyOfRow);
+  if (zeros != 0) found_.push_back({0, zeros});
+  for (std::uint32_t row = near_low_; row <= near_high_; ++row)
+    take_near(row, static_cast<std::int32_t>(row) + kKeyOfRow);
+  for (std::int32_t key = far_low_; key <= far_high_; ++key) {
+    const std::uint64_t count = std::exchange(far_[static_cast<std::size_t>(key + Histogram::kMaxKey)], 0);
+    if (count != 0) found_.push_back({key, count});
+  }
+  for (auto& table : near_) table[0] = table[kSign] = 0;
+  near_low_ = kSign;
+  near_high_ = 0;
+  far_low_ = Histogram::kMaxKey;
+  far_high_ = -Histogram::kMaxKey;
+  pending_ = 0;
+  // Far keys lie on both sides of the near ones; from_bins brings them into order. None can be outside the grid.
+  if (!found_.empty()) histogram.merge(*Histogram::from_bins({found_.begin(), found_.end()}));
+}
+
+}  // namespace sonde::stats

@@ -1,0 +1,61 @@
+// Counting values into the bins of Histogram at the speed of memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "stats/kernels.h"
+#include "stats/summary.h"
+
+namespace sonde::stats {
+
+// Tables that count, and are empty again after drain. Not for use by two threads; about 130 kB, to be kept and reused.
+//
+// Values in the range of normal floats - nearly all of them - go to the near tables, whose row is simply the upper 13
+// bits of a float: sign, exponent, four bits of the mantissa. There are four of those, taken in turn, since a counter
+// that is incremented again before its last value has reached the cache waits for it, and with data that are all equal
+// that is the whole cost. The rest - subnormal floats, doubles out of the range of floats - goes to the far table,
+// which has a counter for every key. Only rows that were touched are ever looked at or cleared, so that small tensors
+// stay cheap. Zeros are not counted here: the summary has done so.
+class BinTables {
+ public:
+  // `sums` are those of the same finite values, with their smallest magnitude.
+  void add(const float* values, std::size_t count, const BlockSums& sums);
+  void add(const double* values, std::size_t count, const BlockSums& sums);
+  // Adds all counts, and a bin for the zeros, to `histogram`.
+  void drain(std::uint64_t zeros, Histogram& histogram);
+  // Values added since the last drain, which must come before they are more than kMaxPending: counters have 32 bits.
+  // The limit is far below that, so that tests reach it; draining so often costs nothing yet.
+  std::uint64_t pending() const noexcept { return pending_; }
+  static constexpr std::uint64_t kMaxPending = std::uint64_t{1} << 24;
+
+ private:
+  static constexpr std::size_t kTables = 4;
+  static constexpr std::uint32_t kSign = 4096;  // rows from here on are those of negative values
+  // Tables of exactly 32 kB would put the same row of all of them at addresses that differ by a multiple of 4096,
+  // which processors take for the same at first sight.
+  static constexpr std::size_t kRows = std::size_t{2} * kSign + 80;
+
+  template <class T>
+  void add_values(const T* values, std::size_t count, const BlockSums& sums);
+  template <class T>
+  void add_near(const T* values, std::size_t count);
+  template <class T>
+  void add_mixed(const T* values, std::size_t count);
+  void add_far(double value);
+  void note_near(double smallest, double largest) noexcept;
+  void take_near(std::uint32_t row, std::int32_t key);
+
+  std::array<std::array<std::uint32_t, kRows>, kTables> near_{};
+  // Touched rows, without their sign; none while low is above high.
+  std::uint32_t near_low_ = kSign;
+  std::uint32_t near_high_ = 0;
+  std::vector<std::uint64_t> far_;  // by key + kMaxKey; made when first needed
+  std::int32_t far_low_ = Histogram::kMaxKey;
+  std::int32_t far_high_ = -Histogram::kMaxKey;
+  std::uint64_t pending_ = 0;
+  std::vector<Histogram::Bin> found_;  // while draining
+};
+
+}  // namespace sonde::stats

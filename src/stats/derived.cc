@@ -1,0 +1,119 @@
+#include "stats/derived.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sonde::stats {
+namespace {
+
+// The values of a bin lie from low to high, both included: within the bin, and within the extremes of the data.
+struct Range {
+  double low;
+  double high;
+};
+Range range_of(const Summary& summary, std::int32_t key) noexcept {
+  const double infinity = std::numeric_limits<double>::infinity();
+  double low = Histogram::lower(key);
+  double high = Histogram::upper(key);
+  if (key > 0) high = std::nextafter(high, -infinity);  // upper is not in the bin
+  if (key < 0) low = std::nextafter(low, infinity);     // lower is not in the bin
+  return {std::clamp(low, summary.min, summary.max), std::clamp(high, summary.min, summary.max)};
+}
+
+// What a magnitude becomes when it is rounded to a target, in ascending order.
+enum Outcome : std::uint8_t { kZero, kVanishes, kSubnormal, kNormal, kOverflows, kOutcomes };
+
+struct Limits {
+  double vanishes;          // up to here: half the smallest subnormal, which ties to zero
+  double normal;            // from here on: half a step below the smallest normal number, which ties to that number
+  double overflows;         // half a step above the largest number
+  bool overflows_at_limit;  // whether that tie itself goes up
+};
+constexpr Limits limits_of(Target target) noexcept {
+  switch (target) {
+    case Target::f16: return {0x1p-25, 0x1p-14 - 0x1p-25, 65520, true};
+    case Target::bf16: return {0x1p-134, 0x1p-126 - 0x1p-134, 0x1p128 - 0x1p119, true};
+    case Target::f8_e4m3: return {0x1p-10, 0x1p-6 - 0x1p-10, 464, false};
+    case Target::f8_e5m2: break;
+  }
+  return {0x1p-17, 0x1p-14 - 0x1p-17, 61440, true};
+}
+
+Outcome outcome_of(double magnitude, const Limits& limits) noexcept {
+  if (magnitude == 0) return kZero;
+  if (magnitude <= limits.vanishes) return kVanishes;
+  if (magnitude < limits.normal) return kSubnormal;
+  if (magnitude < limits.overflows || (magnitude == limits.overflows && !limits.overflows_at_limit)) return kNormal;
+  return kOverflows;
+}
+
+}  // namespace
+
+double percentile(const Summary& summary, const Histogram& histogram, double q) noexcept {
+  const std::uint64_t total = histogram.total();
+  if (total == 0 || summary.finite() == 0 || std::isnan(q)) return std::numeric_limits<double>::quiet_NaN();
+  if (q <= 0) return summary.min;
+  if (q >= 1) return summary.max;
+  // The value of this rank, counted from one, is looked for.
+  const double rank = std::max(1.0, std::ceil(q * static_cast<double>(total)));
+  double below = 0;
+  for (const Histogram::Bin& bin : histogram.bins()) {
+    const auto count = static_cast<double>(bin.count);
+    if (below + count < rank) {
+      below += count;
+      continue;
+    }
+    const Range range = range_of(summary, bin.key);
+    return range.low + (range.high - range.low) * ((rank - below - 0.5) / count);
+  }
+  return summary.max;
+}
+
+std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram& histogram, int buckets) {
+  if (summary.finite() == 0 || histogram.bins().empty()) return {};
+  const double total = static_cast<double>(histogram.total());
+  if (summary.min == summary.max) return {{summary.min, summary.max, total}};
+  const auto size = static_cast<std::size_t>(std::max(buckets, 1));
+  std::vector<Bucket> result(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    // lerp, since max - min may be more than a double holds.
+    result[i].left = i == 0 ? summary.min : result[i - 1].right;
+    result[i].right = std::lerp(summary.min, summary.max, static_cast<double>(i + 1) / static_cast<double>(size));
+  }
+  std::size_t first = 0;  // the bucket of the fine bin's lowest value; both ascend
+  for (const Histogram::Bin& bin : histogram.bins()) {
+    const Range range = range_of(summary, bin.key);
+    while (first + 1 < size && result[first].right <= range.low) ++first;
+    double rest = static_cast<double>(bin.count);
+    std::size_t last = first;
+    for (; last + 1 < size && result[last].right <= range.high; ++last) {
+      const double width = result[last].right - std::max(result[last].left, range.low);
+      const double share = static_cast<double>(bin.count) * (width / (range.high - range.low));
+      result[last].count += share;
+      rest -= share;
+    }
+    result[last].count += std::max(0.0, rest);
+  }
+  return result;
+}
+
+CastRisk cast_risk(const Summary& summary, const Histogram& histogram, Target target) noexcept {
+  const double total = static_cast<double>(histogram.total());
+  if (total == 0) return {};
+  const Limits limits = limits_of(target);
+  std::array<Share, kOutcomes> counts{};
+  for (const Histogram::Bin& bin : histogram.bins()) {
+    const Range range = range_of(summary, bin.key);
+    const Outcome a = outcome_of(std::abs(range.low), limits);
+    const Outcome b = outcome_of(std::abs(range.high), limits);
+    const auto count = static_cast<double>(bin.count);
+    if (a == b) counts[a].low += count;
+    for (int outcome = std::min(a, b); outcome <= std::max(a, b); ++outcome) {
+      counts[static_cast<std::size_t>(outcome)].high += count;
+    }
+  }
+  const auto share = [&](Outcome outcome) { return Share{counts[outcome].low / total, counts[outcome].high / total}; };
+  return {.overflow = share(kOverflows), .underflow = share(kVanishes), .subnormal = share(kSubnormal)};
+}
+
+}  // namespace sonde::stats

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "stats/summary.h"
+
+namespace sonde::stats {
+namespace {
+
+constexpr int kMinExponent = -1074;  // of the smallest subnormal double
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+// The smallest double that is not below (16 + sixteenths) * 2^(exponent - 4). Down where doubles are coarser than
+// bins, that makes the bounds of a bin exact for the doubles in it.
+double bin_edge(int exponent, int sixteenths) noexcept {
+  const int significand = 16 + sixteenths;
+  const int scale = exponent - 4;
+  if (scale >= kMinExponent) return std::ldexp(static_cast<double>(significand), scale);
+  const int shift = kMinExponent - scale;
+  const int units = (significand + (1 << shift) - 1) >> shift;
+  return std::ldexp(static_cast<double>(units), kMinExponent);
+}
+
+// The edge below (or at) the values with a positive key; for kMaxKey + 1 it is infinite.
+double edge_of(std::int32_t key) noexcept { return bin_edge((key - 1) / 16 + kMinExponent, (key - 1) % 16); }
+
+}  // namespace
+
+std::int32_t Histogram::key_of(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  std::uint64_t magnitude = bits & ~kSignBit;
+  if (magnitude == 0) return 0;
+  int exponent = static_cast<int>(magnitude >> 52) - 1023;
+  if (exponent == -1023) {  // subnormal: bring its first bit to where a normal number has its hidden one
+    const int shift = std::countl_zero(magnitude) - 11;
+    magnitude <<= shift;
+    exponent = -1022 - shift;
+  }
+  const std::int32_t key = 1 + (exponent - kMinExponent) * 16 + static_cast<std::int32_t>((magnitude >> 48) & 15);
+  return (bits & kSignBit) != 0 ? -key : key;
+}
+
+double Histogram::lower(std::int32_t key) noexcept {
+  if (key == 0) return 0;
+  return key > 0 ? edge_of(key) : -edge_of(1 - key);
+}
+
+double Histogram::upper(std::int32_t key) noexcept {
+  if (key == 0) return 0;
+  return key > 0 ? edge_of(key + 1) : -edge_of(-key);
+}
+
+Result<Histogram> Histogram::from_bins(std::vector<Bin> bins) {
+  for (const Bin& bin : bins) {
+    if (bin.key < -kMaxKey || bin.key > kMaxKey) {
+      return Status(Code::corrupt, "the histogram has a bin with key " + std::to_string(bin.key) +
+                                       ", outside the grid of " + std::to_string(-kMaxKey) + " to " +
+                                       std::to_string(kMaxKey));
+    }
+  }
+  const auto by_key = [](const Bin& a, const Bin& b) { return a.key < b.key; };
+  if (!std::is_sorted(bins.begin(), bins.end(), by_key)) std::sort(bins.begin(), bins.end(), by_key);
+  std::size_t kept = 0;
+  for (const Bin bin : bins) {
+    if (bin.count == 0) continue;
+    if (kept > 0 && bins[kept - 1].key == bin.key) {
+      bins[kept - 1].count += bin.count;
+    } else {
+      bins[kept++] = bin;
+    }
+  }
+  bins.resize(kept);
+  Histogram histogram;
+  histogram.bins_ = std::move(bins);
+  return histogram;
+}
+
+std::uint64_t Histogram::total() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Bin& bin : bins_) sum += bin.count;
+  return sum;
+}
+
+void Histogram::merge(const Histogram& other) {
+  std::vector<Bin> merged;
+  merged.reserve(bins_.size() + other.bins_.size());
+  auto mine = bins_.begin();
+  for (const Bin& bin : other.bins_) {
+    while (mine != bins_.end() && mine->key < bin.key) merged.push_back(*mine++);
+    merged.push_back(bin);
+    if (mine != bins_.end() && mine->key == bin.key) merged.back().count += (mine++)->count;
+  }
+  merged.insert(merged.end(), mine, bins_.end());
+  bins_ = std::move(merged);
+}
+
+void Histogram::merge(Histogram&& other) {
+  if (bins_.empty()) {
+    bins_ = std::move(other.bins_);
+  } else {
+    merge(std::as_const(other));
+  }
+}
+
+}  // namespace sonde::stats

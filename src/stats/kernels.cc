@@ -1,0 +1,243 @@
+#include "stats/kernels.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+// This file is compiled once for each target: foreach_target.h includes it again and again.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stats/kernels.cc"  // NOLINT
+#include <hwy/foreach_target.h>                // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sonde::stats::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What the vectors leave over, and everything on a target without vectors.
+template <typename T>
+void sum_rest(const T* HWY_RESTRICT values, std::size_t count, BlockSums& sums) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(values[i]);
+    const double d = x - sums.shift;
+    const double magnitude = std::abs(x);
+    sums.sum += d;
+    sums.squares += d * d;
+    sums.sum_abs += magnitude;
+    sums.min = std::min(sums.min, x);
+    sums.max = std::max(sums.max, x);
+    if (x == 0) {
+      ++sums.zeros;
+    } else {
+      sums.smallest = std::min(sums.smallest, magnitude);
+    }
+    if (x < 0) ++sums.negatives;
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <typename T, Smallest kSmallest>
+BlockSums sum_values(const T* HWY_RESTRICT values, std::size_t count) {
+  BlockSums sums;
+  sums.shift = sums.min = sums.max = static_cast<double>(values[0]);
+  sums.smallest = std::numeric_limits<double>::infinity();
+  sum_rest(values, count, sums);
+  return sums;
+}
+
+#else
+
+// Counts, min and max are taken in the lanes of T; the sums in doubles, two vectors of them for each of floats.
+template <typename T, Smallest kSmallest>
+BlockSums sum_values(const T* HWY_RESTRICT values, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const hn::ScalableTag<double> dd;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
+  const auto infinity = hn::Set(d, std::numeric_limits<T>::infinity());
+  const auto shift = hn::Set(dd, static_cast<double>(values[0]));
+  auto zeros = hn::Zero(di);
+  auto negatives = hn::Zero(di);
+  auto min = hn::Set(d, values[0]);
+  auto max = min;
+  auto smallest = infinity;
+  auto sum0 = hn::Zero(dd), squares0 = sum0, abs0 = sum0;
+  auto sum1 = sum0, squares1 = sum0, abs1 = sum0;
+
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto v = hn::LoadU(d, values + i);
+    const auto is_zero = hn::Eq(v, zero);
+    zeros = hn::Sub(zeros, hn::BitCast(di, hn::VecFromMask(d, is_zero)));
+    negatives = hn::Sub(negatives, hn::BitCast(di, hn::VecFromMask(d, hn::Lt(v, zero))));
+    min = hn::Min(v, min);
+    max = hn::Max(v, max);
+    if constexpr (kSmallest == Smallest::find) {
+      smallest = hn::Min(smallest, hn::IfThenElse(is_zero, infinity, hn::Abs(v)));
+    }
+    if constexpr (sizeof(T) == sizeof(float)) {
+      const hn::Rebind<float, decltype(dd)> half;
+      const auto x0 = hn::PromoteTo(dd, hn::LoadU(half, values + i));
+      const auto x1 = hn::PromoteTo(dd, hn::LoadU(half, values + i + lanes / 2));
+      const auto d0 = hn::Sub(x0, shift);
+      const auto d1 = hn::Sub(x1, shift);
+      sum0 = hn::Add(sum0, d0);
+      sum1 = hn::Add(sum1, d1);
+      squares0 = hn::MulAdd(d0, d0, squares0);
+      squares1 = hn::MulAdd(d1, d1, squares1);
+      abs0 = hn::Add(abs0, hn::Abs(x0));
+      abs1 = hn::Add(abs1, hn::Abs(x1));
+    } else {
+      const auto d0 = hn::Sub(v, shift);
+      sum0 = hn::Add(sum0, d0);
+      squares0 = hn::MulAdd(d0, d0, squares0);
+      abs0 = hn::Add(abs0, hn::Abs(v));
+    }
+  }
+
+  BlockSums sums;
+  sums.shift = static_cast<double>(values[0]);
+  sums.sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(sum0, sum1)));
+  sums.squares = hn::GetLane(hn::SumOfLanes(dd, hn::Add(squares0, squares1)));
+  sums.sum_abs = hn::GetLane(hn::SumOfLanes(dd, hn::Add(abs0, abs1)));
+  sums.min = static_cast<double>(hn::GetLane(hn::MinOfLanes(d, min)));
+  sums.max = static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, max)));
+  sums.smallest = static_cast<double>(hn::GetLane(hn::MinOfLanes(d, smallest)));
+  sums.zeros = static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(di, zeros)));
+  sums.negatives = static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(di, negatives)));
+  sum_rest(values + i, count - i, sums);
+  return sums;
+}
+
+#endif
+
+// Whole vectors where all is finite, which is the rule even here, and one by one, without branches, where it is not.
+// (Compress would do it in vectors, but GCC copies its table of 1 kB to the stack each time.)
+template <typename T>
+std::size_t take_finite_values(const T* HWY_RESTRICT values, std::size_t count, T* HWY_RESTRICT out, NonFinite& rest) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t kept = 0;
+  std::size_t nan = 0;
+  std::size_t positive = 0;
+  for (std::size_t i = 0; i < count; i += lanes) {
+    if (i + lanes <= count) {
+      const auto v = hn::LoadU(d, values + i);
+      if (hn::AllTrue(d, hn::IsFinite(v))) {
+        hn::StoreU(v, d, out + kept);
+        kept += lanes;
+        continue;
+      }
+    }
+    for (std::size_t k = i; k < std::min(i + lanes, count); ++k) {
+      const T x = values[k];
+      out[kept] = x;
+      kept += std::isfinite(x) ? 1U : 0U;
+      nan += std::isnan(x) ? 1U : 0U;
+      positive += x == std::numeric_limits<T>::infinity() ? 1U : 0U;
+    }
+  }
+  rest.nan = nan;
+  rest.positive_infinity = positive;
+  rest.negative_infinity = count - kept - nan - positive;
+  return kept;
+}
+
+}  // namespace
+
+BlockSums SumFloats(const float* values, std::size_t count) { return sum_values<float, Smallest::skip>(values, count); }
+BlockSums SumFloatsFindSmallest(const float* values, std::size_t count) {
+  return sum_values<float, Smallest::find>(values, count);
+}
+BlockSums SumDoubles(const double* values, std::size_t count) {
+  return sum_values<double, Smallest::skip>(values, count);
+}
+BlockSums SumDoublesFindSmallest(const double* values, std::size_t count) {
+  return sum_values<double, Smallest::find>(values, count);
+}
+
+std::size_t TakeFiniteFloats(const float* values, std::size_t count, float* out, NonFinite& rest) {
+  return take_finite_values(values, count, out, rest);
+}
+std::size_t TakeFiniteDoubles(const double* values, std::size_t count, double* out, NonFinite& rest) {
+  return take_finite_values(values, count, out, rest);
+}
+
+void WidenF16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<std::uint16_t, decltype(d)> narrow;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::PromoteTo(d, hn::BitCast(half, hn::LoadU(narrow, bits + i))), d, out + i);
+  }
+  if (i == count) return;
+  // The rest, in a vector filled up with zeros.
+  HWY_ALIGN std::uint16_t from[HWY_LANES(float)] = {};
+  HWY_ALIGN float to[HWY_LANES(float)];
+  std::copy_n(bits + i, count - i, from);
+  hn::Store(hn::PromoteTo(d, hn::BitCast(half, hn::Load(narrow, from))), d, to);
+  std::copy_n(to, count - i, out + i);
+}
+
+void WidenBf16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> wide;
+  const hn::Rebind<std::uint16_t, decltype(d)> narrow;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits + i));
+    hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(words)), d, out + i);
+  }
+  for (; i < count; ++i) out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits[i]) << 16);
+}
+
+}  // namespace sonde::stats::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sonde::stats {
+
+HWY_EXPORT(SumFloats);
+HWY_EXPORT(SumFloatsFindSmallest);
+HWY_EXPORT(SumDoubles);
+HWY_EXPORT(SumDoublesFindSmallest);
+HWY_EXPORT(TakeFiniteFloats);
+HWY_EXPORT(TakeFiniteDoubles);
+HWY_EXPORT(WidenF16);
+HWY_EXPORT(WidenBf16);
+
+BlockSums sum_block(const float* values, std::size_t count, Smallest smallest) noexcept {
+  return smallest == Smallest::find ? HWY_DYNAMIC_DISPATCH(SumFloatsFindSmallest)(values, count)
+                                    : HWY_DYNAMIC_DISPATCH(SumFloats)(values, count);
+}
+
+BlockSums sum_block(const double* values, std::size_t count, Smallest smallest) noexcept {
+  return smallest == Smallest::find ? HWY_DYNAMIC_DISPATCH(SumDoublesFindSmallest)(values, count)
+                                    : HWY_DYNAMIC_DISPATCH(SumDoubles)(values, count);
+}
+
+std::size_t take_finite(const float* values, std::size_t count, float* out, NonFinite& rest) noexcept {
+  return HWY_DYNAMIC_DISPATCH(TakeFiniteFloats)(values, count, out, rest);
+}
+
+std::size_t take_finite(const double* values, std::size_t count, double* out, NonFinite& rest) noexcept {
+  return HWY_DYNAMIC_DISPATCH(TakeFiniteDoubles)(values, count, out, rest);
+}
+
+void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(WidenF16)(bits, count, out);
+}
+
+void widen_bf16(const std::uint16_t* bits, std::size_t count, float* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(WidenBf16)(bits, count, out);
+}
+
+}  // namespace sonde::stats
+#endif  // HWY_ONCE

@@ -1,0 +1,87 @@
+// What is known of a tensor after one pass over it, in a form that merges: the parts of a tensor, its copies on several
+// ranks, or its values over many steps.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "sonde/status.h"
+#include "sonde/tensor.h"
+
+namespace sonde::stats {
+
+// Counts are over all elements; min, max, mean, m2, sum_abs over the finite ones. Merging is exact for counts, min and
+// max; mean and m2 follow Chan's formula, since raw power sums lose everything on data with a large mean.
+//
+// How exact mean, m2 and sum_abs are, for summaries of up to 2^24 values in up to 10,000 merged parts, with M the
+// largest magnitude among them: mean within 1e-11 * M; m2 within (1e-9 + 1e-11 * M / stddev) of itself, hence 1e-6 for
+// a mean of 100,000 deviations; sum_abs within 1e-11 of itself. Sums of squares are doubles: m2 is infinite where it
+// would exceed 1.8e308 (deviations above 1e154), and deviations below 1e-154 vanish in it. Only f64 data reach either.
+// The mean of finite values is always finite.
+struct Summary {
+  std::uint64_t count = 0;
+  std::uint64_t nan = 0;
+  std::uint64_t positive_infinity = 0;
+  std::uint64_t negative_infinity = 0;
+  std::uint64_t zeros = 0;                                // of either sign
+  std::uint64_t negatives = 0;                            // finite and below zero
+  double min = std::numeric_limits<double>::quiet_NaN();  // NaN where nothing is finite, as max and mean
+  double max = std::numeric_limits<double>::quiet_NaN();
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double m2 = 0;  // sum of (x - mean)^2
+  double sum_abs = 0;
+
+  std::uint64_t finite() const noexcept { return count - nan - positive_infinity - negative_infinity; }
+  double stddev() const noexcept;  // of the population; NaN where nothing is finite
+  double l2() const noexcept;      // sqrt of the sum of squares; 0 where nothing is finite
+  void merge(const Summary& other) noexcept;
+};
+
+// A log-linear histogram over the real values: one bin for zero, and for either sign 16 bins an octave, from 2^-1074 to
+// 2^1024. The key of a bin orders bins as numbers: 0 is zero; a positive x with exponent e = floor(log2 x) and m the
+// top four bits of its mantissa has key 1 + (e + 1074) * 16 + m; -x has the negative of that key. The grid does not
+// depend on the dtype, so all histograms merge, exactly.
+class Histogram {
+ public:
+  static constexpr std::uint32_t kGrid = 1;  // names the grid in files
+  // Keys go from -kMaxKey to kMaxKey.
+  static constexpr std::int32_t kMaxKey = (1024 + 1074) * 16;
+
+  struct Bin {
+    std::int32_t key = 0;
+    std::uint64_t count = 0;
+    friend bool operator==(const Bin&, const Bin&) = default;
+  };
+
+  Histogram() = default;
+  // Bins in any order; equal keys add up, empty bins vanish. Keys outside the grid are an error of the caller's data.
+  static Result<Histogram> from_bins(std::vector<Bin> bins);
+
+  std::span<const Bin> bins() const noexcept { return bins_; }  // by ascending key, none empty
+  std::uint64_t total() const noexcept;                         // finite values
+  void merge(const Histogram& other);
+  void merge(Histogram&& other);
+  friend bool operator==(const Histogram&, const Histogram&) = default;
+
+  static std::int32_t key_of(double value) noexcept;  // of a finite value
+  // The values x with key_of(x) == key are those in [lower, upper) for positive keys, (lower, upper] for negative ones.
+  static double lower(std::int32_t key) noexcept;
+  static double upper(std::int32_t key) noexcept;
+
+ private:
+  std::vector<Bin> bins_;
+};
+
+// One pass over a view, strided or not, of any real dtype. Fails on an invalid or a complex view. An empty one is no
+// error.
+Result<Summary> summarize(const TensorView& view);
+// The same, and adds what it finds to `histogram`.
+Result<Summary> summarize(const TensorView& view, Histogram& histogram);
+// A summary for each index of `axis` (counted from the end where negative), e.g. for each channel. Fails also where
+// there is no such axis, or it has more than 2^24 indices.
+Result<std::vector<Summary>> summarize_axis(const TensorView& view, int axis);
+
+}  // namespace sonde::stats
