@@ -1,0 +1,39 @@
+// A tensor that owns its elements: what the decoders return.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sonde/tensor.h"
+
+namespace sonde {
+
+struct Tensor {
+  DType dtype = DType::f32;
+  Shape shape = {0};
+  std::vector<std::byte> data;  // dense, row-major, in this machine's byte order
+
+  // Valid as long as the tensor lives and its data are not resized.
+  TensorView view() const noexcept { return sonde::view(data.data(), dtype, shape); }
+};
+
+// Bytes of a dense tensor. Nothing where a size is negative, there are too many dimensions, or the product of the
+// sizes that are not zero passes 2^62 bytes: then not even the strides of an empty tensor could be computed. For
+// shapes from files.
+std::optional<std::uint64_t> dense_bytes(DType dtype, const Shape& shape) noexcept;
+
+// Strides, in elements, of a dense column-major tensor, for a shape that dense_bytes accepts.
+Shape column_major(const Shape& shape) noexcept;
+
+// Dense, column-major and not row-major at the same time: memory that is the transposed tensor in row-major order.
+bool is_column_major(const TensorView& view) noexcept;
+
+// The same memory with the axes in reverse order.
+TensorView transposed(const TensorView& view) noexcept;
+
+// Makes a dense row-major copy of a valid view.
+Tensor to_tensor(const TensorView& view);
+
+}  // namespace sonde
