@@ -1,0 +1,67 @@
+// CSV as RFC 4180 has it: rows of fields.
+//
+//   field,"a field with "" or , or a line break",field CR LF
+//
+// Written: CR LF behind every row, as the RFC and Python's csv writer have it and spreadsheets take it, or LF; quotes
+// only around fields that need them, and around a lone empty field, which would look like an empty row. Numbers are the
+// shortest text that reads back as the same value; NaN, Infinity and -Infinity are spelled like this, which Python,
+// JavaScript and pandas read.
+//
+// Read: rows end with CR LF, LF or CR, the last one also with the text; a byte order mark before the first is skipped.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/status.h"
+#include "tensor/tensor_data.h"
+
+namespace sonde::csv {
+
+enum class LineEnd : std::uint8_t { crlf, lf };
+
+// Append one row, its line end included.
+void put_row(std::string& out, std::span<const std::string_view> fields, LineEnd line_end = LineEnd::crlf);
+void put_row(std::string& out, std::initializer_list<std::string_view> fields, LineEnd line_end = LineEnd::crlf);
+
+// Append one number. A float gets as many digits as a float needs.
+void put_number(std::string& out, double value);
+void put_number(std::string& out, float value);
+void put_number(std::string& out, std::int64_t value);
+void put_number(std::string& out, std::uint64_t value);
+
+// The rows of a text, one after the other.
+class Reader {
+ public:
+  // The text must outlive the reader.
+  explicit Reader(std::string_view text) noexcept;
+
+  // True and the fields of the next row, or false at the end. An empty line is a row without fields, as in Python.
+  // Quotes that are not closed, or stand where none may, are `corrupt`, with the number of their line.
+  Result<bool> next(std::vector<std::string>& fields);
+
+ private:
+  Status quoted_field(std::string& field);
+  Status plain_field(std::string& field);
+  bool end_line() noexcept;
+
+  std::string_view rest_;
+  std::uint64_t line_ = 1;
+};
+
+// All rows.
+Result<std::vector<std::vector<std::string>>> decode(std::string_view text);
+
+// A table of numbers: a row for each index of all axes but the last, a column for each index of the last one. A vector
+// is one column, a single number one field. Booleans are 0 and 1. Complex elements are `unsupported`.
+Result<std::string> encode_tensor(const TensorView& tensor, LineEnd line_end = LineEnd::crlf);
+
+// A table of numbers as f64[rows, columns]. Empty lines do not count; a field that is no number, or a row that is
+// shorter or longer than the first, is `corrupt`.
+Result<Tensor> decode_tensor(std::string_view text);
+
+}  // namespace sonde::csv

@@ -1,0 +1,25 @@
+// DEFLATE (RFC 1951), bare as in zip archives or inside the zlib wrapper (RFC 1950) as in PNG:
+//
+//   zlib:  2 bytes of header, the DEFLATE stream, Adler-32 of what it expands to (u32 big-endian)
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "sonde/status.h"
+
+namespace sonde::deflate {
+
+enum class Wrapper : std::uint8_t { none, zlib };
+
+// Appends the compressed bytes: the fastest level that still finds repetitions.
+Status compress(Bytes bytes, Wrapper wrapper, std::string& out);
+
+// Expands a stream that may lie in several pieces, and checks that it gives exactly `size` bytes and, in the zlib
+// wrapper, has the right checksum. Memory grows with what really comes out, so a wrong `size` costs nothing.
+Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wrapper, std::uint64_t size);
+
+}  // namespace sonde::deflate
