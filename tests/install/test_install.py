@@ -1,0 +1,136 @@
+"""What `cmake --install` leaves behind is exactly what a user needs, and projects of their own build with it."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROJECT = pathlib.Path(os.environ["SONDE_SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ["SONDE_BUILD_DIR"])
+CONSUMER = PROJECT / "tests/install/consumer"
+VERSION = (PROJECT / "VERSION").read_text().strip()
+
+
+def cached(name: str) -> str:
+    """A setting of the build under test."""
+    found = re.search(rf"^{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+COMPILER = cached("CMAKE_CXX_COMPILER")
+
+
+def run(*command, **environment) -> str:
+    done = subprocess.run([str(word) for word in command], env=os.environ | environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="sonde install ")))
+        run("cmake", "--install", BUILD, "--prefix", cls.folder / "first place")
+        # Moved, so that nothing can depend on where it was installed.
+        cls.prefix = cls.folder / "prefix"
+        (cls.folder / "first place").rename(cls.prefix)
+
+    def assert_records(self, program: pathlib.Path, **environment) -> None:
+        with tempfile.TemporaryDirectory() as logs:
+            run(program, logs, **environment)
+            written = [path for path in pathlib.Path(logs).glob("events.out.tfevents.*") if path.stat().st_size > 0]
+            self.assertEqual(len(written), 1)
+
+    def build_consumer(self, name: str, *options) -> pathlib.Path:
+        run("cmake", "-S", CONSUMER, "-B", self.folder / name, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={COMPILER}",
+            f"-DCMAKE_BUILD_TYPE={cached('CMAKE_BUILD_TYPE')}", *options)
+        run("cmake", "--build", self.folder / name)
+        return self.folder / name / "consumer"
+
+    def test_holds_these_files_and_no_other(self):
+        headers = {f"include/sonde/{path.name}" for path in (PROJECT / "include/sonde").glob("*.h")}
+        self.assertGreater(len(headers), 5)
+        minor = VERSION.rpartition(".")[0]
+        expected = headers | {
+            "bin/sonde",
+            "lib/libsonde.so", f"lib/libsonde.so.{minor}", f"lib/libsonde.so.{VERSION}",
+            "lib/cmake/Sonde/SondeConfig.cmake", "lib/cmake/Sonde/SondeConfigVersion.cmake",
+            f"lib/cmake/Sonde/SondeConfig-{cached('CMAKE_BUILD_TYPE').lower()}.cmake",
+            "lib/pkgconfig/sonde.pc",
+            "share/doc/sonde/LICENSE", "share/doc/sonde/README.md",
+        }
+        found = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*") if not path.is_dir()}
+        self.assertEqual(found, expected)
+
+    def test_names_nothing_private(self):
+        for path in [*self.prefix.glob("lib/cmake/Sonde/*"), self.prefix / "lib/pkgconfig/sonde.pc"]:
+            text = path.read_text()
+            for word in (str(PROJECT), "first place", "simdjson", "isal", "hwy", "PkgConfig", "sonde_options"):
+                self.assertNotIn(word, text, path)
+
+    def test_library_shows_only_names_of_sonde(self):
+        symbols = run("nm", "-D", "--defined-only", "--format=just-symbols", self.prefix / "lib/libsonde.so").split()
+        self.assertGreater(len(symbols), 20)
+        own = re.compile(r"_Z(T[VTIS])?N[KRO]*5sonde")
+        self.assertEqual([name for name in symbols if not own.match(name)], [])
+        rooms = "|".join(f"{len(path.name)}{path.name}" for path in (PROJECT / "src").iterdir())
+        inside = re.compile(rf"_Z(T[VTIS])?N[KRO]*5sonde({rooms})")
+        self.assertEqual([name for name in symbols if inside.match(name)], [])
+
+    def test_command_runs(self):
+        self.assertIn(VERSION, run(self.prefix / "bin/sonde", "--version"))
+
+    def test_is_found_by_find_package(self):
+        self.assert_records(self.build_consumer("find_package", f"-DCMAKE_PREFIX_PATH={self.prefix}"))
+
+    def test_is_found_by_pkg_config(self):
+        where = {"PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        self.assertEqual(run("pkg-config", "--modversion", "sonde", **where).strip(), VERSION)
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "sonde", **where))
+        run(COMPILER, "-std=c++20", CONSUMER / "main.cc", *flags, "-o", self.folder / "by_pkg_config")
+        self.assert_records(self.folder / "by_pkg_config", LD_LIBRARY_PATH=str(self.prefix / "lib"))
+
+    def test_disabled_records_nothing(self):
+        program = self.folder / "disabled"
+        run(COMPILER, "-std=c++20", "-DSONDE_DISABLED", "-I", self.prefix / "include", CONSUMER / "main.cc",
+            "-L", self.prefix / "lib", "-lsonde", "-o", program)
+        with tempfile.TemporaryDirectory() as logs:
+            run(program, logs, LD_LIBRARY_PATH=str(self.prefix / "lib"))
+            self.assertEqual(list(pathlib.Path(logs).iterdir()), [])
+
+    def test_sources_are_taken_by_add_subdirectory(self):
+        # The same sources with the same flags as the build under test: the compiler's cache holds them already.
+        launcher = shutil.which("ccache") or ""
+        program = self.build_consumer("subdirectory", f"-DSONDE_SUBDIRECTORY={PROJECT}",
+                                      f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
+        self.assert_records(program)
+        self.assertFalse((self.folder / "subdirectory/bin/sonde").exists())
+        self.assertFalse((self.folder / "subdirectory/sonde/bin/sonde").exists())
+        self.assertIn("Total Tests: 0", run("ctest", "--test-dir", self.folder / "subdirectory", "-N"))
+
+    def test_each_header_compiles_alone(self):
+        compilers = [COMPILER, *filter(None, [shutil.which("clang++-19")])]
+        headers = sorted(path.name for path in (self.prefix / "include/sonde").iterdir())
+        self.assertGreater(len(headers), 5)
+
+        def compile_alone(compiler: str, header: str, define: list[str]) -> None:
+            source = self.folder / f"{pathlib.Path(compiler).name}-{header}{''.join(define)}.cc"
+            source.write_text(f"#include <sonde/{header}>\n")
+            run(compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *define,
+                "-I", self.prefix / "include", source)
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            jobs = [pool.submit(compile_alone, compiler, header, define) for compiler in compilers
+                    for header in headers for define in ([], ["-DSONDE_DISABLED"])]
+            for job in jobs:
+                job.result()
+
+
+if __name__ == "__main__":
+    unittest.main()
