@@ -64,7 +64,7 @@ double percentile(const Summary& summary, const Histogram& histogram, double q) 
       continue;
     }
     const Range range = range_of(summary, bin.key);
-    return range.low + (range.high - range.low) * ((rank - below - 0.5) / count);
+    return std::lerp(range.low, range.high, (rank - below - 0.5) / count);
   }
   return summary.max;
 }

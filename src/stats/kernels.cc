@@ -1,9 +1,10 @@
 #include "stats/kernels.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "tensor/convert.h"
 
 // This file is compiled once for each target: foreach_target.h includes it again and again.
 #undef HWY_TARGET_INCLUDE
@@ -167,22 +168,27 @@ std::size_t TakeFiniteDoubles(const double* values, std::size_t count, double* o
   return take_finite_values(values, count, out, rest);
 }
 
+// By integers, since Highway's conversion takes infinities and NaN for numbers where the CPU has none of its own.
 void WidenF16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<std::uint16_t, decltype(d)> narrow;
-  const hn::Rebind<hwy::float16_t, decltype(d)> half;
   const std::size_t lanes = hn::Lanes(d);
+  const auto rebias = hn::Set(di, (127 - 15) << 23);
+  const auto subnormal_unit = hn::Set(d, 0x1p-24F);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::PromoteTo(d, hn::BitCast(half, hn::LoadU(narrow, bits + i))), d, out + i);
+    const auto word = hn::PromoteTo(di, hn::LoadU(narrow, bits + i));
+    const auto magnitude = hn::And(word, hn::Set(di, 0x7fff));
+    const auto sign = hn::ShiftLeft<16>(hn::Xor(word, magnitude));
+    // The largest exponent stands for infinities and NaN, so it has to become the largest again: 31 + 112 + 112.
+    const auto special = hn::VecFromMask(di, hn::Gt(magnitude, hn::Set(di, 0x7bff)));
+    const auto normal = hn::Add(hn::Add(hn::ShiftLeft<13>(magnitude), rebias), hn::And(special, rebias));
+    const auto subnormal = hn::BitCast(di, hn::Mul(hn::ConvertTo(d, magnitude), subnormal_unit));
+    const auto value = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x400)), subnormal, normal);
+    hn::StoreU(hn::BitCast(d, hn::Or(value, sign)), d, out + i);
   }
-  if (i == count) return;
-  // The rest, in a vector filled up with zeros.
-  HWY_ALIGN std::uint16_t from[HWY_LANES(float)] = {};
-  HWY_ALIGN float to[HWY_LANES(float)];
-  std::copy_n(bits + i, count - i, from);
-  hn::Store(hn::PromoteTo(d, hn::BitCast(half, hn::Load(narrow, from))), d, to);
-  std::copy_n(to, count - i, out + i);
+  for (; i < count; ++i) out[i] = to_float(Float16{bits[i]});
 }
 
 void WidenBf16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
@@ -195,7 +201,7 @@ void WidenBf16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float*
     const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits + i));
     hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(words)), d, out + i);
   }
-  for (; i < count; ++i) out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bits[i]) << 16);
+  for (; i < count; ++i) out[i] = to_float(BFloat16{bits[i]});
 }
 
 }  // namespace sonde::stats::HWY_NAMESPACE

@@ -42,7 +42,7 @@ Summary reference_summary(std::span<const double> values) noexcept {
   // Adding zero makes -0 a +0, so that equal data give equal bits.
   summary.min = min + 0.0;
   summary.max = max + 0.0;
-  summary.mean = static_cast<double>(mean);
+  summary.mean = std::clamp(static_cast<double>(mean), min, max);  // the quotient may have been rounded out of it
   summary.m2 = static_cast<double>(m2);
   summary.sum_abs = static_cast<double>(sum_abs);
   return summary;

@@ -57,7 +57,7 @@ Summary summary_of(const BlockSums& sums, std::size_t count) noexcept {
   summary.negatives = sums.negatives;
   summary.min = sums.min + 0.0;  // not -0, so that equal data give equal bits
   summary.max = sums.max + 0.0;
-  summary.mean = sums.shift + sums.sum / n;
+  summary.mean = std::clamp(sums.shift + sums.sum / n, sums.min, sums.max);
   summary.m2 = std::max(0.0, sums.squares - sums.sum * (sums.sum / n));
   summary.sum_abs = sums.sum_abs;
   return summary;

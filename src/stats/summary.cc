@@ -44,6 +44,7 @@ void Summary::merge(const Summary& other) noexcept {
   } else {  // two finite means so far apart that their difference overflows: m2 does as well, the mean must not
     mean = mean * (static_cast<double>(mine) / total) + other.mean * their_share;
   }
+  mean = std::clamp(mean, min, max);  // rounding may have taken it out
 }
 
 }  // namespace sonde::stats

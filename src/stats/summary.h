@@ -20,7 +20,7 @@ namespace sonde::stats {
 // largest magnitude among them: mean within 1e-11 * M; m2 within (1e-9 + 1e-11 * M / stddev) of itself, hence 1e-6 for
 // a mean of 100,000 deviations; sum_abs within 1e-11 of itself. Sums of squares are doubles: m2 is infinite where it
 // would exceed 1.8e308 (deviations above 1e154), and deviations below 1e-154 vanish in it. Only f64 data reach either.
-// The mean of finite values is always finite.
+// The mean of finite values is always finite, neither below min nor above max.
 struct Summary {
   std::uint64_t count = 0;
   std::uint64_t nan = 0;
