@@ -1,4 +1,4 @@
-// One subcommand: its name, a summary, its flags, and what it does. Each lives in a file of its own; commands.cc lists
+// One subcommand: its name, a summary, its flags, and what it does. Each lives in a file of its own; main.cc lists
 // them all.
 //
 //   class Hello final : public Subcommand {

@@ -14,6 +14,8 @@ enum class Style : unsigned char { plain, bold, dim, green, yellow, red, cyan };
 
 // Whether colour suits this stream: a terminal, and neither NO_COLOR nor TERM=dumb is set.
 bool colored(std::FILE* stream) noexcept;
+// Whether this stream is a terminal that shows Unicode, as far as the locale says.
+bool shows_unicode(std::FILE* stream) noexcept;
 // The text in that style if `on`, as it is otherwise.
 std::string styled(std::string_view text, Style style, bool on);
 

@@ -83,7 +83,9 @@ std::string escaped(std::string_view name) {
 }
 
 void append_count(std::string& out, std::string_view label, std::uint64_t count) {
-  if (count > 0) out.append("  ").append(label).append(" ").append(std::to_string(count));
+  if (count == 0) return;
+  if (!out.empty()) out += "  ";
+  out.append(label).append(" ").append(std::to_string(count));
 }
 
 }  // namespace
@@ -107,28 +109,34 @@ std::string type_text(DType dtype, const Shape& shape) {
   return text + ']';
 }
 
+std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs) {
+  if (summary.count == 0) return "empty";
+  if (summary.finite() == 0) return "nothing finite";
+  if (summary.min == summary.max) {
+    const std::string_view which = summary.count == 1 ? "" : summary.finite() == summary.count ? "all " : "all finite ";
+    return std::string(which) + brief(summary.min);
+  }
+  std::string text = brief(summary.min) + " |";
+  const std::vector<stats::Bucket> buckets = stats::tensorboard_buckets(summary, histogram, kCells);
+  glyphs == Glyphs::ascii ? draw_cells(buckets, kAscii, text) : draw_cells(buckets, kBlocks, text);
+  return text + "| " + brief(summary.max) + "  mean " + brief(summary.mean) + " std " + brief(summary.stddev());
+}
+
+std::string nonfinite_text(const stats::Summary& summary) {
+  std::string text;
+  append_count(text, "NaN", summary.nan);
+  append_count(text, "Inf", summary.positive_infinity);
+  append_count(text, "-Inf", summary.negative_infinity);
+  return text;
+}
+
 std::string one_line(std::string_view name, DType dtype, const Shape& shape, const stats::Summary& summary,
                      const stats::Histogram& histogram, Glyphs glyphs) {
   std::string line = printable(name);
   if (!line.empty()) line += ' ';
-  line += type_text(dtype, shape);
-  if (summary.count == 0) return line + " empty";
-
-  if (summary.finite() == 0) {
-    line += " nothing finite";
-  } else if (summary.min == summary.max) {
-    line += summary.count == 1 ? " " : summary.finite() == summary.count ? " all " : " all finite ";
-    line += brief(summary.min);
-  } else {
-    line += ' ' + brief(summary.min) + " |";
-    const std::vector<stats::Bucket> buckets = stats::tensorboard_buckets(summary, histogram, kCells);
-    glyphs == Glyphs::ascii ? draw_cells(buckets, kAscii, line) : draw_cells(buckets, kBlocks, line);
-    line += "| " + brief(summary.max) + "  mean " + brief(summary.mean) + " std " + brief(summary.stddev());
-  }
-  append_count(line, "NaN", summary.nan);
-  append_count(line, "Inf", summary.positive_infinity);
-  append_count(line, "-Inf", summary.negative_infinity);
-  return line;
+  line += type_text(dtype, shape) + ' ' + range_text(summary, histogram, glyphs);
+  const std::string nonfinite = nonfinite_text(summary);
+  return nonfinite.empty() ? line : line + "  " + nonfinite;
 }
 
 }  // namespace sonde::render

@@ -21,8 +21,12 @@ enum class Glyphs : std::uint8_t { ascii, blocks };
 std::string one_line(std::string_view name, DType dtype, const Shape& shape, const stats::Summary& summary,
                      const stats::Histogram& histogram, Glyphs glyphs = Glyphs::ascii);
 
-// "f32[32,128]"
+// The parts of that line. "f32[32,128]"
 std::string type_text(DType dtype, const Shape& shape);
+// "-2.1 |.:+##+:.| 2.6  mean 0.01 std 1.02"
+std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs = Glyphs::ascii);
+// "NaN 3  Inf 1"; empty where all values are finite.
+std::string nonfinite_text(const stats::Summary& summary);
 
 // A name from a caller or a file, safe to print in one line: control characters and invalid UTF-8 as \n, \x1b ...;
 // longer than 120 bytes it is shortened in the middle.

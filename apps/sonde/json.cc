@@ -1,0 +1,44 @@
+#include "json.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "policy/tags.h"
+
+namespace sonde::cli {
+
+std::string json_text(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (char c : policy::valid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (byte < 0x20) {
+      out += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string json_number(double value) {
+  if (std::isnan(value)) return "\"NaN\"";
+  if (std::isinf(value)) return value < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end.ptr};
+}
+
+std::string json_shape(const Shape& shape) {
+  std::string out = "[";
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i > 0) out += ',';
+    out += std::to_string(shape[i]);
+  }
+  return out + "]";
+}
+
+}  // namespace sonde::cli

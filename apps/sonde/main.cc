@@ -1,0 +1,100 @@
+// The command `sonde`.
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "help.h"
+#include "parse.h"
+#include "subcommand.h"
+#include "suggest.h"
+#include "terminal.h"
+
+namespace sonde::cli {
+namespace {
+
+Commands all_commands() {
+  Commands commands;
+  commands.push_back(make_demo_command());
+  commands.push_back(make_show_command());
+  commands.push_back(make_doctor_command());
+  return commands;
+}
+
+Subcommand* find(const Commands& commands, const std::string& name) {
+  for (const auto& command : commands) {
+    if (command->about().name == name) return command.get();
+  }
+  return nullptr;
+}
+
+// Neither a command nor something that can be shown.
+int unknown(const Commands& commands, const std::string& word) {
+  if (word.starts_with('-')) {
+    return fail("there is no option '" + word + "'" + did_you_mean(word, {"--help", "--version"}));
+  }
+  if (word.find_first_of("/.") != word.npos) return fail("there is no file '" + word + "'");
+  std::vector<std::string> names = {"help"};
+  for (const auto& command : commands) names.emplace_back(command->about().name);
+  const std::string hint = did_you_mean(word, names);
+  return fail("'" + word + "' is neither a command nor a file" + (hint.empty() ? "; see 'sonde --help'" : hint));
+}
+
+int run_command(Subcommand& command, const std::vector<std::string>& arguments) {
+  if (asks_for_help(arguments)) {
+    print(command_help(command, colored(stdout)));
+    return kSuccess;
+  }
+  Flags flags;
+  command.setup(flags);
+  if (Status status = parse(flags, arguments); !status) {
+    const std::string& message = status.message();
+    return fail(message +
+                (message.ends_with('?') ? "" : "; see 'sonde help " + std::string(command.about().name) + "'"));
+  }
+  return command.run();
+}
+
+int help(const Commands& commands, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    print(general_help(commands, colored(stdout)));
+    return kSuccess;
+  }
+  Subcommand* command = find(commands, arguments.front());
+  if (command == nullptr) return unknown(commands, arguments.front());
+  print(command_help(*command, colored(stdout)));
+  return kSuccess;
+}
+
+int run(std::vector<std::string> arguments) {
+  const Commands commands = all_commands();
+  if (arguments.empty()) return help(commands, {});
+  const std::string first = arguments.front();
+  if (first == "-h" || first == "--help") return help(commands, {});
+  if (first == "--version") {
+    print("sonde " SONDE_VERSION "\n");
+    return kSuccess;
+  }
+  if (Subcommand* command = find(commands, first)) {
+    arguments.erase(arguments.begin());
+    return run_command(*command, arguments);
+  }
+  if (first == "help") {
+    arguments.erase(arguments.begin());
+    return help(commands, arguments);
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(first, error)) return unknown(commands, first);
+  return run_command(*find(commands, "show"), arguments);
+}
+
+}  // namespace
+}  // namespace sonde::cli
+
+int main(int argc, char** argv) {
+  const int code = sonde::cli::run(std::vector<std::string>(argv + 1, argv + argc));
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return sonde::cli::fail("cannot write to standard output");
+  }
+  return code;
+}

@@ -1,0 +1,129 @@
+// The only file that includes CLI11, which takes seconds to compile.
+#include "parse.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "suggest.h"
+
+namespace sonde::cli {
+namespace {
+
+Status invalid(std::string sentence) { return {Code::invalid_argument, std::move(sentence)}; }
+
+std::string long_name(const std::string& name) { return name.substr(name.find("--")); }
+
+template <class T>
+Status convert(const Flags::Flag& flag, const std::string& text, T& target, std::string_view kind) {
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), target);
+  if (end.ec == std::errc{} && end.ptr == text.data() + text.size()) return Status::success();
+  return invalid(long_name(flag.name) + " needs " + std::string(kind) + ", not '" + text + "'");
+}
+
+// Writes the text of one option or argument to its variable.
+struct Assign {
+  const Flags::Flag& flag;
+  const std::vector<std::string>& texts;
+
+  Status operator()(bool* target) const {
+    *target = true;
+    return Status::success();
+  }
+  Status operator()(std::int64_t* target) const { return convert(flag, texts.back(), *target, "a whole number"); }
+  Status operator()(double* target) const { return convert(flag, texts.back(), *target, "a number"); }
+  Status operator()(std::vector<std::string>* target) const {
+    *target = texts;
+    return Status::success();
+  }
+  Status operator()(std::string* target) const {
+    const std::string& text = texts.back();
+    if (!flag.choices.empty() && std::ranges::find(flag.choices, text) == flag.choices.end()) {
+      std::string all;
+      for (const std::string& choice : flag.choices) {
+        if (!all.empty()) all += &choice == &flag.choices.back() ? " or " : ", ";
+        all += choice;
+      }
+      return invalid(flag.name + " is " + all + ", not '" + text + "'");
+    }
+    *target = text;
+    return Status::success();
+  }
+};
+
+struct Bound {
+  const Flags::Flag* flag;
+  CLI::Option* option;
+  std::vector<std::string> texts = {};
+  bool given = false;
+};
+
+Status unexpected(const std::string& word, const Flags& flags) {
+  if (word.size() < 2 || word[0] != '-') return invalid("'" + word + "' is one argument too many");
+  std::vector<std::string> names = {"--help"};
+  for (const Flags::Flag& flag : flags.all_options()) names.push_back(long_name(flag.name));
+  const std::string name = word.substr(0, word.find('='));
+  return invalid("there is no option '" + name + "'" + did_you_mean(name, names));
+}
+
+Status missing_value(const std::vector<Bound>& bound, const std::vector<std::string>& arguments) {
+  // CLI11 does not say which option it was in a form that suits a sentence. It is the last one without its value.
+  for (const Bound& one : bound) {
+    if (one.flag->value.empty() || arguments.empty()) continue;
+    const std::string name = long_name(one.flag->name);
+    if (arguments.back() == name || (one.flag->name != name && arguments.back() == one.flag->name.substr(0, 2))) {
+      return invalid(name + " needs a value: " + name + " " + one.flag->value);
+    }
+  }
+  return invalid("an option has too few or too many values");
+}
+
+}  // namespace
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return false;
+    if (argument == "-h" || argument == "--help") return true;
+  }
+  return false;
+}
+
+Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  std::vector<Bound> bound;
+  bound.reserve(flags.all_arguments().size() + flags.all_options().size());
+  for (const auto* group : {&flags.all_arguments(), &flags.all_options()}) {
+    for (const Flags::Flag& flag : *group) {
+      Bound& one = bound.emplace_back(Bound{&flag, nullptr});
+      if (std::holds_alternative<bool*>(flag.target)) {
+        one.option = app.add_flag(flag.name, one.given);
+      } else if (std::holds_alternative<std::vector<std::string>*>(flag.target)) {
+        one.option = app.add_option(flag.name, one.texts);
+      } else {
+        one.option = app.add_option(flag.name, one.texts)->expected(1)->take_last();
+      }
+    }
+  }
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ExtrasError&) {
+    const std::vector<std::string> left = app.remaining();
+    return unexpected(left.empty() ? "" : left.front(), flags);
+  } catch (const CLI::ArgumentMismatch&) {
+    return missing_value(bound, arguments);
+  } catch (const CLI::Error& error) {
+    return invalid(error.what());
+  }
+  for (const Bound& one : bound) {
+    if (one.option->count() == 0) {
+      if (one.flag->required) return invalid(one.flag->name + " is missing: " + one.flag->help);
+      continue;
+    }
+    if (Status status = std::visit(Assign{*one.flag, one.texts}, one.flag->target); !status) return status;
+  }
+  return Status::success();
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,250 @@
+// sonde show: what is in a tensor file, in lines, values or a picture.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "picture.h"
+#include "render/array.h"
+#include "render/console.h"
+#include "render/digits.h"
+#include "stats/summary.h"
+#include "subcommand.h"
+#include "suggest.h"
+#include "tensor_file.h"
+#include "terminal.h"
+
+namespace sonde::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return std::to_string(bytes) + " bytes";
+  double value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit < 3; ++unit) value /= 1000;
+  return render::brief(value) + " " + std::string(kUnits[unit]);
+}
+
+std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+// What is known of one tensor. Complex numbers have no order, hence no statistics.
+struct Described {
+  std::optional<stats::Summary> summary;
+  stats::Histogram histogram;
+};
+
+Result<Described> describe(const TensorView& view) {
+  Described described;
+  if (view.dtype == DType::c64 || view.dtype == DType::c128) return described;
+  Result<stats::Summary> summary = stats::summarize(view, described.histogram);
+  if (!summary) return summary.error();
+  described.summary = *summary;
+  return described;
+}
+
+std::string json_stats(const stats::Summary& summary) {
+  return "{\"min\":" + json_number(summary.min) + ",\"max\":" + json_number(summary.max) +
+         ",\"mean\":" + json_number(summary.mean) + ",\"std\":" + json_number(summary.stddev()) +
+         ",\"nan\":" + std::to_string(summary.nan) +
+         ",\"inf\":" + std::to_string(summary.positive_infinity + summary.negative_infinity) +
+         ",\"zero\":" + std::to_string(summary.zeros) + "}";
+}
+
+class Show final : public Subcommand {
+ public:
+  Show()
+      : Subcommand(
+            {.name = "show",
+             .usage = "show FILE [options]",
+             .summary = "print or draw the tensors of a file",
+             .details = "Reads npy, npz, safetensors, png and wav. A file of several tensors is listed, one line "
+                        "each: name, type and shape, smallest value, histogram, largest value, mean, standard "
+                        "deviation, and how many values are not finite. Of a single tensor, or the one chosen "
+                        "with --tensor, the values follow, as NumPy prints them.\n"
+                        "Pictures show one element as one pixel; NaN is pink, an infinity orange.",
+             .examples = {"sonde show weights.safetensors", "sonde show weights.safetensors --tensor conv_1/kernel",
+                          "sonde show activations.npy --png activations.png",
+                          "sonde show batch.npz --tensor 0 --full"}}) {}
+
+  void setup(Flags& flags) override {
+    flags.argument(file_, "FILE", "a tensor file: npy, npz, safetensors, png or wav");
+    flags.option(tensor_, "--tensor", "NAME", "one tensor of the file, by its name or its number in the list");
+    flags.toggle(full_, "--full", "all values, however many");
+    flags.option(picture_.path, "--png", "FILE", "draw the tensor");
+    flags.choice(picture_.layout, "--layout", {"HW", "HWC", "CHW", "NHW", "NHWC", "NCHW"},
+                 "which axis is which in the picture (by the shape)");
+    flags.choice(picture_.colors, "--colors", {"auto", "grey", "viridis", "diverging"},
+                 "of the picture (auto: as they are where the values can be colours, else a map that suits the sign)");
+    flags.option(picture_.cells, "--cells", "N", "draw at most so many images and channels side by side (64)");
+    flags.toggle(json_, "--json", "for programs");
+  }
+
+  int run() override {
+    std::error_code error;
+    if (fs::is_directory(file_, error)) {
+      return fail("'" + file_ + "' is a directory, and this version shows files only: npy, npz, safetensors, png, wav");
+    }
+    const std::string extension = fs::path(file_).extension().string();
+    for (std::string_view model : {".onnx", ".pb", ".tflite", ".keras", ".h5", ".pt", ".pt2", ".pth"}) {
+      if (extension == model && fs::exists(file_, error)) {
+        return fail("'" + file_ + "' is a model, and this version shows tensors only: npy, npz, safetensors, png, wav");
+      }
+    }
+    Result<TensorFile> file = TensorFile::open(file_);
+    if (!file) return fail(file.error());
+    std::vector<std::size_t> chosen;
+    if (Status status = choose(*file, chosen); !status) return fail(status);
+    return json_ ? show_json(*file, chosen) : show_text(*file, chosen);
+  }
+
+ private:
+  // The indices of the tensors to show.
+  Status choose(const TensorFile& file, std::vector<std::size_t>& chosen) const {
+    const std::vector<std::string>& names = file.names();
+    if (tensor_.empty()) {
+      for (std::size_t i = 0; i < names.size(); ++i) chosen.push_back(i);
+      if (picture_.path.empty() || names.size() == 1) return Status::success();
+      return {Code::invalid_argument,
+              "'" + file_ + "' holds " + counted(names.size(), "tensor") + ": choose the one to draw with --tensor"};
+    }
+    const auto found = std::ranges::find(names, tensor_);
+    if (found != names.end()) {
+      chosen = {static_cast<std::size_t>(found - names.begin())};
+      return Status::success();
+    }
+    std::size_t index = 0;
+    const auto end = std::from_chars(tensor_.data(), tensor_.data() + tensor_.size(), index);
+    if (end.ec == std::errc{} && end.ptr == tensor_.data() + tensor_.size() && index < names.size()) {
+      chosen = {index};
+      return Status::success();
+    }
+    return {Code::not_found, "there is no tensor '" + render::printable(tensor_) + "' in '" + file_ +
+                                 "', which holds " + counted(names.size(), "tensor") + did_you_mean(tensor_, names)};
+  }
+
+  int show_text(TensorFile& file, const std::vector<std::size_t>& chosen) const {
+    const bool list = file.named() && tensor_.empty();
+    std::size_t name_width = 0;
+    std::size_t type_width = 0;
+    if (list) {
+      type_width = 12;  // of deflated arrays the type is not known before
+      for (std::size_t i : chosen) {
+        name_width = std::max(name_width, render::printable(file.names()[i]).size());
+        type_width = std::max(type_width, file.type(i).value_or("").size());
+      }
+      print_heading(file);
+    }
+    for (std::size_t i : chosen) {
+      Result<LoadedTensor> loaded = file.load(i);
+      if (!loaded) return fail(loaded.error());
+      const TensorView& view = loaded->view;
+      Result<Described> described = describe(view);
+      if (!described) return fail(described.error());
+      std::string drawn;
+      if (Status status = draw(view, *described, drawn); !status) return fail(status);
+
+      const bool medium = file.format() == FileFormat::png || file.format() == FileFormat::wav;
+      const std::string name = file.named() ? file.names()[i] : fs::path(file_).filename().string();
+      if (medium) print(medium_text(name, view, file.sample_rate()));
+      if (list) print(styled(padded(std::to_string(i), 4), Style::dim, color_));
+      print_line(medium ? "" : padded(render::printable(name), name_width),
+                 padded(render::type_text(view.dtype, view.shape), type_width), *described);
+      if (full_ || (!list && !medium)) {
+        print(render::numpy_style(view, {.threshold = full_ ? render::ArrayOptions::kEverything : 1000}) + "\n");
+      }
+      print(drawn);
+    }
+    return kSuccess;
+  }
+
+  // Draws the tensor if a picture is asked for; `said` then tells what was drawn.
+  Status draw(const TensorView& view, const Described& described, std::string& said) const {
+    if (picture_.path.empty()) return Status::success();
+    Result<std::string> drawn = write_picture(view, described.summary.value_or(stats::Summary{}), picture_);
+    if (!drawn) return drawn.error();
+    said = *drawn + "\n";
+    return Status::success();
+  }
+
+  void print_heading(const TensorFile& file) const {
+    print(render::printable(fs::path(file_).filename().string()) + "  " + counted(file.names().size(), "tensor") +
+          ", " + size_text(file.bytes()) + "\n");
+    for (const auto& [key, value] : file.metadata()) {
+      print(styled("    " + render::printable(key) + " = " + render::printable(value), Style::dim, color_) + "\n");
+    }
+  }
+
+  // A picture as its size, sound as its length.
+  std::string medium_text(const std::string& name, const TensorView& view, std::uint32_t rate) const {
+    std::string text = styled(render::printable(name), Style::bold, color_) + "  ";
+    if (rate > 0) {
+      const double seconds = static_cast<double>(view.shape[0]) / rate;
+      return text + std::to_string(rate) + " Hz, " + counted(static_cast<std::uint64_t>(view.shape[1]), "channel") +
+             ", " + render::brief(seconds) + " s\n";
+    }
+    constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
+    return text + std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
+           std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits\n";
+  }
+
+  void print_line(const std::string& name, const std::string& type, const Described& described) const {
+    std::string line = name.empty() ? "" : styled(name, Style::bold, color_) + " ";
+    line += styled(type, Style::cyan, color_);
+    if (described.summary) {
+      line.append(" ").append(render::range_text(*described.summary, described.histogram, glyphs_));
+      const std::string nonfinite = render::nonfinite_text(*described.summary);
+      if (!nonfinite.empty()) line += "  " + styled(nonfinite, Style::red, color_);
+    }
+    print(line + "\n");
+  }
+
+  int show_json(TensorFile& file, const std::vector<std::size_t>& chosen) const {
+    std::string out = "{\"file\":" + json_text(file_) + ",\"format\":" + json_text(to_string(file.format()));
+    if (file.sample_rate() > 0) out += ",\"rate\":" + std::to_string(file.sample_rate());
+    out += ",\"tensors\":[";
+    for (std::size_t i : chosen) {
+      Result<LoadedTensor> loaded = file.load(i);
+      if (!loaded) return fail(loaded.error());
+      Result<Described> described = describe(loaded->view);
+      if (!described) return fail(described.error());
+      if (i != chosen.front()) out += ',';
+      out += "{\"index\":" + std::to_string(i) + ",\"name\":" + json_text(file.names()[i]) +
+             ",\"dtype\":" + json_text(sonde::to_string(loaded->view.dtype)) +
+             ",\"shape\":" + json_shape(loaded->view.shape) +
+             ",\"stats\":" + (described->summary ? json_stats(*described->summary) : "null") + "}";
+      std::string drawn;
+      if (Status status = draw(loaded->view, *described, drawn); !status) return fail(status);
+    }
+    print(out + "]}\n");
+    return kSuccess;
+  }
+
+  std::string file_;
+  std::string tensor_;
+  PictureRequest picture_;
+  bool full_ = false;
+  bool json_ = false;
+  bool color_ = colored(stdout);
+  render::Glyphs glyphs_ = shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_show_command() { return std::make_unique<Show>(); }
+
+}  // namespace sonde::cli

@@ -1,0 +1,61 @@
+// A file with tensors, of any format that Sonde reads. It is mapped: of a large one only what is looked at is read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "formats/npz.h"
+#include "formats/safetensors.h"
+#include "sonde/status.h"
+#include "tensor/tensor_data.h"
+
+namespace sonde::cli {
+
+enum class FileFormat : std::uint8_t { npy, npz, safetensors, png, wav };
+std::string_view to_string(FileFormat format) noexcept;
+
+// A tensor in the file, or in `copy` where its elements cannot be used in place.
+struct LoadedTensor {
+  Tensor copy;
+  TensorView view;
+};
+
+class TensorFile {
+ public:
+  // By what the file begins with; its name only decides what a damaged one should have been. Errors name the file.
+  static Result<TensorFile> open(const std::string& path);
+
+  FileFormat format() const noexcept { return format_; }
+  std::uint64_t bytes() const noexcept { return file_.bytes().size(); }
+  // Whether it holds tensors by name, as archives do.
+  bool named() const noexcept { return format_ == FileFormat::npz || format_ == FileFormat::safetensors; }
+  const std::vector<std::string>& names() const noexcept { return names_; }  // one, empty, where not named()
+  const safetensors::Metadata& metadata() const noexcept { return safetensors_.metadata; }
+  std::uint32_t sample_rate() const noexcept { return sample_rate_; }  // of sound; otherwise 0
+
+  // "f32[32,128]" where that is known without reading the tensor.
+  std::optional<std::string> type(std::size_t index) const;
+  // The view lives as long as this file and the result.
+  Result<LoadedTensor> load(std::size_t index);
+
+ private:
+  TensorFile(MappedFile file, std::string path, FileFormat format)
+      : file_(std::move(file)), path_(std::move(path)), format_(format) {}
+  Status read_directory();
+
+  MappedFile file_;
+  std::string path_;
+  FileFormat format_;
+  std::vector<std::string> names_;
+  std::vector<npz::Entry> npz_;
+  safetensors::File safetensors_;
+  std::uint32_t sample_rate_ = 0;
+  Tensor decoded_;  // png and wav: there is no way to look at a part
+};
+
+}  // namespace sonde::cli
