@@ -25,8 +25,9 @@ std::once_flag g_once;
 
 }  // namespace
 
-// The ring of this thread. The plain pointer is what the hot path reads; the other object gives it back at the end.
-static thread_local constinit Ring* t_ring = nullptr;
+// The ring of this thread. The plain pointer is what the hot path reads, at a fixed place that takes no call to find;
+// the other object gives it back at the end.
+[[gnu::tls_model("initial-exec")]] static thread_local constinit Ring* t_ring = nullptr;
 static thread_local constinit bool t_ended = false;
 
 struct LocalRing {
@@ -50,15 +51,45 @@ Backend& Backend::get() {
 
 // ---- Front end.
 
-void Backend::push(Channel& channel, Message message, Overflow overflow) noexcept {
-  message.channel = channel.id();
+// The message is written once, straight into the ring: a copy would have to wait for its parts to be written first.
+template <class Fill>
+void Backend::push(Channel& channel, Op op, Overflow overflow, const Fill& fill) noexcept {
   Ring* ring = t_ring;
-  message.ticks = ticks();
-  if (ring == nullptr || !ring->push(message)) [[unlikely]] {
-    push_slowly(channel, message, overflow);
-  } else if (ring->half_full()) [[unlikely]] {
+  Message* slot = ring != nullptr ? ring->claim() : nullptr;
+  if (slot == nullptr) [[unlikely]] {
+    Message message;
+    message.target = Message::target_of(channel.id(), op);
+    message.ticks = ticks();
+    fill(message);
+    return push_slowly(channel, message, overflow);
+  }
+  slot->target = Message::target_of(channel.id(), op);
+  slot->ticks = ticks();
+  fill(*slot);
+  ring->publish();
+  if (ring->half_full()) [[unlikely]] {
     get().wake();
   }
+}
+
+void Backend::push_scalar(Channel& channel, std::uint32_t tag, double value, std::int64_t step,
+                          Overflow overflow) noexcept {
+  push(channel, Op::scalar, overflow, [=](Message& message) {
+    message.tag = tag;
+    message.value = value;
+    message.step = step;
+  });
+}
+
+void Backend::push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept {
+  push(channel, Op::payload, overflow, [=](Message& message) {
+    message.payload = payload;
+    message.step = step;
+  });
+}
+
+void Backend::push_step(Channel& channel, Op op, std::int64_t step) noexcept {
+  push(channel, op, Overflow::wait, [=](Message& message) { message.step = step; });
 }
 
 void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept {
@@ -83,14 +114,14 @@ void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow)
 }
 
 void Backend::drop(const Message& message) noexcept {
-  const std::shared_ptr<Channel> channel = get().find(message.channel);
-  if (message.op == Op::payload) {
+  const std::shared_ptr<Channel> channel = get().find(message.channel());
+  if (message.op() == Op::payload) {
     if (channel) {
       channel->lose(message.payload, message.step);
     } else {
       Pool::release(message.payload);
     }
-  } else if (channel && message.op == Op::scalar) {
+  } else if (channel && message.op() == Op::scalar) {
     channel->lose_scalar(message.step);
   }
 }
@@ -276,17 +307,19 @@ void Backend::answer(Request& request) {
 }
 
 void Backend::process(const Message& message) {
-  const std::shared_ptr<Channel>* channel = message.channel < serving_.size() ? &serving_[message.channel] : nullptr;
+  const std::shared_ptr<Channel>* channel = message.channel() < serving_.size() ? &serving_[message.channel()] : nullptr;
   if (channel == nullptr || *channel == nullptr) return drop(message);
   Output* output = (*channel)->output();
   if (output == nullptr) return drop(message);
   last_wall_ = std::max(last_wall_, clock_->wall(message.ticks));
   const sinks::Stamp stamp = {last_wall_, message.step};
-  switch (message.op) {
+  switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
     case Op::payload: output->payload(stamp, message.payload); break;
-    case Op::step_begin: output->begin_step(stamp, message.evaluation); break;
-    case Op::step_end: output->end_step(stamp, message.evaluation); break;
+    case Op::step_begin: output->begin_step(stamp, false); break;
+    case Op::step_end: output->end_step(stamp, false); break;
+    case Op::evaluation_begin: output->begin_step(stamp, true); break;
+    case Op::evaluation_end: output->end_step(stamp, true); break;
   }
 }
 

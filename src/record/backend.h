@@ -33,9 +33,12 @@ class Backend {
   Status flush(Channel& channel);
   Status close(Channel& channel);
 
-  // Hands a message over; its stamp is set here. May wait as `overflow` says. What is dropped, the message or older
-  // ones, is given back to its channel. Never called with a lock held.
-  static void push(Channel& channel, Message message, Overflow overflow) noexcept;
+  // Hand something over, stamped with the time of the call. May wait as `overflow` says. What is dropped, it or
+  // something older, is given back to its channel. Never called with a lock held.
+  static void push_scalar(Channel& channel, std::uint32_t tag, double value, std::int64_t step,
+                          Overflow overflow) noexcept;
+  static void push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept;
+  static void push_step(Channel& channel, Op op, std::int64_t step) noexcept;
 
  private:
   friend struct LocalRing;
@@ -46,6 +49,8 @@ class Backend {
     Status status;
   };
 
+  template <class Fill>
+  static void push(Channel& channel, Op op, Overflow overflow, const Fill& fill) noexcept;
   static void push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept;
   static void drop(const Message& message) noexcept;
   static void prepare_fork();

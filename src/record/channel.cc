@@ -64,30 +64,15 @@ void Channel::scalar(std::uint32_t tag, double value, std::int64_t step) noexcep
   if (!is_open()) [[unlikely]] {
     return count_rejected();
   }
-  Message message;
-  message.step = step;
-  message.value = value;
-  message.tag = tag;
-  message.op = Op::scalar;
-  Backend::push(*this, message, options_.scalars);
+  Backend::push_scalar(*this, tag, value, step, options_.scalars);
 }
 
 void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
-  if (!is_open()) return;
-  Message message;
-  message.step = step;
-  message.op = Op::step_begin;
-  message.evaluation = evaluation;
-  Backend::push(*this, message, Overflow::wait);
+  if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
 }
 
 void Channel::end_step(std::int64_t step, bool evaluation) noexcept {
-  if (!is_open()) return;
-  Message message;
-  message.step = step;
-  message.op = Op::step_end;
-  message.evaluation = evaluation;
-  Backend::push(*this, message, Overflow::wait);
+  if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_end : Op::step_end, step);
 }
 
 const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& options) {
@@ -147,12 +132,8 @@ Payload* Channel::stage(Job job, const TensorArg& tensor, std::int64_t step) {
 }
 
 void Channel::send(Payload* payload, std::int64_t step) noexcept {
-  Message message;
-  message.step = step;
-  message.payload = payload;
-  message.op = Op::payload;
   pool_->enqueue(payload);
-  Backend::push(*this, message, options_.tensors);
+  Backend::push_payload(*this, payload, step, options_.tensors);
 }
 
 void Channel::reject(Status status) noexcept {

@@ -107,17 +107,18 @@ class Channel {
   const RecorderOptions options_;
   std::uint32_t id_ = 0;
   std::atomic<bool> open_{true};
-  std::atomic<std::int64_t> committed_step_{-1};
-  std::atomic<std::int64_t> evaluations_{0};
-  std::atomic<std::uint64_t> scalars_{0};  // written by the backend alone
-  std::atomic<std::uint64_t> tensors_{0};  // likewise
+  // What is written with every record stays away from what every call reads.
+  alignas(64) std::atomic<std::uint64_t> scalars_{0};  // written by the backend alone
+  std::atomic<std::uint64_t> tensors_{0};              // likewise
+  std::atomic<std::int64_t> committed_step_{-1};       // likewise
+  sinks::Tally tally_;                                 // likewise
+  alignas(64) std::atomic<std::int64_t> evaluations_{0};
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};
   std::atomic<std::uint64_t> rejected_{0};
   std::atomic<bool> has_conditions_{false};
   std::atomic<bool> has_news_{false};
   std::atomic<bool> has_owners_{false};
-  sinks::Tally tally_;
 
   TagTable tags_;
   std::shared_ptr<Pool> pool_;

@@ -7,8 +7,9 @@ namespace sonde::record {
 
 struct Payload;
 
-enum class Op : std::uint8_t { scalar, payload, step_begin, step_end };
+enum class Op : std::uint8_t { scalar, payload, step_begin, step_end, evaluation_begin, evaluation_end };
 
+// Half a cache line, so that none lies across two.
 struct Message {
   std::uint64_t ticks = 0;
   std::int64_t step = 0;
@@ -16,11 +17,15 @@ struct Message {
     double value = 0;  // Op::scalar
     Payload* payload;  // Op::payload: owned by the message
   };
-  std::uint32_t channel = 0;
-  std::uint32_t tag = 0;  // Op::scalar
-  Op op = Op::scalar;
-  bool evaluation = false;  // steps
+  std::uint32_t tag = 0;     // Op::scalar
+  std::uint32_t target = 0;  // of target_of: one word, so that writing it never reads what was there
+
+  static std::uint32_t target_of(std::uint32_t channel, Op op) noexcept {
+    return channel << 8 | static_cast<std::uint32_t>(op);
+  }
+  std::uint32_t channel() const noexcept { return target >> 8; }
+  Op op() const noexcept { return static_cast<Op>(target & 0xFF); }
 };
-static_assert(sizeof(Message) == 40);
+static_assert(sizeof(Message) == 32);
 
 }  // namespace sonde::record

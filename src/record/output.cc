@@ -85,7 +85,12 @@ void Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> valu
 
 void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
   channel_.count_scalar();
-  const sinks::Value record = sinks::ScalarValue{tag(id), value};
+  // Filled in place, as in Backend::push.
+  sinks::Value record(std::in_place_type<sinks::ScalarValue>);
+  auto& scalar = *std::get_if<sinks::ScalarValue>(&record);
+  scalar.tag.id = id;
+  scalar.tag.name = name(id);
+  scalar.value = value;
   write(stamp, {&record, 1});
   if (!channel_.has_conditions()) return;
   for (auto& step : open_steps_) {

@@ -1,7 +1,6 @@
 #include "record/tag_table.h"
 
 #include <array>
-#include <mutex>
 
 namespace sonde::record {
 namespace {
@@ -28,7 +27,7 @@ Result<std::uint32_t> TagTable::known(std::uint32_t id, policy::Plugin plugin) c
 
 Result<std::uint32_t> TagTable::resolve(std::string_view name, policy::Plugin plugin) {
   {
-    const std::shared_lock lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (const auto found = ids_.find(name); found != ids_.end()) return known(found->second, plugin);
   }
   if (name.empty()) return Status(Code::invalid_argument, "a name is empty: give each tag at least one character");
@@ -37,7 +36,7 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, policy::Plugin pl
                   "the name '" + shortened(name) + "' is longer than 64 KiB: use a shorter one");
   }
   std::string valid = policy::valid_utf8(name);
-  const std::unique_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (const auto found = ids_.find(valid); found != ids_.end()) return known(found->second, plugin);
   const auto id = static_cast<std::uint32_t>(entries_.size());
   entries_.push_back({std::move(valid), plugin});
@@ -46,7 +45,7 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, policy::Plugin pl
 }
 
 std::string_view TagTable::name(std::uint32_t id) const {
-  const std::shared_lock lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return entries_[id].name;
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <shared_mutex>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,7 +26,7 @@ class TagTable {
   std::string_view name(std::uint32_t id) const;
 
   // Held over a fork, so that the child does not inherit a table in the middle of a change.
-  std::shared_mutex& mutex() noexcept { return mutex_; }
+  std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   struct Entry {
@@ -35,7 +35,7 @@ class TagTable {
   };
   Result<std::uint32_t> known(std::uint32_t id, policy::Plugin plugin) const;
 
-  mutable std::shared_mutex mutex_;
+  mutable std::mutex mutex_;  // not a shared one: those cannot be unlocked in a forked child
   std::deque<Entry> entries_;
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };

@@ -14,25 +14,27 @@ Status RecordFile::flush() {
     }
   }
   if (status.ok()) status = file_->append(buffer_);
-  if (status.ok()) {
-    tally_.bytes_written.fetch_add(buffer_.size(), std::memory_order_relaxed);
-  } else {
+  failing_ = !status.ok();
+  if (failing_) {
     tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
-    if (buffer_.size() < kKeepAtMost) return status;
-    tally_.lost_records.fetch_add(records_, std::memory_order_relaxed);
+    return status;
   }
+  tally_.bytes_written.fetch_add(buffer_.size(), std::memory_order_relaxed);
   buffer_.clear();
   records_ = 0;
   return status;
 }
 
+Status RecordFile::give_up() {
+  tally_.lost_records.fetch_add(records_, std::memory_order_relaxed);
+  buffer_.clear();
+  records_ = 0;
+  return {Code::exhausted, "records for '" + path_ + "' were lost, since it could not be written for too long"};
+}
+
 Status RecordFile::close() {
   Status status = flush();
-  if (!buffer_.empty()) {
-    tally_.lost_records.fetch_add(records_, std::memory_order_relaxed);
-    buffer_.clear();
-    records_ = 0;
-  }
+  if (!buffer_.empty()) (void)give_up();  // the first reason is the one to tell
   if (file_) {
     const Status closed = file_->close();
     if (status.ok()) status = closed;

@@ -28,12 +28,15 @@ class RecordFile {
   std::string& buffer() noexcept { return buffer_; }
   Status appended(std::uint64_t records = 1) {
     records_ += records;
+    if (failing_) return buffer_.size() < kKeepAtMost ? Status::success() : give_up();
     return buffer_.size() < kWriteAt ? Status::success() : flush();
   }
   Status flush();
   Status close();
 
  private:
+  Status give_up();
+
   static constexpr std::size_t kWriteAt = std::size_t{256} << 10;
   static constexpr std::size_t kKeepAtMost = std::size_t{8} << 20;
 
@@ -42,6 +45,7 @@ class RecordFile {
   std::optional<AppendFile> file_;
   std::string buffer_;
   std::uint64_t records_ = 0;  // in the buffer
+  bool failing_ = false;       // the last write failed; only flush tries again, not every record
 };
 
 }  // namespace sonde::sinks

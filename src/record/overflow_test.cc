@@ -1,0 +1,247 @@
+// What happens when there is no room: the limits, the three policies, and what the log says about it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+
+#include "record/pool.h"
+#include "record/ring.h"
+#include "record/test_log.h"
+#include "sonde/recorder.h"
+
+namespace sonde::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Holds the backend inside an error handler until it is let go.
+class StuckBackend {
+ public:
+  ErrorHandler handler() {
+    return [this](const Status&) {
+      std::unique_lock lock(mutex_);
+      stuck_ = true;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return released_; });
+    };
+  }
+  void wait_until_stuck(Recorder& rec) {
+    rec.scalar("", 0, 0);  // an error to be told
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stuck_; });
+  }
+  void release() {
+    const std::scoped_lock lock(mutex_);
+    released_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stuck_ = false;
+  bool released_ = false;
+};
+
+constexpr std::size_t kFloats = 1 << 16;  // 256 KiB
+
+std::uint64_t total(const std::vector<stats_record::Gap>& gaps) {
+  std::uint64_t count = 0;
+  for (const auto& gap : gaps) count += gap.count;
+  return count;
+}
+
+TEST(Overflow, TensorsAreDroppedNewestFirstCountedAndWrittenIntoTheLog) {
+  TempDir dir;
+  StuckBackend backend;
+  auto rec = Recorder::open(dir.path(), {.memory = 4 * kFloats * sizeof(float), .on_error = backend.handler()});
+  ASSERT_TRUE(rec.ok());
+  backend.wait_until_stuck(*rec);
+  const std::vector<float> values(kFloats, 1.0F);
+  const Probe probe = rec->probe("out");
+  {
+    const Step step = rec->step(7);
+    for (std::int64_t n = 0; n < 6; ++n) rec->histogram("h", view(values), n);
+    for (int i = 0; i < 4; ++i) probe.record(step, view(values));
+  }
+  EXPECT_EQ(rec->counters().dropped_tensors, 6U);
+  backend.release();
+  ASSERT_TRUE(rec->close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(log.histograms.at("h").size(), 4U);
+  EXPECT_EQ(total(log.gaps), 6U);
+  ASSERT_EQ(log.gaps.size(), 2U);
+  EXPECT_FALSE(log.gaps[0].id.has_value());
+  EXPECT_EQ(log.gaps[0].first_step, 4);
+  EXPECT_EQ(log.gaps[0].last_step, 5);
+  EXPECT_TRUE(log.gaps[1].id.has_value());
+  EXPECT_EQ(log.gaps[1].first_step, 7);
+  EXPECT_EQ(log.scalars.at("sonde/dropped").back().value, 6);
+}
+
+TEST(Overflow, DropOldestKeepsTheNewestTensors) {
+  TempDir dir;
+  StuckBackend backend;
+  auto rec = Recorder::open(
+      dir.path(),
+      {.memory = 4 * kFloats * sizeof(float), .tensors = Overflow::drop_oldest, .on_error = backend.handler()});
+  ASSERT_TRUE(rec.ok());
+  backend.wait_until_stuck(*rec);
+  for (std::int64_t n = 0; n < 10; ++n) {
+    const std::vector<float> values(kFloats, static_cast<float>(n));
+    rec->histogram("h", view(values), n);
+  }
+  backend.release();
+  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->counters().dropped_tensors, 6U);
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.histograms.at("h").size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(log.histograms.at("h")[i].at(0).left, static_cast<double>(6 + i));
+  EXPECT_EQ(total(log.gaps), 6U);
+}
+
+TEST(Overflow, WaitBlocksNoLongerThanTheOptionsSay) {
+  TempDir dir;
+  StuckBackend backend;
+  auto rec = Recorder::open(
+      dir.path(),
+      {.memory = kFloats * sizeof(float), .tensors = Overflow::wait, .max_wait = 30ms, .on_error = backend.handler()});
+  ASSERT_TRUE(rec.ok());
+  backend.wait_until_stuck(*rec);
+  const std::vector<float> values(kFloats, 1.0F);
+  rec->histogram("h", view(values), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  rec->histogram("h", view(values), 1);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 30ms);
+  EXPECT_EQ(rec->counters().dropped_tensors, 1U);
+  backend.release();
+  for (std::int64_t n = 2; n < 40; ++n) rec->histogram("h", view(values), n);  // waits for room each time
+  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->counters().dropped_tensors, 1U);
+  EXPECT_EQ(read_log(dir.path()).histograms.at("h").size(), 39U);
+}
+
+TEST(Overflow, ScalarsWaitSoThatNoneIsLost) {
+  TempDir dir;
+  auto rec = Recorder::open(dir.path());
+  ASSERT_TRUE(rec.ok());
+  const Scalar series = rec->series("x");
+  constexpr auto kCount = static_cast<std::int64_t>(Ring::kCapacity) * 20;
+  for (std::int64_t n = 0; n < kCount; ++n) series.record(1, n);
+  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->counters().scalars, static_cast<std::uint64_t>(kCount));
+  EXPECT_EQ(rec->counters().dropped_scalars, 0U);
+  EXPECT_EQ(read_log(dir.path()).scalars.at("x").size(), static_cast<std::size_t>(kCount));
+}
+
+TEST(Overflow, ScalarsCanBeDroppedNewestOrOldestFirst) {
+  for (const Overflow policy : {Overflow::drop_newest, Overflow::drop_oldest}) {
+    TempDir dir;
+    StuckBackend backend;
+    auto rec = Recorder::open(dir.path(), {.scalars = policy, .on_error = backend.handler()});
+    ASSERT_TRUE(rec.ok());
+    backend.wait_until_stuck(*rec);
+    const Scalar series = rec->series("x");
+    constexpr auto kCount = static_cast<std::int64_t>(Ring::kCapacity) + 1000;
+    for (std::int64_t n = 0; n < kCount; ++n) series.record(1, n);
+    backend.release();
+    ASSERT_TRUE(rec->close().ok());
+    EXPECT_EQ(rec->counters().dropped_scalars, 1000U);
+    const auto points = read_log(dir.path()).scalars.at("x");
+    ASSERT_EQ(points.size(), Ring::kCapacity);
+    EXPECT_EQ(points.front().step, policy == Overflow::drop_oldest ? 1000 : 0);
+  }
+}
+
+std::size_t resident_bytes(const char* field) {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.starts_with(field)) return std::stoul(line.substr(line.find(':') + 1)) * 1024;
+  }
+  return 0;
+}
+
+// Ten gibibytes through a budget of 64 MiB, in tensors of changing size.
+TEST(Memory, StaysWithinTheBudget) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::size_t kTotal = std::size_t{256}
+                                 << 20;  // sanitizers keep memory of their own: only their checks count
+#else
+  constexpr std::size_t kTotal = std::size_t{10} << 30;
+#endif
+  constexpr std::size_t kBudget = std::size_t{64} << 20;
+  TempDir dir;
+  auto rec = Recorder::open(dir.path(), {.memory = kBudget, .tensors = Overflow::drop_newest});
+  ASSERT_TRUE(rec.ok());
+  const std::vector<float> values(std::size_t{4} << 20, 1.0F);
+  rec->scalar("begin", 0, 0);
+  ASSERT_TRUE(rec->flush().ok());
+  const std::size_t before = resident_bytes("VmRSS");
+  std::size_t produced = 0;
+  for (std::int64_t n = 0; produced < kTotal; ++n) {
+    const auto count = static_cast<std::int64_t>(values.size() >> (n % 4));
+    rec->histogram("h", view(values.data(), {count}), n);
+    produced += static_cast<std::size_t>(count) * sizeof(float);
+  }
+  ASSERT_TRUE(rec->close().ok());
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LE(resident_bytes("VmHWM"),
+            before + kBudget + (std::size_t{8} << 20));  // rings, buffers and the program itself
+#endif
+  EXPECT_GT(rec->counters().tensors, 0U);
+  EXPECT_EQ(read_log(dir.path()).histograms.at("h").size(), rec->counters().tensors);
+}
+
+TEST(Pool, KeepsBlocksForTheNextOfTheirSize) {
+  const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
+  Payload* first = pool->acquire(100'000);
+  const std::byte* data = first->block.data;
+  Pool::release(first);
+  Payload* second = pool->acquire(100'000);
+  EXPECT_EQ(second->block.data, data);
+  Pool::release(second);
+}
+
+TEST(Pool, GivesUpUnusedBlocksOfOtherSizesBeforeItRefuses) {
+  const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
+  std::vector<Payload*> small;
+  for (int i = 0; i < 8; ++i) small.push_back(pool->acquire(120'000));
+  EXPECT_TRUE(std::ranges::all_of(small, [](Payload* p) { return p != nullptr; }));
+  EXPECT_EQ(pool->acquire(900'000), nullptr);
+  for (Payload* payload : small) Pool::release(payload);
+  Payload* large = pool->acquire(900'000);
+  ASSERT_NE(large, nullptr);
+  EXPECT_LE(pool->allocated(), std::size_t{1} << 20);
+  Pool::release(large);
+  EXPECT_EQ(pool->acquire(2 << 20), nullptr);
+}
+
+TEST(Ring, TakesItsCapacityAndNoMore) {
+  Ring ring;
+  Message message;
+  for (std::uint64_t n = 0; n < Ring::kCapacity; ++n) {
+    message.ticks = n;
+    ASSERT_TRUE(ring.push(message));
+  }
+  EXPECT_FALSE(ring.push(message));
+  Message oldest;
+  EXPECT_TRUE(ring.pop_oldest(oldest));
+  EXPECT_EQ(oldest.ticks, 0U);
+  EXPECT_FALSE(ring.pop_oldest(oldest)) << "only a full ring gives up messages";
+  std::vector<Message> drained;
+  ring.drain(99, drained);
+  ASSERT_EQ(drained.size(), 99U);
+  EXPECT_EQ(drained.front().ticks, 1U);
+  EXPECT_EQ(drained.back().ticks, 99U);
+  ring.drain(~std::uint64_t{0}, drained);
+  EXPECT_EQ(drained.size(), Ring::kCapacity - 1);
+  EXPECT_TRUE(ring.empty());
+}
+
+}  // namespace
+}  // namespace sonde::record

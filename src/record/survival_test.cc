@@ -1,0 +1,259 @@
+// What survives the end of a process, a fork and a full disk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "record/test_log.h"
+#include "sonde/recorder.h"
+
+namespace sonde::record {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Runs `body` in a child process; what it returns is the child's exit code, by std::exit or, if asked, _exit.
+pid_t start_child(const std::function<int()>& body, bool at_once = false) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int code = body();
+    if (at_once) ::_exit(code);
+    std::exit(code);  // NOLINT(concurrency-mt-unsafe): the child has one thread of its own
+  }
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int run_child(const std::function<int()>& body, bool at_once = false) { return wait_for(start_child(body, at_once)); }
+
+TEST(Exit, WithoutCloseDrainsWhatWasRecorded) {
+  TempDir dir;
+  const int code = run_child([&] {
+    auto* rec = new Result<Recorder>(Recorder::open(dir.path(), {.flush_interval = 1h}));  // never closed
+    if (!rec->ok()) return 1;
+    for (std::int64_t n = 0; n < 5000; ++n) (*rec)->scalar("x", 1, n);
+    return 0;
+  });
+  ASSERT_EQ(code, 0);
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(log.scalars.at("x").size(), 5000U);
+  EXPECT_EQ(log.partial_tails, 0U);
+}
+
+TEST(Fork, TheChildsFirstCallOpensAFileOfItsOwnAndNothingIsWrittenTwice) {
+  TempDir dir;
+  auto rec = Recorder::open(dir.path(), {.flush_interval = 1h});
+  ASSERT_TRUE(rec.ok());
+  const Scalar series = rec->series("x");
+  for (std::int64_t n = 0; n < 1000; ++n) series.record(1, n);  // some of it still in memory at the fork
+  const int code = run_child([&] {
+    for (std::int64_t n = 1000; n < 1500; ++n) series.record(2, n);
+    return rec->close().ok() ? 0 : 1;
+  });
+  ASSERT_EQ(code, 0);
+  for (std::int64_t n = 1500; n < 1600; ++n) series.record(3, n);
+  ASSERT_TRUE(rec->close().ok());
+
+  const auto files = files_with(dir.path(), "tfevents");
+  ASSERT_EQ(files.size(), 2U);
+  std::map<double, std::size_t> points;
+  const Log log = read_log(dir.path());
+  for (const auto& point : log.scalars.at("x")) ++points[point.value];
+  EXPECT_EQ(points[1], 1000U);
+  EXPECT_EQ(points[2], 500U);
+  EXPECT_EQ(points[3], 100U);
+  EXPECT_TRUE(log.damage.empty());
+}
+
+TEST(Fork, AChildThatRecordsNothingMakesNoFile) {
+  TempDir dir;
+  auto rec = Recorder::open(dir.path());
+  ASSERT_TRUE(rec.ok());
+  rec->scalar("x", 1, 0);
+  EXPECT_EQ(run_child([] { return 0; }), 0);
+  EXPECT_EQ(run_child([&] { return rec->close().ok() ? 0 : 1; }), 0);
+  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(files_with(dir.path(), "").size(), 1U);
+}
+
+TEST(Fork, AChildRecordsEverythingAsItsParentDoes) {
+  TempDir dir;
+  auto rec = Recorder::open(dir.path());
+  ASSERT_TRUE(rec.ok());
+  const Probe probe = rec->probe("out");
+  const int code = run_child([&] {
+    const std::vector<float> values(100, 1.0F);
+    for (std::int64_t n = 0; n < 10; ++n) {
+      const Step step = rec->step(n);
+      probe.record(step, view(values));
+      rec->histogram("h", view(values), n);
+    }
+    std::jthread([&] { rec->scalar("thread", 1, 0); }).join();
+    return rec->close().ok() ? 0 : 1;
+  });
+  ASSERT_EQ(code, 0);
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(log.steps.size(), 10U);
+  EXPECT_EQ(log.histograms.at("h").size(), 10U);
+  EXPECT_EQ(log.scalars.at("thread").size(), 1U);
+}
+
+// Other threads record while this one forks, so that locks are likely to be held at that moment.
+TEST(Fork, WorksWhileOtherThreadsRecord) {
+  TempDir dir;
+  auto rec = Recorder::open(dir.path());
+  ASSERT_TRUE(rec.ok());
+  std::atomic<bool> stop{false};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<float> values(1000, 1.0F);
+      for (std::int64_t n = 0; !stop; ++n) {
+        rec->scalar("busy/" + std::to_string(n % 50), 1, n);
+        rec->histogram("h/" + std::to_string(t), view(values), n);
+      }
+    });
+  }
+  constexpr int kForks = 20;
+  for (int i = 0; i < kForks; ++i) {
+    EXPECT_EQ(run_child(
+                  [&] {
+                    rec->scalar("child", 1, i);
+                    return rec->flush().ok() ? 0 : 1;
+                  },
+                  true),
+              0);
+  }
+  stop = true;
+  threads.clear();
+  ASSERT_TRUE(rec->close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(log.scalars.at("child").size(), static_cast<std::size_t>(kForks));
+  EXPECT_EQ(files_with(dir.path(), "tfevents").size(), static_cast<std::size_t>(kForks) + 1);
+  EXPECT_TRUE(log.damage.empty());
+}
+
+// A process that says through a pipe which step it has flushed, and is killed at a random moment.
+TEST(Kill, AllThatWasFlushedReadsBackAndOnlyTheLastRecordMayBeHalfWritten) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 50; ++round) {
+    TempDir dir;
+    int pipe_ends[2];
+    ASSERT_EQ(::pipe(pipe_ends), 0);
+    const pid_t child = start_child([&] {
+      auto rec = Recorder::open(dir.path(), {.flush_interval = 1ms});
+      if (!rec.ok()) return 1;
+      const Probe probe = rec->probe("out");
+      const std::vector<float> values(5000, 1.0F);
+      for (std::int64_t n = 0;; ++n) {
+        {
+          const Step step = rec->step(n);
+          probe.record(step, view(values));
+          for (int i = 0; i < 100; ++i) rec->scalar("x/" + std::to_string(i), 1, n);
+        }
+        if (n % 3 != 0) continue;
+        if (!rec->flush().ok()) return 1;
+        if (::write(pipe_ends[1], &n, sizeof n) != sizeof n) return 1;
+      }
+    });
+    ::close(pipe_ends[1]);
+    std::int64_t flushed = -1;
+    ASSERT_EQ(::read(pipe_ends[0], &flushed, sizeof flushed), static_cast<ssize_t>(sizeof flushed));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));  // the random moment
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    EXPECT_EQ(wait_for(child), 128 + SIGKILL);
+    while (::read(pipe_ends[0], &flushed, sizeof flushed) == static_cast<ssize_t>(sizeof flushed)) {
+    }
+    ::close(pipe_ends[0]);
+
+    const Log log = read_log(dir.path());
+    EXPECT_TRUE(log.damage.empty()) << log.damage.front();
+    EXPECT_LE(log.partial_tails, 2U);  // one file each
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_GE(log.scalars.at("x/" + std::to_string(i)).size(), static_cast<std::size_t>(flushed + 1));
+    }
+    EXPECT_GE(log.steps.size(), static_cast<std::size_t>(flushed + 1));
+  }
+}
+
+// Gives the calling process a small tmpfs of its own at `path`, which ends with the process.
+bool mount_small_disk(const std::string& path, const char* options) {
+  const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+  return ::unshare(flags) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("sonde", path.c_str(), "tmpfs", 0, options) == 0;
+}
+
+TEST(FullDisk, IsReportedOnceCostsNoEarlierRecordAndIsOverWhenThereIsRoomAgain) {
+  TempDir dir;
+  enum Outcome { kRight, kNoMount, kNoOpen, kNoError, kNoFirst, kDamaged, kNoRecovery, kNotCounted };
+  const int code = run_child([&] {
+    if (!mount_small_disk(dir.path(), "size=256k")) return static_cast<int>(kNoMount);
+    std::mutex mutex;
+    std::vector<Status> errors;
+    auto rec = Recorder::open(dir.path(), {.on_error = [&](const Status& status) {
+                                const std::scoped_lock lock(mutex);
+                                errors.push_back(status);
+                              }});
+    if (!rec.ok()) return static_cast<int>(kNoOpen);
+    rec->scalar("first", 1, 0);
+    if (!rec->flush().ok()) return static_cast<int>(kNoOpen);
+    // The file fills the disk; this much more can only be refused.
+    const std::string ballast = dir / "ballast";
+    std::FILE* file = std::fopen(ballast.c_str(), "wb");
+    const std::string block(1 << 20, 'x');
+    (void)!std::fwrite(block.data(), 1, block.size(), file);
+    std::fclose(file);
+    for (std::int64_t n = 0; n < 400'000; ++n) rec->scalar("x", 1, n);
+    const Status refused = rec->flush();
+    if (refused.code() != Code::no_space || errors.empty() || errors.size() > 3) return static_cast<int>(kNoError);
+    if (rec->counters().lost_records == 0 || rec->counters().write_errors == 0) return static_cast<int>(kNotCounted);
+    {
+      const Log log = read_log(dir.path());
+      if (!log.scalars.contains("first")) return static_cast<int>(kNoFirst);
+      if (!log.damage.empty()) return static_cast<int>(kDamaged);
+    }
+    std::filesystem::remove(ballast);
+    for (int tries = 0; tries < 100 && !rec->flush().ok();
+         ++tries) {  // what waited may be too large; then it is given up
+      for (std::int64_t n = 0; n < 100'000; ++n) rec->scalar("x", 1, n);
+    }
+    rec->scalar("last", 1, 1);
+    if (!rec->close().ok()) return static_cast<int>(kNoRecovery);
+    const Log log = read_log(dir.path());
+    return static_cast<int>(log.scalars.contains("last") && log.damage.empty() ? kRight : kNoRecovery);
+  });
+  EXPECT_EQ(code, kRight);
+}
+
+TEST(FullDisk, AtOpenIsAnError) {
+  TempDir dir;
+  const int code = run_child([&] {
+    if (!mount_small_disk(dir.path(), "size=4k")) return 1;
+    std::FILE* file = std::fopen((dir / "ballast").c_str(), "wb");
+    const std::string block(8192, 'x');
+    (void)!std::fwrite(block.data(), 1, block.size(), file);
+    std::fclose(file);
+    const auto rec = Recorder::open(dir.path());
+    return !rec.ok() && rec.error().code() == Code::no_space ? 0 : 2;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace sonde::record
