@@ -1,0 +1,68 @@
+#include "policy/tags.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace sonde::policy {
+namespace {
+
+TEST(Tags, NameEachSummaryOfATensorApart) {
+  const TensorId id = {.name = "dense_1/out"};
+  EXPECT_EQ(tag_of(id, Plugin::histograms), "activation/dense_1/out");
+  EXPECT_EQ(tag_of(id, Plugin::images), "activation/dense_1/out/image");
+  EXPECT_EQ(tag_of({.name = "w", .kind = Kind::gradient, .occurrence = 2}, Plugin::audio), "gradient/w#2/audio");
+  EXPECT_EQ(tag_of({.name = "w", .kind = Kind::weight, .evaluation = true}, Plugin::histograms), "eval/weight/w");
+}
+
+TEST(Tags, MapBothWaysForEveryName) {
+  const std::vector<std::string> names = {
+      "x", "image",      "a/image", "audio",  "x#1",     "x#1/image", "%23", "100%", "eval/x", "a/b/c", "activation/x",
+      " ", "\xc3\xbc\n", "/",       "imagex", "%69mage", "x/",        "#",   "a%2",  "image/x"};
+  std::set<std::string> tags;
+  std::size_t made = 0;
+  for (const auto& name : names) {
+    for (const Kind kind : {Kind::activation, Kind::gradient, Kind::output}) {
+      for (const std::uint32_t occurrence : {0U, 1U, 17U}) {
+        for (const bool evaluation : {false, true}) {
+          for (const Plugin plugin : {Plugin::histograms, Plugin::images, Plugin::audio}) {
+            const TensorId id = {name, kind, occurrence, evaluation};
+            const std::string tag = tag_of(id, plugin);
+            const auto back = tensor_of(tag);
+            ASSERT_TRUE(back.has_value()) << tag;
+            EXPECT_EQ(*back, (TaggedTensor{id, plugin})) << tag;
+            tags.insert(tag);
+            ++made;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(tags.size(), made) << "two tensors share a tag";
+}
+
+TEST(Tags, OthersAreNobodys) {
+  for (const char* tag : {"loss", "activation", "activation/", "loss/x", "activation/x#", "activation/x#0",
+                          "activation/x#1x", "activation/x%2", "activation/%zz", ""}) {
+    EXPECT_FALSE(tensor_of(tag).has_value()) << tag;
+  }
+}
+
+TEST(ValidUtf8, ReplacesWhatIsNot) {
+  EXPECT_EQ(valid_utf8("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80"), "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80");
+  const std::string mark = "\xef\xbf\xbd";
+  EXPECT_EQ(valid_utf8("a\xff"), "a" + mark);
+  EXPECT_EQ(valid_utf8("\xc3"), mark);
+  EXPECT_EQ(valid_utf8("\xc0\x80"), mark + mark);                        // overlong
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), mark + mark + mark);             // a surrogate
+  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), mark + mark + mark + mark);  // beyond Unicode
+}
+
+TEST(Due, IsAtMultiplesOfTheInterval) {
+  EXPECT_TRUE(due(0, 10) && due(20, 10) && due(7, 1) && due(-10, 10));
+  EXPECT_FALSE(due(5, 10) || due(0, 0) || due(0, -3));
+}
+
+}  // namespace
+}  // namespace sonde::policy
