@@ -10,7 +10,7 @@
 
 #include "record/pool.h"
 #include "record/ring.h"
-#include "record/test_log.h"
+#include "record/log_testing.h"
 #include "sonde/recorder.h"
 
 namespace sonde::record {

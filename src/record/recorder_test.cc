@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "record/test_log.h"
+#include "record/log_testing.h"
 
 namespace sonde::record {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "record/test_log.h"
+#include "record/log_testing.h"
 #include "sonde/recorder.h"
 
 namespace sonde::record {

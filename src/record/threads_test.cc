@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "record/test_log.h"
+#include "record/log_testing.h"
 #include "sonde/recorder.h"
 
 namespace sonde::record {
