@@ -29,12 +29,11 @@ std::string format(const char* pattern, Values... values) {
 
 constexpr std::string_view kWhatToLookAt =
     R"(        Scalars      loss, accuracy: train and test in one chart
-        Histograms   activation/..., gradient/..., weight/..., update/... of every layer
-        Images       features/...: what each layer makes of a digit, and the kernels it looks through
-                     errors/...: digits that are misread; confusion has what they are in rows, what they
-                     are read as in columns
+        Histograms   activation/, gradient/, weight/, update/ of every layer
+        Images       features/: what each layer makes of a digit, and the kernels
+                     errors/: misread digits, and which are taken for which
         Graphs       the network
-        and Text, PR curves, HParams, Custom scalars
+        also Text, PR curves, HParams and Custom scalars
 )";
 
 std::string default_directory() {
@@ -68,10 +67,10 @@ class ProgressLine {
     const Clock::time_point now = Clock::now();
     if (!last && now < next_) return;
     next_ = now + (in_place_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000));
-    print((in_place_ ? "\r" : "") + bar(progress) +
-          format("step %*lld of %lld   loss %.4f   test accuracy %5.1f %%", width(), as_long(progress.done),
-                 as_long(steps_), progress.train.loss, 100 * progress.test.accuracy) +
-          (!in_place_ || last ? "\n" : ""));
+    if (in_place_) print(bar(progress));
+    print(format("step %*lld of %lld   loss %7.4f   test accuracy %5.1f %%", width(), as_long(progress.done),
+                 as_long(steps_), progress.train.loss, 100 * progress.test.accuracy));
+    if (!in_place_ || last) print("\n");
     std::fflush(stdout);
   }
 
@@ -79,11 +78,12 @@ class ProgressLine {
   static long long as_long(std::int64_t value) { return value; }
   int width() const { return static_cast<int>(std::to_string(steps_).size()); }
   std::string bar(const digits::Progress& progress) const {
-    constexpr std::int64_t kCells = 20;
-    if (!in_place_) return "";
-    std::string cells;
-    for (std::int64_t i = 0; i < kCells; ++i) cells += i * steps_ < progress.done * kCells ? "━" : "╌";
-    return styled(cells, Style::cyan, colored(stdout)) + "  ";
+    constexpr std::int64_t kCells = 16;
+    const char* full = shows_unicode(stdout) ? "━" : "#";
+    const char* empty = shows_unicode(stdout) ? "╌" : ".";
+    std::string cells("\r");
+    for (std::int64_t i = 0; i < kCells; ++i) cells += i * steps_ < progress.done * kCells ? full : empty;
+    return styled(cells, Style::cyan, colored(stdout)).append("  ");
   }
 
   std::int64_t steps_;
@@ -137,7 +137,7 @@ class Demo final : public Subcommand {
     print(heading("Log   ") + directory +
           format("   %.1f MB, runs train and test\n", 1e-6 * static_cast<double>(outcome.bytes_written)));
     print(heading("Time  ") +
-          format("%.1f s, of which recording took %.1f %% (%.0f ms in calls); Sonde's own thread: %.1f %% of a core\n",
+          format("%.1f s; recording took %.1f %% of it (%.0f ms in calls), its own thread %.1f %% of a core\n",
                  outcome.seconds, share(outcome.recording_seconds), 1e3 * outcome.recording_seconds,
                  share(outcome.backend_seconds)));
     if (outcome.dropped > 0) {

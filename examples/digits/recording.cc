@@ -5,7 +5,8 @@
 namespace digits {
 namespace {
 
-constexpr std::int64_t kProbeEvery = 20;  // in 1,000 steps that makes the 50 histograms that TensorBoard shows
+constexpr std::size_t kMostShown = 64;    // digits that were misread
+constexpr std::int64_t kProbeEvery = 20;  // steps: in 1,000, the 50 histograms of a tag that TensorBoard shows
 
 // Sonde takes any memory for a tensor; this is all it needs to know of a type of ours.
 sonde::TensorView view(const Tensor& tensor) {
@@ -117,12 +118,11 @@ void TestRun::record(std::int64_t n, const Score& score) {
   probes_.record(step);
 }
 
-void TestRun::draw(std::int64_t n) {
+void TestRun::draw_features(std::int64_t n) {
   // The filters that the network looks through: blue takes away, red adds.
-  const Layer& convolution = *network_.layers().front();
-  recorder_.image("features/kernels", sonde::view(convolution.parameters.front().value.values, {3, 3, 16}), n,
-                  sonde::Layout::HWC);
-  // What it makes of the first digit: a cell for each channel.
+  const Tensor& kernel = network_.layers().front()->parameters.front().value;
+  recorder_.image("features/kernels", sonde::view(kernel.values, {3, 3, 16}), n, sonde::Layout::HWC);
+  // What it makes of the first digit, a cell for each channel. A view can be a part of a tensor: here one of many.
   recorder_.image("features/input", sonde::view(digits_.images.values.data(), {8, 8}), n, sonde::Layout::HW);
   for (const auto& layer : network_.layers()) {
     if (layer->output.shape.size() != 4) continue;
@@ -130,27 +130,30 @@ void TestRun::draw(std::int64_t n) {
     first.shape[0] = 1;
     recorder_.image("features/" + layer->name, first, n, sonde::Layout::NHWC);
   }
+}
 
-  const Labels read = largest(network_.probabilities());
-  std::vector<float> confusion(10 * 10);                             // rows: what it is; columns: what it was read as
-  std::vector<std::uint8_t> truth(network_.probabilities().size());  // one row a digit, with a 1 where it belongs
-  std::vector<std::size_t> wrong;
+void TestRun::draw_errors(std::int64_t n) {
+  const Tensor& probabilities = network_.probabilities();
+  const Labels read = largest(probabilities);
+  std::vector<std::uint8_t> truth(probabilities.size());  // like the probabilities, but certain and right
+  std::vector<float> confusion(10 * 10);                  // rows: what it is; columns: what it was read as
+  std::vector<std::size_t> misread;
   std::string list = "| digit | read as |\n|---|---|\n";
   for (std::size_t i = 0; i < read.size(); ++i) {
     const std::size_t digit = digits_.labels[i];
-    ++confusion[10 * digit + read[i]];
     truth[10 * i + digit] = 1;
-    if (read[i] == digit) continue;
-    wrong.push_back(i);
+    ++confusion[10 * digit + read[i]];
+    if (read[i] == digit || misread.size() == kMostShown) continue;
+    misread.push_back(i);
     list += "| " + std::to_string(digit) + " | " + std::to_string(read[i]) + " |\n";
   }
   // Logarithms, so that a single mistake can be seen beside many right answers.
   for (float& count : confusion) count = std::log1p(count);
   recorder_.image("errors/confusion", sonde::view(confusion, {10, 10}), n, sonde::Layout::HW,
                   {.colors = sonde::ColorMap::viridis});
-  recorder_.pr_curve("all_digits", sonde::view(truth), sonde::view(network_.probabilities().values), n);
-  if (wrong.empty()) return;
-  recorder_.image("errors/misread", view(pick(digits_, wrong).images), n, sonde::Layout::NHWC);
+  recorder_.pr_curve("all_digits", sonde::view(truth), sonde::view(probabilities.values), n);
+  if (misread.empty()) return;
+  recorder_.image("errors/misread", view(pick(digits_, misread).images), n, sonde::Layout::NHWC);
   recorder_.text("errors/list", list, n);
 }
 

@@ -53,8 +53,8 @@ class TestRun {
 
   void describe(const sonde::HParams& hparams);
   void record(std::int64_t n, const Score& score);
-  // Feature maps, what was misread, and how sure the network was.
-  void draw(std::int64_t n);
+  void draw_features(std::int64_t n);  // what the layers make of a digit
+  void draw_errors(std::int64_t n);    // which digits were misread, and how sure the network was
   // A line on the console for each layer.
   void print(std::int64_t n);
 

@@ -103,7 +103,10 @@ Outcome run(const TrainOptions& options, sonde::Recorder& train_log, sonde::Reco
       progress.test = network.forward(digits.test.images, digits.test.labels);
       recording.time([&] {
         test_run.record(n, progress.test);
-        if (n % kDrawEvery == 0 || last) test_run.draw(n);
+        if (n % kDrawEvery == 0 || last) {
+          test_run.draw_features(n);
+          test_run.draw_errors(n);
+        }
       });
     }
     progress.done = n + 1;

@@ -83,7 +83,7 @@ class UsualRun(unittest.TestCase):
         self.assertEqual(self.result.stderr, "")
         self.assertIn(f"tensorboard --logdir {self.folder}\n", self.result.stdout)
         recording, backend = re.search(
-            r"recording took ([\d.]+) % .*own thread: ([\d.]+) % of a core", self.result.stdout
+            r"recording took ([\d.]+) % .*own thread ([\d.]+) % of a core", self.result.stdout
         ).groups()
         self.assertLess(float(recording), 100)
         self.assertGreater(float(backend), 0)
