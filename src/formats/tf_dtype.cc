@@ -26,15 +26,25 @@ constexpr std::array<int, kDTypeCount> kNumbers = {
     18,  // c128
 };
 
+constexpr std::size_t kInverseSize = 26;
+constexpr std::uint8_t kNone = 0xff;
+constexpr auto kInverse = [] {
+  std::array<std::uint8_t, kInverseSize> inverse{};
+  inverse.fill(kNone);
+  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
+    inverse[static_cast<std::size_t>(kNumbers[i])] = static_cast<std::uint8_t>(i);
+  }
+  return inverse;
+}();
+
 }  // namespace
 
 int tf_dtype(DType dtype) noexcept { return kNumbers[static_cast<std::size_t>(dtype)]; }
 
 std::optional<DType> dtype_of_tf(int tf_dtype) noexcept {
-  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
-    if (kNumbers[i] == tf_dtype) return static_cast<DType>(i);
-  }
-  return std::nullopt;
+  const auto number = static_cast<std::size_t>(tf_dtype);  // a negative one becomes huge
+  if (number >= kInverseSize || kInverse[number] == kNone) return std::nullopt;
+  return static_cast<DType>(kInverse[number]);
 }
 
 }  // namespace sonde

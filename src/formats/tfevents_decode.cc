@@ -31,8 +31,8 @@ std::string_view get_text(pbf_reader& reader) {
 Bytes get_bytes(pbf_reader& reader) { return as_bytes(get_text(reader)); }
 pbf_reader reader_of(Bytes bytes) { return pbf_reader(as_text(bytes).data(), bytes.size()); }
 
-Shape decode_shape(Bytes message) {
-  Shape shape;
+void decode_shape(Bytes message, Shape& shape) {
+  shape = {};
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
       case text(2): {
@@ -48,26 +48,23 @@ Shape decode_shape(Bytes message) {
         break;
       }
       case integer(3):  // unknown_rank: no shape at all
-        if (reader.get_bool()) return Shape(std::vector<std::int64_t>(kMaxRank + 1));
+        if (reader.get_bool()) shape = Shape(std::vector<std::int64_t>(kMaxRank + 1));
         break;
       default: reader.skip();
     }
   }
-  return shape;
 }
 
-Tensor decode_tensor(Bytes message) {
-  Tensor tensor;
+void decode_tensor(Bytes message, Tensor& tensor) {
   tensor.message = message;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
       case integer(1): tensor.tf_dtype = reader.get_int32(); break;
-      case text(2): tensor.shape = decode_shape(get_bytes(reader)); break;
+      case text(2): decode_shape(get_bytes(reader), tensor.shape); break;
       case text(4): tensor.content = get_bytes(reader); break;
       default: reader.skip();
     }
   }
-  return tensor;
 }
 
 DataClass data_class_of(std::int32_t number) noexcept {
@@ -118,7 +115,7 @@ void decode_value(Bytes message, Value& value) {
         break;
       case text(7): value.node_name = get_text(reader); break;
       case text(8):
-        value.tensor = decode_tensor(get_bytes(reader));
+        decode_tensor(get_bytes(reader), value.tensor);
         value.form = Value::Form::tensor;
         break;
       case text(9):

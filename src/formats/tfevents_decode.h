@@ -47,6 +47,8 @@ struct Tensor {
 struct Value {
   enum class Form : std::uint8_t { none, tensor, simple_value, image, histo, audio };
 
+  Value() noexcept {}  // not defaulted: that would first clear all of it, a third of the time to decode a scalar
+
   std::string_view tag;
   std::string_view node_name;
   bool has_metadata = false;  // normally only with the first value of a tag; it then holds for all of them

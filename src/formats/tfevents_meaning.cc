@@ -1,5 +1,6 @@
 // What decoded values mean, in their new and their old forms.
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
@@ -41,38 +42,33 @@ struct Field {
   DType dtype = DType::f32;  // of the values once decoded, and of tensor_content
 };
 
-Field field_of(int tf_dtype) noexcept {
+// By TensorFlow's number of the dtype. Quantised types are the integers that they are stored as.
+constexpr auto kFields = [] {
   using Encoding = Field::Encoding;
-  switch (tf_dtype) {  // quantised types are the integers that they are stored as
-    case 11: return {Encoding::varint, 7, DType::i8};
-    case 12: return {Encoding::varint, 7, DType::u8};
-    case 13: return {Encoding::varint, 7, DType::i32};
-    case 15: return {Encoding::varint, 7, DType::i16};
-    case 16: return {Encoding::varint, 7, DType::u16};
-    default: break;
-  }
-  const std::optional<DType> dtype = dtype_of_tf(tf_dtype);
-  if (!dtype) return {};
-  switch (*dtype) {
-    case DType::f32: return {Encoding::fixed32, 5, *dtype};
-    case DType::f64: return {Encoding::fixed64, 6, *dtype};
-    case DType::i8:
-    case DType::i16:
-    case DType::i32:
-    case DType::u8:
-    case DType::u16: return {Encoding::varint, 7, *dtype};
-    case DType::c64: return {Encoding::fixed32, 9, *dtype};
-    case DType::i64: return {Encoding::varint, 10, *dtype};
-    case DType::boolean: return {Encoding::varint, 11, *dtype};
-    case DType::c128: return {Encoding::fixed64, 12, *dtype};
-    case DType::f16:
-    case DType::bf16: return {Encoding::varint, 13, *dtype};
-    case DType::u32: return {Encoding::varint, 16, *dtype};
-    case DType::u64: return {Encoding::varint, 17, *dtype};
-    case DType::f8_e4m3:
-    case DType::f8_e5m2: return {Encoding::bytes, 18, *dtype};
-  }
-  return {};
+  std::array<Field, 26> fields{};
+  fields[1] = {Encoding::fixed32, 5, DType::f32};
+  fields[2] = {Encoding::fixed64, 6, DType::f64};
+  fields[3] = fields[13] = {Encoding::varint, 7, DType::i32};
+  fields[4] = fields[12] = {Encoding::varint, 7, DType::u8};
+  fields[5] = fields[15] = {Encoding::varint, 7, DType::i16};
+  fields[6] = fields[11] = {Encoding::varint, 7, DType::i8};
+  fields[8] = {Encoding::fixed32, 9, DType::c64};
+  fields[9] = {Encoding::varint, 10, DType::i64};
+  fields[10] = {Encoding::varint, 11, DType::boolean};
+  fields[14] = {Encoding::varint, 13, DType::bf16};
+  fields[17] = fields[16] = {Encoding::varint, 7, DType::u16};
+  fields[18] = {Encoding::fixed64, 12, DType::c128};
+  fields[19] = {Encoding::varint, 13, DType::f16};
+  fields[22] = {Encoding::varint, 16, DType::u32};
+  fields[23] = {Encoding::varint, 17, DType::u64};
+  fields[24] = {Encoding::bytes, 18, DType::f8_e5m2};
+  fields[25] = {Encoding::bytes, 18, DType::f8_e4m3};
+  return fields;
+}();
+
+Field field_of(int tf_dtype) noexcept {
+  const auto number = static_cast<std::size_t>(tf_dtype);  // a negative one becomes huge
+  return number < kFields.size() ? kFields[number] : Field{};
 }
 
 double from_varint(std::uint64_t raw, DType dtype) noexcept {
@@ -171,6 +167,11 @@ Status fill_up(std::vector<T>& values, const Shape& shape) {
 
 // A rank-0 number without a vector: the way of every scalar.
 Result<double> scalar_of(const Tensor& tensor) {
+  // Nearly every scalar there is has these very bytes in front of its four: dtype float, rank 0, one float_val.
+  constexpr std::string_view kFloat("\x08\x01\x12\x00\x2a\x04", 6);
+  if (tensor.message.size() == kFloat.size() + sizeof(float) && as_text(tensor.message).starts_with(kFloat)) {
+    return static_cast<double>(load<float>(tensor.message.data() + kFloat.size()));
+  }
   const Field field = field_of(tensor.tf_dtype);
   if (field.encoding == Field::Encoding::none) return other_kind("a number");
   const std::int64_t count = element_count(tensor.shape);
