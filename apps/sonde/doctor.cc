@@ -130,7 +130,8 @@ constexpr std::array kFileSystems = {
 };
 
 void check_directory(const std::string& directory, std::vector<Check>& checks) {
-  const std::string path = std::filesystem::absolute(directory).lexically_normal().string();
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(directory, error).string();
   const bool writable = ::access(directory.c_str(), W_OK | X_OK) == 0;
   checks.push_back({"directory", writable, path + (writable ? ", writable" : ": nothing can be written here")});
   struct statfs info{};
@@ -170,7 +171,7 @@ Check check_dirty_limit() {
   if (limit == 0) return {"dirty pages", true, "unknown limit"};
   const bool good = limit >= 64.0 * 1024 * 1024;
   return {"dirty pages", good,
-          "written back from " + bytes_text(limit) +
+          "written back in the background from " + bytes_text(limit) + " on" +
               (good ? "" : ": raise vm.dirty_background_bytes for bursts of tensors")};
 }
 
@@ -181,7 +182,7 @@ Check check_tensorboard() {
     const std::string candidate = join_path(directory.empty() ? "." : directory, "tensorboard");
     if (::access(candidate.c_str(), X_OK) == 0) return {"tensorboard", true, candidate};
   }
-  return {"tensorboard", true, "not on PATH; it is one way to look at logs: pip install tensorboard"};
+  return {"tensorboard", true, "not on PATH (optional: pip install tensorboard)"};
 }
 
 class Doctor final : public Subcommand {

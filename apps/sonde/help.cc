@@ -39,7 +39,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 
 // Two columns below a heading. The left one is as wide as its widest entry, but entries that are too wide stand alone.
 std::string table(std::string_view heading, const std::vector<Row>& rows, bool color) {
-  constexpr std::size_t kWidest = 30;
+  constexpr std::size_t kWidest = 32;
   if (rows.empty()) return "";
   std::size_t left = 0;
   for (const Row& row : rows) {

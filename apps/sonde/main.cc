@@ -1,6 +1,8 @@
 // The command `sonde`.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -92,7 +94,12 @@ int run(std::vector<std::string> arguments) {
 }  // namespace sonde::cli
 
 int main(int argc, char** argv) {
-  const int code = sonde::cli::run(std::vector<std::string>(argv + 1, argv + argc));
+  int code = sonde::cli::kError;
+  try {
+    code = sonde::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  } catch (const std::bad_alloc&) {
+    return sonde::cli::fail("there is not enough memory");
+  }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return sonde::cli::fail("cannot write to standard output");
   }

@@ -102,7 +102,7 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
       } else if (std::holds_alternative<std::vector<std::string>*>(flag.target)) {
         one.option = app.add_option(flag.name, one.texts);
       } else {
-        one.option = app.add_option(flag.name, one.texts)->expected(1)->take_last();
+        one.option = app.add_option(flag.name, one.texts.emplace_back())->take_last();
       }
     }
   }

@@ -79,8 +79,7 @@ Result<std::string> write_picture(const TensorView& tensor, const stats::Summary
   }
   ImageOptions options;
   options.colors = color_map(view, summary, request.colors);
-  options.max_cells = static_cast<int>(std::clamp(request.cells, std::int64_t{std::numeric_limits<int>::min()},
-                                                  std::int64_t{std::numeric_limits<int>::max()}));
+  options.max_cells = static_cast<int>(std::min<std::int64_t>(request.cells, std::numeric_limits<int>::max()));
   Result<render::Picture> picture = render::draw(view, *layout, options);
   if (!picture) return picture.error();
   const Shape shape = {picture->height, picture->width, picture->channels};

@@ -14,7 +14,7 @@ struct PictureRequest {
   std::string path;
   std::string layout;           // "NHWC" ...; empty: by the shape
   std::string colors = "auto";  // "grey", "viridis", "diverging"; auto: colours where the values are some, else a map
-  std::int64_t cells = 64;      // of the grid, at most
+  std::int64_t cells = 64;      // of the grid, at most; positive
 };
 
 // Writes the picture; the result says what was drawn: "a.png: 199 x 99 pixels, f32[1,24,24,32] read as NHWC".

@@ -37,8 +37,14 @@ std::string size_text(std::uint64_t bytes) {
   return render::brief(value) + " " + std::string(kUnits[unit]);
 }
 
+// Characters of a text in UTF-8.
+std::size_t length(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
 std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
+  const std::size_t columns = length(text);
+  if (columns < width) text.append(width - columns, ' ');
   return text;
 }
 
@@ -85,7 +91,7 @@ class Show final : public Subcommand {
     flags.argument(file_, "FILE", "a tensor file: npy, npz, safetensors, png or wav");
     flags.option(tensor_, "--tensor", "NAME", "one tensor of the file, by its name or its number in the list");
     flags.toggle(full_, "--full", "all values, however many");
-    flags.option(picture_.path, "--png", "FILE", "draw the tensor");
+    flags.option(picture_.path, "--png", "FILE", "draw the tensor instead of printing its values");
     flags.choice(picture_.layout, "--layout", {"HW", "HWC", "CHW", "NHW", "NHWC", "NCHW"},
                  "which axis is which in the picture (by the shape)");
     flags.choice(picture_.colors, "--colors", {"auto", "grey", "viridis", "diverging"},
@@ -96,6 +102,7 @@ class Show final : public Subcommand {
 
   int run() override {
     std::error_code error;
+    if (picture_.cells < 1) return fail("--cells is " + std::to_string(picture_.cells) + ", but must be at least 1");
     if (fs::is_directory(file_, error)) {
       return fail("'" + file_ + "' is a directory, and this version shows files only: npy, npz, safetensors, png, wav");
     }
@@ -144,7 +151,7 @@ class Show final : public Subcommand {
     if (list) {
       type_width = 12;  // of deflated arrays the type is not known before
       for (std::size_t i : chosen) {
-        name_width = std::max(name_width, render::printable(file.names()[i]).size());
+        name_width = std::max(name_width, length(render::printable(file.names()[i])));
         type_width = std::max(type_width, file.type(i).value_or("").size());
       }
       print_heading(file);
@@ -163,8 +170,8 @@ class Show final : public Subcommand {
       if (medium) print(medium_text(name, view, file.sample_rate()));
       if (list) print(styled(padded(std::to_string(i), 4), Style::dim, color_));
       print_line(medium ? "" : padded(render::printable(name), name_width),
-                 padded(render::type_text(view.dtype, view.shape), type_width), *described);
-      if (full_ || (!list && !medium)) {
+                 padded(render::type_text(view.dtype, view.shape), type_width), *described, list ? 8 : 0);
+      if (full_ || (!list && !medium && drawn.empty())) {
         print(render::numpy_style(view, {.threshold = full_ ? render::ArrayOptions::kEverything : 1000}) + "\n");
       }
       print(drawn);
@@ -202,11 +209,12 @@ class Show final : public Subcommand {
            std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits\n";
   }
 
-  void print_line(const std::string& name, const std::string& type, const Described& described) const {
+  void print_line(const std::string& name, const std::string& type, const Described& described,
+                  std::size_t number_width) const {
     std::string line = name.empty() ? "" : styled(name, Style::bold, color_) + " ";
     line += styled(type, Style::cyan, color_);
     if (described.summary) {
-      line.append(" ").append(render::range_text(*described.summary, described.histogram, glyphs_));
+      line.append(" ").append(render::range_text(*described.summary, described.histogram, glyphs_, number_width));
       const std::string nonfinite = render::nonfinite_text(*described.summary);
       if (!nonfinite.empty()) line += "  " + styled(nonfinite, Style::red, color_);
     }

@@ -18,7 +18,7 @@ std::optional<FileFormat> format_of(std::string_view bytes) {
   if (bytes.starts_with("\x93NUMPY")) return FileFormat::npy;
   if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) return FileFormat::npz;
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return FileFormat::png;
-  if (bytes.starts_with("RIFF") && bytes.substr(4).substr(4).starts_with("WAVE")) return FileFormat::wav;
+  if (bytes.starts_with("RIFF") && bytes.size() >= 12 && bytes.substr(8, 4) == "WAVE") return FileFormat::wav;
   // The length of a header that fits the file, and the header.
   if (bytes.size() > 8 && bytes[8] == '{' && load<std::uint64_t>(bytes.data()) <= bytes.size() - 8) {
     return FileFormat::safetensors;

@@ -30,6 +30,6 @@ extern const Palette kDivergingPalette;
 inline constexpr Color kNanColor = {0xff, 0x3d, 0x9a};       // pink
 inline constexpr Color kInfinityColor = {0xff, 0x8c, 0x00};  // orange
 // Between the cells of a grid, and where there is no cell.
-inline constexpr Color kGapColor = {0x30, 0x30, 0x30};
+inline constexpr Color kGapColor = {0x60, 0x60, 0x60};
 
 }  // namespace sonde::render

@@ -109,17 +109,25 @@ std::string type_text(DType dtype, const Shape& shape) {
   return text + ']';
 }
 
-std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs) {
+std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs,
+                       std::size_t width) {
   if (summary.count == 0) return "empty";
   if (summary.finite() == 0) return "nothing finite";
   if (summary.min == summary.max) {
     const std::string_view which = summary.count == 1 ? "" : summary.finite() == summary.count ? "all " : "all finite ";
     return std::string(which) + brief(summary.min);
   }
-  std::string text = brief(summary.min) + " |";
+  const auto padding = [&](const std::string& number) {
+    return std::string(width - std::min(width, number.size()), ' ');
+  };
+  const std::string min = brief(summary.min);
+  const std::string max = brief(summary.max);
+  const std::string mean = brief(summary.mean);
+  std::string text = padding(min) + min + " |";
   const std::vector<stats::Bucket> buckets = stats::tensorboard_buckets(summary, histogram, kCells);
   glyphs == Glyphs::ascii ? draw_cells(buckets, kAscii, text) : draw_cells(buckets, kBlocks, text);
-  return text + "| " + brief(summary.max) + "  mean " + brief(summary.mean) + " std " + brief(summary.stddev());
+  text += "| " + max + padding(max) + "  mean " + mean + padding(mean);
+  return text + " std " + brief(summary.stddev());
 }
 
 std::string nonfinite_text(const stats::Summary& summary) {

@@ -23,8 +23,10 @@ std::string one_line(std::string_view name, DType dtype, const Shape& shape, con
 
 // The parts of that line. "f32[32,128]"
 std::string type_text(DType dtype, const Shape& shape);
-// "-2.1 |.:+##+:.| 2.6  mean 0.01 std 1.02"
-std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs = Glyphs::ascii);
+// "-2.1 |.:+##+:.| 2.6  mean 0.01 std 1.02"; the numbers take at least `width` columns, so that lines below each other
+// can be compared.
+std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs = Glyphs::ascii,
+                       std::size_t width = 0);
 // "NaN 3  Inf 1"; empty where all values are finite.
 std::string nonfinite_text(const stats::Summary& summary);
 

@@ -88,6 +88,20 @@ TEST(OneLine, StaysOneLineWhateverTheNameIs) {
   EXPECT_EQ(line, "a\\nb\\x1b[31m\\x7f\\tc f32[1] 1");
 }
 
+TEST(RangeText, LinesUpWithOthersWhereAWidthIsGiven) {
+  const auto aligned = [](const std::vector<float>& values) {
+    stats::Histogram histogram;
+    const Result<stats::Summary> summary = stats::summarize(view(values), histogram);
+    return range_text(*summary, histogram, Glyphs::ascii, 8);
+  };
+  const std::string one = aligned({-1.25F, 2});
+  const std::string other = aligned({-0.0125F, 0.125F});
+  EXPECT_EQ(one.find('|'), other.find('|'));
+  EXPECT_EQ(one.find("  mean"), one.find('|') + 12 + 8 + 1);
+  EXPECT_EQ(one.find("mean"), other.find("mean"));
+  EXPECT_EQ(one.find(" std"), other.find(" std"));
+}
+
 TEST(Printable, KeepsUnicodeAndEscapesWhatIsNone) {
   EXPECT_EQ(printable("größe/層 1"), "größe/層 1");
   EXPECT_EQ(printable("a\xff"
