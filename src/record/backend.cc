@@ -23,6 +23,12 @@ constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
 std::atomic<Backend*> g_backend{nullptr};
 std::once_flag g_once;
 
+// A second thread has recorded, so stamps of different threads are compared. Set before its first stamp: whoever knows
+// of its call sees this too.
+std::atomic<bool> g_several_threads{false};
+
+std::uint64_t stamp() noexcept { return g_several_threads.load(std::memory_order_relaxed) ? ticks() : thread_ticks(); }
+
 }  // namespace
 
 // The ring of this thread. The plain pointer is what the hot path reads, at a fixed place that takes no call to find;
@@ -59,12 +65,12 @@ void Backend::push(Channel& channel, Op op, Overflow overflow, const Fill& fill)
   if (slot == nullptr) [[unlikely]] {
     Message message;
     message.target = Message::target_of(channel.id(), op);
-    message.ticks = ticks();
+    message.ticks = stamp();
     fill(message);
     return push_slowly(channel, message, overflow);
   }
   slot->target = Message::target_of(channel.id(), op);
-  slot->ticks = ticks();
+  slot->ticks = stamp();
   fill(*slot);
   ring->publish();
   if (ring->half_full()) [[unlikely]] {
@@ -143,6 +149,7 @@ Ring* Backend::attach_thread() {
   }
   t_local.ring = std::make_shared<Ring>();
   rings_.push_back(t_local.ring);
+  if (rings_.size() > 1) g_several_threads.store(true);
   return t_ring = t_local.ring.get();
 }
 
@@ -307,7 +314,8 @@ void Backend::answer(Request& request) {
 }
 
 void Backend::process(const Message& message) {
-  const std::shared_ptr<Channel>* channel = message.channel() < serving_.size() ? &serving_[message.channel()] : nullptr;
+  const std::shared_ptr<Channel>* channel =
+      message.channel() < serving_.size() ? &serving_[message.channel()] : nullptr;
   if (channel == nullptr || *channel == nullptr) return drop(message);
   Output* output = (*channel)->output();
   if (output == nullptr) return drop(message);
