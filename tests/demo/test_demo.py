@@ -1,4 +1,4 @@
-"""`sonde demo`, run as a user runs it; its log is read by TensorBoard's own reader."""
+"""The examples, run as a user runs them; their logs are read by TensorBoard's own reader."""
 
 import contextlib
 import io
@@ -16,7 +16,8 @@ from tensorboard.backend.event_processing import event_accumulator
 from tensorboard.plugins.hparams import plugin_data_pb2
 from tensorboard.util import tensor_util
 
-SONDE = os.environ.get("SONDE_BIN") or os.path.join(os.environ["SONDE_BUILD_DIR"], "bin", "sonde")
+BUILD = pathlib.Path(os.environ["SONDE_BUILD_DIR"])
+SONDE = os.environ.get("SONDE_BIN") or BUILD / "bin" / "sonde"
 
 BATCH, HELD_OUT = 32, 359
 LAYERS = {  # output of one digit
@@ -241,6 +242,17 @@ class OtherRuns(unittest.TestCase):
         shown = re.findall(r"step +(\d+) of 50", first_line)
         self.assertEqual((shown[0], shown[-1]), ("1", "50"))
         self.assertEqual(first_line.count("\r"), len(shown))
+
+
+class Minimal(unittest.TestCase):
+    def test_the_smallest_program_records_a_number_a_histogram_and_a_layer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BUILD / "examples" / "example_minimal"], cwd=folder, check=True)
+            log = read(pathlib.Path(folder, "logs", "minimal"))
+        expected = {"loss": "scalars", "dense_1/weights": "histograms", "activation/dense_1/out": "histograms"}
+        self.assertEqual(plugins(log), expected)
+        for tag in expected:
+            self.assertEqual(list(points(log, tag)), list(range(100)), tag)
 
 
 if __name__ == "__main__":
