@@ -29,16 +29,20 @@ def printed(cases):
         for name, threshold, array in cases)
     answer = subprocess.run([TOOL], input=request, stdout=subprocess.PIPE, check=True).stdout
     texts = []
-    while answer:
-        length, _, rest = answer.partition(b"\n")
-        texts.append(rest[:int(length)].decode())
-        answer = rest[int(length):]
+    at = 0
+    while at < len(answer):
+        end_of_line = answer.index(b"\n", at)
+        at = end_of_line + 1 + int(answer[at:end_of_line])
+        texts.append(answer[end_of_line + 1:at].decode())
     return texts
 
 
 def expected(name, threshold, array):
+    known = array.astype(np.float32) if name in FOREIGN else array
+    if threshold == 1000:  # NumPy's own
+        return str(known)
     with np.printoptions(threshold=threshold):
-        return str(array.astype(np.float32) if name in FOREIGN else array)
+        return str(known)
 
 
 class Print(unittest.TestCase):
@@ -47,7 +51,9 @@ class Print(unittest.TestCase):
         texts = printed(cases)
         self.assertEqual(len(texts), len(cases))
         for (name, threshold, array), text in zip(cases, texts):
-            self.assertEqual(text, expected(name, threshold, array), f"{name}{list(array.shape)} {array.tobytes()[:400]!r}")
+            wanted = expected(name, threshold, array)
+            if text != wanted:
+                self.assertEqual(text, wanted, f"{name}{list(array.shape)} {array.tobytes()[:400]!r}")
 
     def random_floats(self, rng, shape):
         form = rng.integers(8)
