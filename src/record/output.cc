@@ -85,13 +85,11 @@ void Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> valu
 
 void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
   channel_.count_scalar();
-  // Filled in place, as in Backend::push.
-  sinks::Value record(std::in_place_type<sinks::ScalarValue>);
-  auto& scalar = *std::get_if<sinks::ScalarValue>(&record);
+  auto& scalar = *std::get_if<sinks::ScalarValue>(&scalar_);
   scalar.tag.id = id;
   scalar.tag.name = name(id);
   scalar.value = value;
-  write(stamp, {&record, 1});
+  write(stamp, {&scalar_, 1});
   if (!channel_.has_conditions()) return;
   for (auto& step : open_steps_) {
     if (step) step->scalars.emplace_back(name(id), value);

@@ -62,6 +62,7 @@ class Output {
   Channel& channel_;
   std::vector<std::unique_ptr<sinks::Sink>> sinks_;
   std::vector<std::string_view> names_;    // by tag id, filled on demand
+  sinks::Value scalar_;                    // a ScalarValue for ever: making one takes longer than filling it in
   std::optional<StepData> open_steps_[2];  // training, evaluation
   bool has_hparams_ = false;
   bool dirty_ = false;
