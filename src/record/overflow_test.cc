@@ -206,6 +206,23 @@ TEST(Pool, KeepsBlocksForTheNextOfTheirSize) {
   Pool::release(second);
 }
 
+TEST(Pool, TakesALargerBlockWhereThereIsNoRoomForANewOne) {
+  const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
+  Payload* large = pool->acquire(900'000);
+  const std::byte* data = large->block.data;
+  Pool::release(large);
+  Payload* fits_beside = pool->acquire(50'000);
+  EXPECT_NE(fits_beside->block.data, data);
+  Payload* medium = pool->acquire(600'000);
+  EXPECT_EQ(medium->block.data, data);
+  Pool::release(medium);
+  Payload* small = pool->acquire(200'000);  // would waste most of it
+  EXPECT_LT(small->block.size, std::size_t{300'000});
+  EXPECT_LE(pool->allocated(), std::size_t{1} << 20);
+  Pool::release(small);
+  Pool::release(fits_beside);
+}
+
 TEST(Pool, GivesUpUnusedBlocksOfOtherSizesBeforeItRefuses) {
   const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
   std::vector<Payload*> small;

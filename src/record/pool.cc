@@ -49,15 +49,26 @@ std::size_t Pool::allocated() const {
   return allocated_;
 }
 
+// A kept block of the right size, the warmest first; where there is no room for a new one also a larger block, since
+// mapping memory takes longer than copying the tensor.
+bool Pool::reuse_block(std::size_t size, Block& block) {
+  std::size_t largest = allocated_ + size > budget_ ? size * 2 : size;
+  std::size_t best = unused_.size();
+  for (std::size_t i = unused_.size(); i-- > 0;) {
+    if (unused_[i].size < size || unused_[i].size > largest) continue;
+    best = i;
+    if (unused_[i].size == size) break;
+    largest = unused_[i].size - 1;
+  }
+  if (best == unused_.size()) return false;
+  block = unused_[best];
+  unused_.erase(unused_.begin() + static_cast<std::ptrdiff_t>(best));
+  return true;
+}
+
 bool Pool::find_block(std::size_t bytes, Block& block) {
   const std::size_t size = round_up(bytes);
-  for (std::size_t i = unused_.size(); i-- > 0;) {
-    if (unused_[i].size == size) {
-      block = unused_[i];
-      unused_.erase(unused_.begin() + static_cast<std::ptrdiff_t>(i));
-      return true;
-    }
-  }
+  if (reuse_block(size, block)) return true;
   if (size > budget_) return false;
   free_unused(size);
   if (allocated_ + size > budget_) return false;

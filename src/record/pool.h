@@ -102,6 +102,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
+  bool reuse_block(std::size_t size, Block& block);
   bool find_block(std::size_t bytes, Block& block);
   bool drop_oldest_waiting();
   void free_unused(std::size_t needed);
