@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_data.h"
 
@@ -39,9 +38,10 @@ void for_each_damage(std::string_view file, Decode decode) {
 
 // A file of the corpus, e.g. "npy/fortran.npy"; written by the program whose format it is (tests/corpus/make_files.py).
 inline std::string corpus_file(const std::string& name) {
-  std::ifstream in(std::filesystem::path(SONDE_TEST_DATA).parent_path() / "corpus" / name, std::ios::binary);
-  EXPECT_TRUE(in.is_open()) << name;
-  return {std::istreambuf_iterator<char>(in), {}};
+  const std::string data = SONDE_TEST_DATA;
+  Result<std::string> file = read_file(join_path(data.substr(0, data.rfind('/')), join_path("corpus", name)));
+  EXPECT_TRUE(file) << file.error().message();
+  return file ? *std::move(file) : std::string();
 }
 
 // Random bits; booleans are 0 or 1.

@@ -139,8 +139,9 @@ class HeaderParser {
  private:
   Status parse_descr(Header& header) {
     if (literals_.consume("[")) return parse_named(header);
+    if (literals_.consume("(")) return unsupported("elements that are arrays themselves");
     const std::optional<std::string_view> descr = literals_.string();
-    if (!descr) return unsupported("elements that are arrays themselves");
+    if (!descr) return corrupt("its descr is not a string");
     std::string_view kind = *descr;
     char order = '=';
     if (!kind.empty() && std::string_view("<>=|").find(kind.front()) != std::string_view::npos) {

@@ -1,17 +1,16 @@
 // NPZ: a zip archive of npy files, as numpy.savez writes it. All numbers are little-endian.
 //
 //   for each array
-//     local header     30 bytes, name + ".npy", extra fields: signature "PK\3\4", version u16, flags u16 (bit 11: the
-//     name
-//                      is UTF-8), method u16 (0 stored, 8 deflated), time and date u16, CRC-32 u32, packed size u32,
-//                      size u32, length of the name u16, of the extra fields u16
+//     local header     30 bytes: "PK\3\4", version u16, flags u16 (bit 11: the name is UTF-8), method u16 (0 stored,
+//                      8 deflated), time u16, date u16, CRC-32 u32, packed size u32, size u32, length of the name u16,
+//                      of the extra fields u16; then the name, which ends in ".npy", and the extra fields
 //     data             the npy file, as it is or deflated
 //   central directory, for each array
-//                      46 bytes, name, extra fields, comment: "PK\1\2", version made by u16, then as above from version
-//                      to the length of the extra fields, length of the comment u16, disk u16, attributes u16 and u32,
-//                      offset of the local header u32
-//   end                22 bytes and a comment: "PK\5\6", disks u16 x 2, entries u16 x 2, size and offset of the
-//                      directory u32 x 2, length of the comment u16
+//                      46 bytes: "PK\1\2", version made by u16, then as above from version to the length of the extra
+//                      fields, length of the comment u16, disk u16, attributes u16 and u32, offset of the local header
+//                      u32; then name, extra fields and comment
+//   end                22 bytes: "PK\5\6", disks u16 x 2, entries u16 x 2, size and offset of the directory u32 x 2,
+//                      length of the comment u16; then the comment
 //
 // A size or offset of 0xffffffff (a count of 0xffff) stands in a zip64 field instead: extra field 1 of an entry holds
 // size, packed size and offset as u64, those that are needed; before `end` stand the zip64 end ("PK\6\6", 56 bytes) and
