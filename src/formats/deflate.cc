@@ -26,9 +26,10 @@ Status corrupt(std::string_view what) {
 
 Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
   // Both are too large for the stack of a small thread.
-  const auto stream = std::make_unique<isal_zstream>();
+  const auto stream = std::make_unique_for_overwrite<isal_zstream>();
   const auto work = std::make_unique_for_overwrite<std::uint8_t[]>(ISAL_DEF_LVL1_DEFAULT);
-  isal_deflate_init(stream.get());
+  isal_deflate_init(stream.get());  // all but the input and output
+  stream->avail_in = 0;
   stream->level = 1;
   stream->level_buf = work.get();
   stream->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
@@ -61,7 +62,7 @@ Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wra
   for (Bytes piece : pieces) packed += piece.size();
   if (size / kMaxRatio > packed) return corrupt("they cannot expand to the size that was promised");
 
-  const auto state = std::make_unique<inflate_state>();
+  const auto state = std::make_unique_for_overwrite<inflate_state>();
   isal_inflate_init(state.get());
   state->crc_flag = wrapper == Wrapper::zlib ? ISAL_ZLIB : ISAL_DEFLATE;
 
