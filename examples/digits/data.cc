@@ -14,12 +14,12 @@
       #name ":\n"                                        \
       ".incbin \"" DIGITS_FOLDER "/" file "\"\n"         \
       #name "_end:\n"                                    \
-      ".popsection\n");                                  \
-  extern "C" const unsigned char name[], name##_end[]
+      ".popsection\n")
 // clang-format on
 
 EMBED(digits_images, "images.npy");
 EMBED(digits_labels, "labels.npy");
+extern "C" const unsigned char digits_images[], digits_images_end[], digits_labels[], digits_labels_end[];
 
 namespace digits {
 namespace {

@@ -1,9 +1,8 @@
 #include "digits/train.h"
 
-#include <time.h>
-
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <numbers>
 #include <sstream>
 #include <utility>

@@ -249,7 +249,7 @@ class Minimal(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([BUILD / "examples" / "example_minimal"], cwd=folder, check=True)
             log = read(pathlib.Path(folder, "logs", "minimal"))
-        expected = {"loss": "scalars", "dense_1/weights": "histograms", "activation/dense_1/out": "histograms"}
+        expected = {"loss": "scalars", "dense_1/kernel": "histograms", "activation/dense_1/out": "histograms"}
         self.assertEqual(plugins(log), expected)
         for tag in expected:
             self.assertEqual(list(points(log, tag)), list(range(100)), tag)
