@@ -168,7 +168,7 @@ std::size_t resident_bytes(const char* field) {
 
 // Ten gibibytes through a budget of 64 MiB, in tensors of changing size.
 TEST(Memory, StaysWithinTheBudget) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(SONDE_SANITIZED)
   constexpr bool kMeasured = false;  // sanitizers keep memory of their own: only their checks count
 #else
   constexpr bool kMeasured = true;
