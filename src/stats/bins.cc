@@ -17,13 +17,13 @@ constexpr double kNearEnd = 0x1p128;   // the first that no float reaches
 // From a row to its key: rows count octaves from 2^-127, keys from 2^-1074.
 constexpr std::int32_t kKeyOfRow = 1 + (1074 - 127) * 16;
 
-// Zero, and only that among the values that come here, has row 0 of either sign.
+// Zero, and only that among the values that come here, has row 0 of either sign. No value has a row that is not there.
 std::uint64_t near_row(float value) noexcept { return std::bit_cast<std::uint32_t>(value) >> 19; }
 std::uint64_t near_row(double value) noexcept {
   constexpr std::uint64_t kBase = (1023 - 127) * 16;
   const std::uint64_t top = std::bit_cast<std::uint64_t>(value) >> 48;
   const std::uint64_t magnitude = top & 0x7fff;
-  return ((top >> 15) << 12) | (std::max(magnitude, kBase) - kBase);
+  return ((top >> 15) << 12) | ((std::max(magnitude, kBase) - kBase) & 0xfff);
 }
 
 // Two floats a load: half the loads, and the second row needs no mask.
@@ -82,6 +82,8 @@ void BinTables::add_mixed(const T* values, std::size_t count) {
       ++near_[i % kTables][near_row(values[i])];
     } else if (x != 0) {
       add_far(x);
+    } else {
+      ++near_[0][0];
     }
   }
 }
@@ -89,6 +91,7 @@ void BinTables::add_mixed(const T* values, std::size_t count) {
 void BinTables::add_far(double value) {
   if (far_.empty()) far_.resize(2 * std::size_t{Histogram::kMaxKey} + 1);
   const std::int32_t key = Histogram::key_of(value);
+  if (key < -Histogram::kMaxKey || key > Histogram::kMaxKey) return;  // not finite any more: see drain
   far_low_ = std::min(far_low_, key);
   far_high_ = std::max(far_high_, key);
   ++far_[static_cast<std::size_t>(key + Histogram::kMaxKey)];
@@ -97,21 +100,33 @@ void BinTables::add_far(double value) {
 void BinTables::take_near(std::uint32_t row, std::int32_t key) {
   std::uint64_t count = 0;
   for (auto& table : near_) count += std::exchange(table[row], 0);
-  if (count != 0) found_.push_back({key, count});
+  take(key, count);
+}
+
+void BinTables::take(std::int32_t key, std::uint64_t count) {
+  if (count == 0) return;
+  pending_ -= count;
+  found_.push_back({key, count});
 }
 
 void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   found_.clear();  // collected here first, so that the histogram's own memory is no larger than it needs
-  for (std::uint32_t row = near_high_; row >= near_low_; --row)
+  for (std::uint32_t row = near_high_; row >= near_low_; --row) {
     take_near(kSign + row, -static_cast<std::int32_t>(row) - kKeyOfRow);
-  if (zeros != 0) found_.push_back({0, zeros});
-  for (std::uint32_t row = near_low_; row <= near_high_; ++row)
-    take_near(row, static_cast<std::int32_t>(row) + kKeyOfRow);
-  for (std::int32_t key = far_low_; key <= far_high_; ++key) {
-    const std::uint64_t count = std::exchange(far_[static_cast<std::size_t>(key + Histogram::kMaxKey)], 0);
-    if (count != 0) found_.push_back({key, count});
   }
-  for (auto& table : near_) table[0] = table[kSign] = 0;
+  if (zeros != 0) found_.push_back({0, zeros});
+  for (std::uint32_t row = near_low_; row <= near_high_; ++row) {
+    take_near(row, static_cast<std::int32_t>(row) + kKeyOfRow);
+  }
+  for (std::int32_t key = far_low_; key <= far_high_; ++key) {
+    take(key, std::exchange(far_[static_cast<std::size_t>(key + Histogram::kMaxKey)], 0));
+  }
+  for (auto& table : near_) pending_ -= std::exchange(table[0], 0) + std::exchange(table[kSign], 0);
+  // Whatever is left was counted in rows that the sums knew nothing of: somebody wrote to the values while they were
+  // read. That is his loss, but nothing of it may show up in the next tensor.
+  if (pending_ != 0) {
+    for (auto& table : near_) table.fill(0);
+  }
   near_low_ = kSign;
   near_high_ = 0;
   far_low_ = Histogram::kMaxKey;

@@ -17,10 +17,11 @@ namespace sonde::stats {
 // that is incremented again before its last value has reached the cache waits for it, and with data that are all equal
 // that is the whole cost. The rest - subnormal floats, doubles out of the range of floats - goes to the far table,
 // which has a counter for every key. Only rows that were touched are ever looked at or cleared, so that small tensors
-// stay cheap. Zeros are not counted here: the summary has done so.
+// stay cheap. Zeros are counted but not reported: the summary has done so.
 class BinTables {
  public:
-  // `sums` are those of the same finite values, with their smallest magnitude.
+  // `sums` are those of the same finite values, with their smallest magnitude. Should the values have changed since,
+  // the counts are wrong but no memory is.
   void add(const float* values, std::size_t count, const BlockSums& sums);
   void add(const double* values, std::size_t count, const BlockSums& sums);
   // Adds all counts, and a bin for the zeros, to `histogram`.
@@ -46,6 +47,7 @@ class BinTables {
   void add_far(double value);
   void note_near(double smallest, double largest) noexcept;
   void take_near(std::uint32_t row, std::int32_t key);
+  void take(std::int32_t key, std::uint64_t count);
 
   std::array<std::array<std::uint32_t, kRows>, kTables> near_{};
   // Touched rows, without their sign; none while low is above high.

@@ -129,7 +129,7 @@ TEST_P(SummarizeOn, DoublesInAndOutOfTheRangeOfFloats) {
   EXPECT_EQ(difference_over(view(repeated(1.0, 10))), "");
 }
 
-// Every bit pattern, all at once and each alone.
+// Every bit pattern, all at once and each alone, as the indices of an axis.
 template <class T, class Bits>
 void expect_every_pattern() {
   std::vector<T> values;
@@ -137,7 +137,12 @@ void expect_every_pattern() {
     values.push_back(std::bit_cast<T>(static_cast<Bits>(bits)));
   }
   EXPECT_EQ(difference_over(view(values)), "") << to_string(dtype_of<T>);
-  for (const T& value : values) ASSERT_EQ(difference_over(view(&value, {})), "") << to_string(dtype_of<T>);
+  const std::vector<Summary> alone = *summarize_axis(view(values), 0);
+  ASSERT_EQ(alone.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = element_as_double(&values[i], dtype_of<T>);
+    ASSERT_EQ(difference(alone[i], reference_summary({&value, 1})), "") << to_string(dtype_of<T>) << " bits " << i;
+  }
 }
 
 TEST_P(SummarizeOn, EveryValueOfThe8BitTypes) {

@@ -23,10 +23,13 @@ inline bool near(double got, double expected, double tolerance) {
 
 // What is wrong with `got`, or nothing. `expected` comes from the reference.
 inline std::string difference(const Summary& got, const Summary& expected) {
-  std::ostringstream out;
-  out.precision(17);
+  std::string text;
   const auto compare = [&](const char* name, auto a, auto b, bool same) {
-    if (!same) out << name << " is " << a << " and should be " << b << "; ";
+    if (same) return;
+    std::ostringstream out;
+    out.precision(17);
+    out << name << " is " << a << " and should be " << b << "; ";
+    text += out.str();
   };
   const auto exact = [&](const char* name, auto a, auto b) { compare(name, a, b, a == b || (a != a && b != b)); };
   exact("count", got.count, expected.count);
@@ -37,8 +40,8 @@ inline std::string difference(const Summary& got, const Summary& expected) {
   exact("negatives", got.negatives, expected.negatives);
   exact("min", got.min, expected.min);
   exact("max", got.max, expected.max);
-  if (std::signbit(got.min) && got.min == 0) out << "min is -0; ";
-  if (std::signbit(got.max) && got.max == 0) out << "max is -0; ";
+  compare("min", got.min, 0.0, got.min != 0 || !std::signbit(got.min));
+  compare("max", got.max, 0.0, got.max != 0 || !std::signbit(got.max));
   const double largest = std::max(std::abs(expected.min), std::abs(expected.max));
   const double deviation = expected.stddev();
   const double m2_bound = (1e-9 + (deviation > 0 ? 1e-11 * (largest / deviation) : 0)) * expected.m2;
@@ -47,10 +50,10 @@ inline std::string difference(const Summary& got, const Summary& expected) {
   compare("mean", got.mean, expected.mean, near(got.mean, expected.mean, 1e-11 * largest));
   compare("m2", got.m2, expected.m2, near(got.m2, expected.m2, m2_bound + lost));
   compare("sum_abs", got.sum_abs, expected.sum_abs, near(got.sum_abs, expected.sum_abs, 1e-11 * expected.sum_abs));
-  return out.str();
+  return text;
 }
 
-// Bits of the type of one size: every class of floating-point numbers, the limits of the other types, anything at all.
+// Every class of floating-point numbers, their limits, any bits at all.
 template <class T>
 std::vector<T> adversarial(std::mt19937_64& random, std::size_t count) {
   using Limits = std::numeric_limits<T>;
