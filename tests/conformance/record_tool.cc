@@ -109,7 +109,8 @@ struct Writer {
               << ", \"dropped_scalars\": " << counters.dropped_scalars
               << ", \"dropped_tensors\": " << counters.dropped_tensors << ", \"rejected\": " << counters.rejected
               << ", \"write_errors\": " << counters.write_errors << ", \"lost_records\": " << counters.lost_records
-              << "}" << std::endl;
+              << "}\n"
+              << std::flush;  // somebody waits for it
   }
 };
 
