@@ -380,7 +380,7 @@ TEST(Copying, OfAStridedViewTakesItsElementsOnly) {
     column.record(step, view(values.data(), {10}, {10}));
   }
   ASSERT_TRUE(rec.close().ok());
-  const auto& summary = read_log(dir.path()).steps.at(0).tensors.at(0).summary;
+  const auto summary = read_log(dir.path()).steps.at(0).tensors.at(0).summary;
   EXPECT_EQ(summary.count, 10U);
   EXPECT_EQ(summary.nan, 0U);
   EXPECT_EQ(summary.mean, 3);
