@@ -185,7 +185,7 @@ void put_json(std::string& out, std::string_view text) {
 
 Status put_metadata(std::string& out, const Metadata& metadata) {
   std::unordered_set<std::string_view> keys;
-  out += "\"__metadata__\":{";
+  out += R"("__metadata__":{)";
   for (const auto& [key, value] : metadata) {
     if (!simdjson::validate_utf8(key) || !simdjson::validate_utf8(value) || !keys.insert(key).second) {
       return {Code::invalid_argument, "keys of safetensors metadata must be UTF-8 and occur once, values UTF-8"};
@@ -201,12 +201,12 @@ Status put_metadata(std::string& out, const Metadata& metadata) {
 
 void put_tensor(std::string& out, const Spec& spec, std::string_view type, std::uint64_t begin, std::uint64_t end) {
   put_json(out, spec.name);
-  out += ":{\"dtype\":\"" + std::string(type) + "\",\"shape\":[";
+  out += R"(:{"dtype":")" + std::string(type) + R"(","shape":[)";
   for (int axis = 0; axis < spec.shape.rank(); ++axis) {
     if (axis > 0) out.push_back(',');
     out += std::to_string(spec.shape[axis]);
   }
-  out += "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+  out += R"(],"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
 }
 
 Status check_name(std::string_view name) {
