@@ -2,7 +2,7 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
+#include <limits>
 
 #include "base/bytes.h"
 #include "tensor/copy.h"
@@ -24,7 +24,8 @@ float decode(std::uint32_t bits) noexcept {
   } else if (!Infinities && exponent == kMaxExponent && mantissa == (1U << Mantissa) - 1) {
     magnitude = std::numeric_limits<float>::quiet_NaN();
   } else if (exponent == 0) {
-    magnitude = std::ldexp(static_cast<float>(mantissa), 1 - kBias - Mantissa);
+    constexpr auto kSmallest = std::bit_cast<float>(static_cast<std::uint32_t>(128 - kBias - Mantissa) << 23);
+    magnitude = static_cast<float>(mantissa) * kSmallest;
   } else {
     magnitude = std::bit_cast<float>(((exponent + (127 - kBias)) << 23) | (mantissa << (23 - Mantissa)));
   }
