@@ -167,7 +167,7 @@ class Show final : public Subcommand {
 
       const bool medium = file.format() == FileFormat::png || file.format() == FileFormat::wav;
       const std::string name = file.named() ? file.names()[i] : fs::path(file_).filename().string();
-      if (medium) print(medium_text(name, view, file.sample_rate()));
+      if (medium) print(medium_text(name, view, file));
       if (list) print(styled(padded(std::to_string(i), 4), Style::dim, color_));
       print_line(medium ? "" : padded(render::printable(name), name_width),
                  padded(render::type_text(view.dtype, view.shape), type_width), *described, list ? 8 : 0);
@@ -197,12 +197,12 @@ class Show final : public Subcommand {
   }
 
   // A picture as its size, sound as its length.
-  std::string medium_text(const std::string& name, const TensorView& view, std::uint32_t rate) const {
+  std::string medium_text(const std::string& name, const TensorView& view, const TensorFile& file) const {
     std::string text = styled(render::printable(name), Style::bold, color_) + "  ";
-    if (rate > 0) {
-      const double seconds = static_cast<double>(view.shape[0]) / rate;
-      return text + std::to_string(rate) + " Hz, " + counted(static_cast<std::uint64_t>(view.shape[1]), "channel") +
-             ", " + render::brief(seconds) + " s\n";
+    if (file.format() == FileFormat::wav) {
+      const double seconds = static_cast<double>(view.shape[0]) / file.sample_rate();
+      return text + std::to_string(file.sample_rate()) + " Hz, " +
+             counted(static_cast<std::uint64_t>(view.shape[1]), "channel") + ", " + render::brief(seconds) + " s\n";
     }
     constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
     return text + std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
@@ -223,7 +223,7 @@ class Show final : public Subcommand {
 
   int show_json(TensorFile& file, const std::vector<std::size_t>& chosen) const {
     std::string out = "{\"file\":" + json_text(file_) + ",\"format\":" + json_text(to_string(file.format()));
-    if (file.sample_rate() > 0) out += ",\"rate\":" + std::to_string(file.sample_rate());
+    if (file.format() == FileFormat::wav) out += ",\"rate\":" + std::to_string(file.sample_rate());
     out += ",\"tensors\":[";
     for (std::size_t i : chosen) {
       Result<LoadedTensor> loaded = file.load(i);
