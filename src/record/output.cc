@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "sinks/console.h"
 #include "sinks/event_file.h"
 #include "sinks/stats_file.h"
+#include "stats/buckets.h"
 #include "stats/summary.h"
 
 namespace sonde {
@@ -46,8 +48,7 @@ Result<std::unique_ptr<Output>> Output::create(Channel& channel) {
   const std::string writer = writer_name();
   const double now = wall_seconds();
   auto events = std::make_unique<sinks::EventFile>(
-      join_path(channel.directory(), "events.out.tfevents." + writer + options.file_suffix), now,
-      sinks::EventFileOptions{.precision = options.precision, .histogram_buckets = options.histogram_buckets},
+      join_path(channel.directory(), "events.out.tfevents." + writer + options.file_suffix), now, options.precision,
       channel.tally());
   if (Status status = events->flush(); !status.ok()) return status;
   output->sinks_.push_back(std::move(events));
@@ -119,14 +120,15 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
   channel_.retire(payload);
 }
 
+std::vector<stats::Bucket> Output::buckets(const TensorView& view, const stats::Summary& summary,
+                                           const stats::Histogram& histogram) const {
+  return stats::tensorboard_buckets(view, summary, histogram, channel_.options().histogram_buckets);
+}
+
 // The values of a group are one event. A payload that stands alone is a group of one.
 void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
-  struct Computed {
-    stats::Summary summary;
-    stats::Histogram histogram;
-  };
   std::vector<sinks::Value> values;
-  std::vector<std::unique_ptr<Computed>> computed;  // keeps what values point to
+  std::deque<std::vector<stats::Bucket>> computed;  // keeps what values point to
   for (const auto& item : job.items) {
     if (const auto* number = std::get_if<GroupScalar>(&item)) {
       channel_.count_scalar();
@@ -136,14 +138,14 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
     const Payload& payload = *std::get<Payload*>(item);
     if (!std::holds_alternative<TextJob>(payload.job)) channel_.count_tensor();
     if (const auto* histogram = std::get_if<HistogramJob>(&payload.job)) {
-      Computed& result = *computed.emplace_back(std::make_unique<Computed>());
-      auto summary = stats::summarize(payload.view, result.histogram);
+      stats::Histogram fine;
+      const auto summary = stats::summarize(payload.view, fine);
       if (!summary) {
         note(summary.error());
         continue;
       }
-      result.summary = *summary;
-      values.emplace_back(sinks::HistogramValue{tag(histogram->tag), &result.summary, &result.histogram});
+      computed.push_back(buckets(payload.view, *summary, fine));
+      values.emplace_back(sinks::HistogramValue{tag(histogram->tag), computed.back()});
     } else if (const auto* image = std::get_if<ImageJob>(&payload.job)) {
       values.emplace_back(sinks::ImageValue{tag(image->tag), payload.view, image->layout, &image->options});
     } else if (const auto* audio = std::get_if<AudioJob>(&payload.job)) {
@@ -195,6 +197,7 @@ void Output::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& 
     return channel_.retire(payload);
   }
   record.summary = *summary;
+  if (record.histogram) tensor.buckets = buckets(payload->view, record.summary, *record.histogram);
   if (open->occurrences.size() <= entry.id) open->occurrences.resize(entry.id + 1);
   record.occurrence = open->occurrences[entry.id]++;
 
@@ -273,7 +276,7 @@ void Output::write_histograms(const sinks::Stamp& stamp, const StepData& data, b
   for (const StepData::Tensor& tensor : data.tensors) {
     if (!tensor.record.histogram) continue;
     if (const auto histogram_tag = probe_tag(tensor, evaluation, policy::Plugin::histograms)) {
-      values.emplace_back(sinks::HistogramValue{*histogram_tag, &tensor.record.summary, &*tensor.record.histogram});
+      values.emplace_back(sinks::HistogramValue{*histogram_tag, tensor.buckets});
     }
   }
   if (!values.empty()) write(stamp, values);

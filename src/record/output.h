@@ -23,7 +23,8 @@ struct StepData {
   struct Tensor {
     sinks::StepTensor record;
     const ProbeEntry* probe = nullptr;
-    Payload* payload = nullptr;  // kept where a condition decides over more than statistics; owned
+    std::vector<stats::Bucket> buckets = {};  // of the histogram, as TensorBoard has them
+    Payload* payload = nullptr;               // kept where a condition decides over more than statistics; owned
   };
   std::vector<Tensor> tensors;             // in the order of arrival
   std::vector<std::uint32_t> occurrences;  // by the probe's id
@@ -52,6 +53,8 @@ class Output {
   void note(const Status& status);
   std::string_view name(std::uint32_t tag);
   sinks::Tag tag(std::uint32_t id) { return {id, name(id)}; }
+  std::vector<stats::Bucket> buckets(const TensorView& view, const stats::Summary& summary,
+                                     const stats::Histogram& histogram) const;
   void probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job);
   void group(const sinks::Stamp& stamp, const GroupJob& job);
   void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, const TensorView& view, bool evaluation);

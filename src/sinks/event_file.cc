@@ -6,12 +6,11 @@
 #include "formats/tfevents.h"
 #include "formats/wav.h"
 #include "render/image.h"
-#include "stats/derived.h"
 
 namespace sonde::sinks {
 
-EventFile::EventFile(std::string path, double wall_time, const EventFileOptions& options, Tally& tally)
-    : file_(std::move(path), tally), options_(options) {
+EventFile::EventFile(std::string path, double wall_time, Precision precision, Tally& tally)
+    : file_(std::move(path), tally), precision_(precision) {
   tfevents::put_version_event(file_.buffer(), wall_time);
 }
 
@@ -25,7 +24,7 @@ Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
   if (values.size() == 1) {
     if (const auto* scalar = std::get_if<ScalarValue>(values.data())) {
       tfevents::put_scalar_event(file_.buffer(), stamp.wall_time, stamp.step, scalar->tag.name, scalar->value,
-                                 options_.precision, first_of(scalar->tag));
+                                 precision_, first_of(scalar->tag));
       return file_.appended();
     }
     if (const auto* graph = std::get_if<GraphValue>(values.data())) {
@@ -47,11 +46,9 @@ Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
 
 Status EventFile::add(const Value& value) {
   if (const auto* scalar = std::get_if<ScalarValue>(&value)) {
-    tfevents::put_scalar(summary_, scalar->tag.name, scalar->value, options_.precision, first_of(scalar->tag));
+    tfevents::put_scalar(summary_, scalar->tag.name, scalar->value, precision_, first_of(scalar->tag));
   } else if (const auto* histogram = std::get_if<HistogramValue>(&value)) {
-    const auto buckets =
-        stats::tensorboard_buckets(*histogram->summary, *histogram->histogram, options_.histogram_buckets);
-    tfevents::put_histogram(summary_, histogram->tag.name, buckets, first_of(histogram->tag));
+    tfevents::put_histogram(summary_, histogram->tag.name, histogram->buckets, first_of(histogram->tag));
   } else if (const auto* image = std::get_if<ImageValue>(&value)) {
     return add_image(*image);
   } else if (const auto* audio = std::get_if<AudioValue>(&value)) {

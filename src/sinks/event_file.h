@@ -10,14 +10,9 @@
 
 namespace sonde::sinks {
 
-struct EventFileOptions {
-  Precision precision = Precision::f32;
-  int histogram_buckets = 30;
-};
-
 class EventFile final : public Sink {
  public:
-  EventFile(std::string path, double wall_time, const EventFileOptions& options, Tally& tally);
+  EventFile(std::string path, double wall_time, Precision precision, Tally& tally);
 
   Status write(const Stamp& stamp, std::span<const Value> values) override;
   Status flush() override { return file_.flush(); }
@@ -31,7 +26,7 @@ class EventFile final : public Sink {
   Status add_audio(const AudioValue& audio);
 
   RecordFile file_;
-  EventFileOptions options_;
+  Precision precision_;
   std::vector<bool> seen_;  // by tag id
   std::string summary_;
 };

@@ -94,7 +94,7 @@ TEST_F(SinksTest, RecordFileGivesUpBeyondItsLimitAndCounts) {
 }
 
 TEST_F(SinksTest, EventFileWritesMetadataWithTheFirstValueOfATagOnly) {
-  EventFile sink(path(), 1.5, {}, tally_);
+  EventFile sink(path(), 1.5, Precision::f32, tally_);
   const Value value = ScalarValue{{3, "loss"}, 0.25};
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(sink.write({2.5, i}, {&value, 1}).ok());
   ASSERT_TRUE(sink.close().ok());
@@ -114,7 +114,7 @@ TEST_F(SinksTest, EventFileWritesMetadataWithTheFirstValueOfATagOnly) {
 }
 
 TEST_F(SinksTest, EventFileWritesTheGoodValuesOfAnEventThatHasABadOne) {
-  EventFile sink(path(), 0, {}, tally_);
+  EventFile sink(path(), 0, Precision::f32, tally_);
   const std::vector<float> flat(4);
   const ImageOptions options;
   const Value values[] = {ScalarValue{{0, "loss"}, 1}, ImageValue{{1, "picture"}, view(flat), Layout::NHWC, &options},

@@ -11,6 +11,7 @@
 
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
+#include "stats/derived.h"
 #include "stats/summary.h"
 
 namespace sonde::sinks {
@@ -32,8 +33,7 @@ struct ScalarValue {
 };
 struct HistogramValue {
   Tag tag;
-  const stats::Summary* summary = nullptr;
-  const stats::Histogram* histogram = nullptr;
+  std::span<const stats::Bucket> buckets;
 };
 struct ImageValue {
   Tag tag;
