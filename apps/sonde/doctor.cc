@@ -64,7 +64,7 @@ std::string field(const std::string& content, std::string_view key) {
     if (!line.starts_with(key)) continue;
     const std::size_t colon = line.find(':');
     const std::size_t value = line.find_first_not_of(" \t", colon + 1);
-    if (colon != line.npos && value != line.npos) return line.substr(value);
+    if (colon != std::string::npos && value != std::string::npos) return line.substr(value);
   }
   return "";
 }

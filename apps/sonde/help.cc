@@ -60,7 +60,7 @@ std::string table(std::string_view heading, const std::vector<Row>& rows, bool c
 std::string option_text(const Flags::Flag& flag) {
   std::string text = flag.name;
   const std::size_t comma = text.find(',');
-  text = comma == text.npos ? "    " + text : text.insert(comma + 1, 1, ' ');
+  text = comma == std::string::npos ? "    " + text : text.insert(comma + 1, 1, ' ');
   return flag.value.empty() ? text : text + " " + flag.value;
 }
 

@@ -35,7 +35,7 @@ int unknown(const Commands& commands, const std::string& word) {
   if (word.starts_with('-')) {
     return fail("there is no option '" + word + "'" + did_you_mean(word, {"--help", "--version"}));
   }
-  if (word.find_first_of("/.") != word.npos) return fail("there is no file '" + word + "'");
+  if (word.find_first_of("/.") != std::string::npos) return fail("there is no file '" + word + "'");
   std::vector<std::string> names = {"help"};
   for (const auto& command : commands) names.emplace_back(command->about().name);
   const std::string hint = did_you_mean(word, names);

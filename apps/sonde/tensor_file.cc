@@ -28,7 +28,7 @@ std::optional<FileFormat> format_of(std::string_view bytes) {
 
 std::optional<FileFormat> format_named(const std::string& path) {
   const std::size_t dot = path.rfind('.');
-  if (dot == path.npos) return std::nullopt;
+  if (dot == std::string::npos) return std::nullopt;
   for (FileFormat format : kFormats) {
     if (path.substr(dot + 1) == to_string(format)) return format;
   }

@@ -28,7 +28,7 @@ bool shows_unicode(std::FILE* stream) noexcept {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = environment(name);
     if (locale.empty()) continue;
-    const bool utf8 = locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos;
+    const bool utf8 = locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
     return utf8 && is_terminal(stream);
   }
   return false;

@@ -54,7 +54,7 @@ bool reads_as_f16(std::string_view digits, int exponent, Float16 wanted) noexcep
 // as soon as one of the two reads back; five digits always suffice.
 Decimal shortest_f16(double magnitude) {
   Buffer buffer;
-  const Decimal exact = parse(write(buffer, magnitude, std::chars_format::scientific, 30));
+  Decimal exact = parse(write(buffer, magnitude, std::chars_format::scientific, 30));
   const Float16 wanted = to_float16(static_cast<float>(magnitude));
   for (std::size_t count = 1; count < exact.digits.size(); ++count) {
     Decimal below{exact.digits.substr(0, count), exact.exponent};
@@ -90,12 +90,11 @@ std::string with_point(const Decimal& decimal) {
   std::string text;
   if (decimal.exponent < 0) {
     text = "0." + std::string(static_cast<std::size_t>(-1 - decimal.exponent), '0') + decimal.digits;
-    if (decimal.digits == "0") text = "0.";
   } else if (count <= decimal.exponent + 1) {
     text = decimal.digits + std::string(static_cast<std::size_t>(decimal.exponent + 1 - count), '0') + '.';
   } else {
     text = decimal.digits;
-    text.insert(static_cast<std::size_t>(decimal.exponent + 1), 1, '.');
+    text.insert(static_cast<std::size_t>(decimal.exponent) + 1, 1, '.');
   }
   return text;
 }

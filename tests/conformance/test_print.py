@@ -130,9 +130,10 @@ class Print(unittest.TestCase):
         self.check([(name, 1000, np.array(complex(re, im), DTYPES[name]))
                     for name in ("c64", "c128") for re in parts for im in parts])
 
-    def test_every_half_precision_number(self):
-        values = np.arange(65536, dtype=np.uint32).astype(np.uint16).view(np.float16)
-        self.check([("f16", 1000, np.array(value)) for value in values])
+    def test_every_number_of_the_small_types(self):
+        for name, bits in (("f16", np.uint16), ("f8_e4m3", np.uint8), ("f8_e5m2", np.uint8)):
+            values = np.arange(np.iinfo(bits).max + 1).astype(bits).view(DTYPES[name])
+            self.check([(name, 1000, np.array(value)) for value in values])
 
     def test_random_bit_patterns(self):
         rng = np.random.default_rng(4)
