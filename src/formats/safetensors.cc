@@ -102,16 +102,10 @@ Status read_shape(dom::element value, Entry& entry) {
 
 Status read_offsets(dom::element value, Located& located) {
   dom::array offsets;
-  std::array<std::uint64_t, 2> ends{};
-  std::size_t count = 0;
-  if (value.get(offsets) != simdjson::SUCCESS) return corrupt("the data_offsets are not an array", located.entry.name);
-  for (dom::element element : offsets) {
-    if (count == ends.size() || element.get(ends[count]) != simdjson::SUCCESS) count = ends.size();
-    ++count;
+  if (value.get(offsets) != simdjson::SUCCESS || offsets.size() != 2 ||
+      offsets.at(0).get(located.begin) != simdjson::SUCCESS || offsets.at(1).get(located.end) != simdjson::SUCCESS) {
+    return corrupt("the data_offsets are not two numbers", located.entry.name);
   }
-  if (count != ends.size()) return corrupt("the data_offsets are not two numbers", located.entry.name);
-  located.begin = ends[0];
-  located.end = ends[1];
   return {};
 }
 

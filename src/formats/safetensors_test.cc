@@ -95,6 +95,8 @@ TEST(SafetensorsParse, RefusesHeadersThatTheReferenceRefuses) {
            R"({"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
            R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1,2]}})",
            R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}})",
+           R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1,2,3,4,5,6,7,8,9]}})",
+           R"({"a":{"dtype":"U8","shape":[1],"data_offsets":["0",1,1,1,1,1]}})",
            R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})",
            R"({"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,1]}})",
            R"({"a":{"dtype":"U8","shape":1,"data_offsets":[0,1]}})",
