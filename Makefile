@@ -17,10 +17,10 @@ test: build/build.ninja setup-python  ## build and run all tests
 demo: all  ## train a small network, recorded; ARGS="..." are the arguments of `sonde demo`
 	@build/bin/sonde demo $(ARGS)
 
-bench: build/build.ninja setup-python  ## measure, also against other libraries; writes bench/results.md
+bench: build/build.ninja setup-python  ## measure, also against other libraries; writes bench/results.md; ARGS=--torch adds torch
 	@grep -q '^SONDE_BENCH:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_BENCH=ON
 	@cmake --build build --target all benches
-	@bench/run
+	@bench/run $(ARGS)
 
 fuzz: build-fuzz/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all
 	@cmake --build --preset fuzz

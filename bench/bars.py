@@ -1,0 +1,70 @@
+"""The bars that the recorder is held to, and where they stand in the results of one run."""
+
+import dataclasses
+
+from tables import number
+
+
+@dataclasses.dataclass
+class Bar:
+    what: str
+    limit: str
+    measured: str
+    ratio: float  # above 1: better than the bar
+    met: bool
+
+    def row(self):
+        return [self.what, self.limit, self.measured, f"{self.ratio:.2f}", "yes" if self.met else "**no**"]
+
+
+def at_most(what, bar, measured, unit):
+    return Bar(what, f"<= {bar:g} {unit}", f"{number(measured)} {unit}", bar / measured if measured > 0 else 99, measured <= bar)
+
+
+def at_least(what, bar, measured, unit):
+    return Bar(what, f">= {bar:g} {unit}", f"{number(measured)} {unit}", measured / bar, measured >= bar)
+
+
+def bars(results):
+    def ours(question, name):
+        return results[question][name][0]
+
+    def peer(name):
+        return results["peers"][name][0]
+
+    def rate(room, name):
+        return results[room][name]["bytes"] / 1e9
+
+    wide = results["simd"] == "AVX-512"
+    dram, cache = 16 << 20, 64 << 10
+    memcpy_1m = ours("hot_path", "memcpy_1m/p50")
+    backend_1m = ours("throughput", "histogram_1m/backend")
+    # The worst case for both: noise.
+    image_peer = "torch" if "torch/scalar" in results["peers"] else "tensorboardX"
+    scalar_peer = min(peer("tensorboardX/scalar"), peer("tensorboardX/scalar_burst"))
+    return [
+        at_most("`Scalar::record`, median", 40, ours("hot_path", "scalar/p50"), "ns"),
+        at_most("`Scalar::record`, p99.9, paced", 1000, ours("hot_path", "scalar/p99.9"), "ns"),
+        at_least("`Scalar::record` against tensorboardX `add_scalar`", 300,
+                 scalar_peer * 1e3 / ours("hot_path", "scalar/p50"), "times"),
+        at_least("sustained scalars to disk, one thread", 3, ours("throughput", "scalars_1_threads"), "M/s"),
+        at_least("sustained scalars to disk, two threads", 3, ours("throughput", "scalars_2_threads"), "M/s"),
+        at_most("`histogram` of 1M f32, caller, against memcpy", 1.3,
+                ours("hot_path", "histogram_1m/p50") / memcpy_1m, "times"),
+        at_most("the same, frozen: nothing is copied", 0.05,
+                ours("hot_path", "histogram_1m_frozen/p50") / memcpy_1m, "times"),
+        at_most("`histogram` of 1M f32, backend", 1.5, backend_1m, "ms"),
+        at_least("the same against tensorboardX `add_histogram`", 8, peer("tensorboardX/histogram_1m") / backend_1m, "times"),
+        at_least("statistics of 16M f32 from DRAM against memcpy", 0.6 if wide else 0.4,
+                 rate("stats", f"BM_stats/normal/{dram}") / rate("stats", f"BM_memcpy/{dram}"), "times"),
+        at_least("statistics in cache", 8 if wide else 6, rate("stats", f"BM_stats/normal/{cache}"), "GB/s"),
+        at_least("statistics with histogram, 16M f32", 2.5, rate("stats", f"BM_histogram/normal/{dram}"), "GB/s"),
+        at_least("the same on all-equal data", 2.5, rate("stats", f"BM_histogram/equal/{dram}"), "GB/s"),
+        at_least("statistics of 16M f32 against numpy", 4,
+                 peer("numpy/statistics_16m") * 1e-3 / results["stats"][f"BM_stats/normal/{dram}"]["seconds"], "times"),
+        at_least(f"image 256x256 RGB, encode, against {image_peer} `add_image`", 30,
+                 peer(f"{image_peer}/image_256_noise") * 1e-3 / results["formats"]["BM_PngEncodeNoise/256"]["seconds"], "times"),
+        at_most("idle backend", 0.5, ours("idle", "idle"), "% of a core"),
+        at_most("memory at 64 MiB while producing 10 GiB", 64 + 1, ours("memory", "wait/peak"), "MiB"),
+        at_most("statistics file, a tensor and step", 100, ours("throughput", "stats_bytes"), "bytes"),
+    ]

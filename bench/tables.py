@@ -1,0 +1,101 @@
+"""The tables of bench/results.md, one a question."""
+
+HOT_PATH = [
+    ("scalar", "`Scalar::record`"),
+    ("scalar_two_threads", "the same, when another thread records too"),
+    ("scalar_by_name", "`Recorder::scalar`, by name"),
+    ("probe_wanted", "`Probe::wanted`, not due"),
+    ("step", "a step, begun and ended"),
+    ("step_with_probe", "the same with `Probe::record` of 4096 f32"),
+]
+TENSORS = [
+    ("memcpy_1m", "memcpy of 1M f32 into warm memory"),
+    ("histogram_1m", "`Recorder::histogram` of 1M f32"),
+    ("histogram_1m_frozen", "the same, frozen"),
+]
+THROUGHPUT = [
+    ("scalars_1_threads", "scalars to disk, one thread"),
+    ("scalars_1_threads/backend", "CPU of the backend a scalar"),
+    ("scalars_2_threads", "scalars to disk, two threads"),
+    ("scalars_2_threads/backend", "CPU of the backend a scalar"),
+    ("histogram_1m/backend", "histogram of 1M normal f32, CPU of the backend"),
+    ("histogram_1m/latency", "the same, from the call until it is in the file"),
+    ("histogram_1m_equal/backend", "histogram of 1M equal f32, CPU of the backend"),
+    ("image_256_noise/backend", "image 256x256 RGB of noise, CPU of the backend"),
+    ("image_256_noise/latency", "the same, from the call until it is in the file"),
+    ("image_256_smooth/backend", "smooth image 256x256 RGB, CPU of the backend"),
+    ("stats_bytes", "statistics file, a tensor and step"),
+    ("stats_histogram_bytes", "the same with histograms of 4096 normal f32"),
+]
+MEMORY = [
+    ("first_recorder", "the first recorder of a process: code, tables, ring"),
+    ("wait/peak", "peak growth, waiting for room"),
+    ("wait/time", "time for 10 GiB"),
+    ("drop/peak", "peak growth, dropping"),
+    ("drop/dropped", "dropped, all counted"),
+]
+
+
+def markdown_table(head, rows):
+    line = lambda cells: "| " + " | ".join(cells) + " |"
+    return [line(head), line(["---"] * len(head))] + [line(row) for row in rows]
+
+
+def number(value):
+    """Three digits that count, never an exponent."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def nanoseconds(value):
+    for unit, scale in (("ms", 1e6), ("us", 1e3)):
+        if value >= scale:
+            return f"{number(value / scale)} {unit}"
+    return f"{number(value)} ns"
+
+
+def by_name(name):
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in name.split("/")]
+
+
+def plain(results, rows):
+    return [[label, f"{number(results[name][0])} {results[name][1]}"] for name, label in rows if name in results]
+
+
+def google(results):
+    def rate(found):
+        if found["bytes"]:
+            return f"{found['bytes'] / 1e9:.3g} GB/s"
+        return f"{found['items'] / 1e6:.3g} M/s" if found["items"] else ""
+
+    return [[f"`{name}`", nanoseconds(results[name]["seconds"] * 1e9), rate(results[name])]
+            for name in sorted(results, key=by_name)]
+
+
+def tables(results):
+    hot = results["hot_path"]
+    clock = hot["clock"][0]
+
+    def time(name):
+        return nanoseconds(hot[name][0]) if name in hot else ""
+
+    yield ("What a recording thread pays",
+           f"Paced calls, each timed alone; reading the clock took {clock:.0f} ns and is subtracted. In a burst, one call "
+           f"after the other, `Scalar::record` takes {hot['scalar/burst'][0]:.1f} ns.",
+           ["call", "p50", "p99", "p99.9"],
+           [[label] + [time(f"{name}/{p}") for p in ("p50", "p99", "p99.9")] for name, label in HOT_PATH])
+    yield ("What it pays for a tensor",
+           f"In turns, every few milliseconds. The very first histogram took {time('histogram_1m/first')}: it maps the "
+           "memory that later ones use again.",
+           ["call", "p50", "p99"], [[label, time(f"{name}/p50"), time(f"{name}/p99")] for name, label in TENSORS])
+    yield ("What the backend gets through", "Nothing was dropped, and everything was read back.", ["what", "measured"],
+           plain(results["throughput"], THROUGHPUT))
+    yield ("What an idle recorder costs", "Open, nothing recorded for 5 s.", ["what", "measured"],
+           plain(results["idle"], [("idle", "CPU of the backend")]))
+    yield ("Whether memory stays within the budget", "10 GiB of tensors of many sizes against 64 MiB.",
+           ["what", "measured"], plain(results["memory"], MEMORY))
+    yield ("What the peers take", "CPU time of the caller's thread, medians.", ["what", "measured"],
+           plain(results["peers"], [(name, f"`{name}`") for name in results["peers"]]))
+    yield ("How fast statistics are", "Google Benchmark, CPU time, medians of five; the number is how many values.",
+           ["benchmark", "time", "rate"], google(results["stats"]))
+    yield ("How fast formats are", "Google Benchmark, CPU time, medians of five.", ["benchmark", "time", "rate"],
+           google(results["formats"]))
