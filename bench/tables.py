@@ -27,6 +27,10 @@ THROUGHPUT = [
     ("stats_bytes", "statistics file, a tensor and step"),
     ("stats_histogram_bytes", "the same with histograms of 4096 normal f32"),
 ]
+IDLE = [
+    ("idle", "CPU of the backend"),
+    ("floor", "CPU of a thread that only sleeps, 10 ms at a time"),
+]
 MEMORY = [
     ("first_recorder", "the first recorder of a process: code, tables, ring"),
     ("wait/peak", "peak growth, waiting for room"),
@@ -79,8 +83,8 @@ def tables(results):
         return nanoseconds(hot[name][0]) if name in hot else ""
 
     yield ("What a recording thread pays",
-           f"Paced calls, each timed alone; reading the clock took {clock:.0f} ns and is subtracted. In a burst, one call "
-           f"after the other, `Scalar::record` takes {hot['scalar/burst'][0]:.1f} ns.",
+           f"Paced calls, each timed alone; reading the clock took {clock:.0f} ns and is subtracted. In a burst, one "
+           f"call after the other, `Scalar::record` takes {hot['scalar/burst'][0]:.1f} ns.",
            ["call", "p50", "p99", "p99.9"],
            [[label] + [time(f"{name}/{p}") for p in ("p50", "p99", "p99.9")] for name, label in HOT_PATH])
     yield ("What it pays for a tensor",
@@ -90,7 +94,7 @@ def tables(results):
     yield ("What the backend gets through", "Nothing was dropped, and everything was read back.", ["what", "measured"],
            plain(results["throughput"], THROUGHPUT))
     yield ("What an idle recorder costs", "Open, nothing recorded for 5 s.", ["what", "measured"],
-           plain(results["idle"], [("idle", "CPU of the backend")]))
+           plain(results["idle"], IDLE))
     yield ("Whether memory stays within the budget", "10 GiB of tensors of many sizes against 64 MiB.",
            ["what", "measured"], plain(results["memory"], MEMORY))
     yield ("What the peers take", "CPU time of the caller's thread, medians.", ["what", "measured"],
