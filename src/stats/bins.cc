@@ -36,6 +36,10 @@ Rows four_rows(const double* values) noexcept {
   return {near_row(values[0]), near_row(values[1]), near_row(values[2]), near_row(values[3])};
 }
 
+std::size_t far_index(std::int32_t key) noexcept {
+  return static_cast<std::size_t>(std::int64_t{key} + Histogram::kMaxKey);
+}
+
 }  // namespace
 
 void BinTables::add(const float* values, std::size_t count, const BlockSums& sums) { add_values(values, count, sums); }
@@ -76,7 +80,7 @@ void BinTables::add_near(const T* values, std::size_t count) {
 template <class T>
 void BinTables::add_mixed(const T* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    const double x = static_cast<double>(values[i]);
+    const auto x = static_cast<double>(values[i]);
     const double magnitude = std::abs(x);
     if (magnitude >= kNearMin && magnitude < kNearEnd) {
       ++near_[i % kTables][near_row(values[i])];
@@ -94,12 +98,14 @@ void BinTables::add_far(double value) {
   if (key < -Histogram::kMaxKey || key > Histogram::kMaxKey) return;  // not finite any more: see drain
   far_low_ = std::min(far_low_, key);
   far_high_ = std::max(far_high_, key);
-  ++far_[static_cast<std::size_t>(key + Histogram::kMaxKey)];
+  ++far_[far_index(key)];
 }
 
 void BinTables::take_near(std::uint32_t row, std::int32_t key) {
   std::uint64_t count = 0;
-  for (auto& table : near_) count += std::exchange(table[row], 0);
+  for (const auto& table : near_) count += table[row];
+  if (count == 0) return;  // most rows of a small tensor: nothing to write
+  for (auto& table : near_) table[row] = 0;
   take(key, count);
 }
 
@@ -119,7 +125,7 @@ void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
     take_near(row, static_cast<std::int32_t>(row) + kKeyOfRow);
   }
   for (std::int32_t key = far_low_; key <= far_high_; ++key) {
-    take(key, std::exchange(far_[static_cast<std::size_t>(key + Histogram::kMaxKey)], 0));
+    take(key, std::exchange(far_[far_index(key)], 0));
   }
   for (auto& table : near_) pending_ -= std::exchange(table[0], 0) + std::exchange(table[kSign], 0);
   // Whatever is left was counted in rows that the sums knew nothing of: somebody wrote to the values while they were

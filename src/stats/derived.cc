@@ -21,7 +21,8 @@ Range range_of(const Summary& summary, std::int32_t key) noexcept {
 }
 
 // What a magnitude becomes when it is rounded to a target, in ascending order.
-enum Outcome : std::uint8_t { kZero, kVanishes, kSubnormal, kNormal, kOverflows, kOutcomes };
+enum class Outcome : std::uint8_t { zero, vanishes, subnormal, normal, overflows };
+constexpr std::size_t kOutcomes = 5;
 
 struct Limits {
   double vanishes;          // up to here: half the smallest subnormal, which ties to zero
@@ -40,11 +41,12 @@ constexpr Limits limits_of(Target target) noexcept {
 }
 
 Outcome outcome_of(double magnitude, const Limits& limits) noexcept {
-  if (magnitude == 0) return kZero;
-  if (magnitude <= limits.vanishes) return kVanishes;
-  if (magnitude < limits.normal) return kSubnormal;
-  if (magnitude < limits.overflows || (magnitude == limits.overflows && !limits.overflows_at_limit)) return kNormal;
-  return kOverflows;
+  if (magnitude == 0) return Outcome::zero;
+  if (magnitude <= limits.vanishes) return Outcome::vanishes;
+  if (magnitude < limits.normal) return Outcome::subnormal;
+  if (magnitude < limits.overflows || (magnitude == limits.overflows && !limits.overflows_at_limit))
+    return Outcome::normal;
+  return Outcome::overflows;
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ double percentile(const Summary& summary, const Histogram& histogram, double q) 
 
 std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram& histogram, int buckets) {
   if (summary.finite() == 0 || histogram.bins().empty()) return {};
-  const double total = static_cast<double>(histogram.total());
+  const auto total = static_cast<double>(histogram.total());
   if (summary.min == summary.max) return {{summary.min, summary.max, total}};
   const auto size = static_cast<std::size_t>(std::max(buckets, 1));
   std::vector<Bucket> result(size);
@@ -84,7 +86,7 @@ std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram&
   for (const Histogram::Bin& bin : histogram.bins()) {
     const Range range = range_of(summary, bin.key);
     while (first + 1 < size && result[first].right <= range.low) ++first;
-    double rest = static_cast<double>(bin.count);
+    auto rest = static_cast<double>(bin.count);
     std::size_t last = first;
     for (; last + 1 < size && result[last].right <= range.high; ++last) {
       const double width = result[last].right - std::max(result[last].left, range.low);
@@ -98,22 +100,25 @@ std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram&
 }
 
 CastRisk cast_risk(const Summary& summary, const Histogram& histogram, Target target) noexcept {
-  const double total = static_cast<double>(histogram.total());
+  const auto total = static_cast<double>(histogram.total());
   if (total == 0) return {};
   const Limits limits = limits_of(target);
   std::array<Share, kOutcomes> counts{};
   for (const Histogram::Bin& bin : histogram.bins()) {
     const Range range = range_of(summary, bin.key);
-    const Outcome a = outcome_of(std::abs(range.low), limits);
-    const Outcome b = outcome_of(std::abs(range.high), limits);
+    const auto a = static_cast<std::size_t>(outcome_of(std::abs(range.low), limits));
+    const auto b = static_cast<std::size_t>(outcome_of(std::abs(range.high), limits));
     const auto count = static_cast<double>(bin.count);
     if (a == b) counts[a].low += count;
-    for (int outcome = std::min(a, b); outcome <= std::max(a, b); ++outcome) {
-      counts[static_cast<std::size_t>(outcome)].high += count;
-    }
+    for (std::size_t outcome = std::min(a, b); outcome <= std::max(a, b); ++outcome) counts[outcome].high += count;
   }
-  const auto share = [&](Outcome outcome) { return Share{counts[outcome].low / total, counts[outcome].high / total}; };
-  return {.overflow = share(kOverflows), .underflow = share(kVanishes), .subnormal = share(kSubnormal)};
+  const auto share = [&](Outcome outcome) {
+    const Share& all = counts[static_cast<std::size_t>(outcome)];
+    return Share{all.low / total, all.high / total};
+  };
+  return {.overflow = share(Outcome::overflows),
+          .underflow = share(Outcome::vanishes),
+          .subnormal = share(Outcome::subnormal)};
 }
 
 }  // namespace sonde::stats

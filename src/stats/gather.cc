@@ -71,8 +71,8 @@ bool is_float_exact(DType dtype) noexcept {
 }
 
 void gather(DType dtype, const std::byte* at, std::int64_t count, std::int64_t stride, float* out) noexcept {
-  static const Table kE4m3 = make_table<Float8E4M3>();
-  static const Table kE5m2 = make_table<Float8E5M2>();
+  static const Table e4m3 = make_table<Float8E4M3>();
+  static const Table e5m2 = make_table<Float8E5M2>();
   switch (dtype) {
     case DType::boolean:
       for (std::int64_t i = 0; i < count; ++i) out[i] = load<std::uint8_t>(at + i * stride) != 0 ? 1.0F : 0.0F;
@@ -81,8 +81,8 @@ void gather(DType dtype, const std::byte* at, std::int64_t count, std::int64_t s
     case DType::i16: cast<std::int16_t>(at, count, stride, out); break;
     case DType::u8: cast<std::uint8_t>(at, count, stride, out); break;
     case DType::u16: cast<std::uint16_t>(at, count, stride, out); break;
-    case DType::f8_e4m3: look_up(at, count, stride, kE4m3, out); break;
-    case DType::f8_e5m2: look_up(at, count, stride, kE5m2, out); break;
+    case DType::f8_e4m3: look_up(at, count, stride, e4m3, out); break;
+    case DType::f8_e5m2: look_up(at, count, stride, e5m2, out); break;
     case DType::f16: widen(at, count, stride, widen_f16, out); break;
     case DType::bf16: widen(at, count, stride, widen_bf16, out); break;
     default: cast<float>(at, count, stride, out); break;

@@ -11,15 +11,16 @@ namespace {
 constexpr int kMinExponent = -1074;  // of the smallest subnormal double
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
-// The smallest double that is not below (16 + sixteenths) * 2^(exponent - 4). Down where doubles are coarser than
-// bins, that makes the bounds of a bin exact for the doubles in it.
+// The smallest double that is not below 2^exponent * (1 + sixteenths / 16). Down where doubles are coarser than bins,
+// that makes the bounds of a bin exact for the doubles in it. 2^1024 is infinite.
 double bin_edge(int exponent, int sixteenths) noexcept {
+  if (exponent >= -1022) {
+    return std::bit_cast<double>(((std::int64_t{exponent} + 1023) << 52) | (std::int64_t{sixteenths} << 48));
+  }
   const int significand = 16 + sixteenths;
-  const int scale = exponent - 4;
-  if (scale >= kMinExponent) return std::ldexp(static_cast<double>(significand), scale);
-  const int shift = kMinExponent - scale;
+  const int shift = std::max(0, kMinExponent - (exponent - 4));
   const int units = (significand + (1 << shift) - 1) >> shift;
-  return std::ldexp(static_cast<double>(units), kMinExponent);
+  return std::ldexp(static_cast<double>(units), exponent - 4 + shift);
 }
 
 // The edge below (or at) the values with a positive key; for kMaxKey + 1 it is infinite.
@@ -59,8 +60,7 @@ Result<Histogram> Histogram::from_bins(std::vector<Bin> bins) {
                                        std::to_string(kMaxKey));
     }
   }
-  const auto by_key = [](const Bin& a, const Bin& b) { return a.key < b.key; };
-  if (!std::is_sorted(bins.begin(), bins.end(), by_key)) std::sort(bins.begin(), bins.end(), by_key);
+  if (!std::ranges::is_sorted(bins, {}, &Bin::key)) std::ranges::sort(bins, {}, &Bin::key);
   std::size_t kept = 0;
   for (const Bin bin : bins) {
     if (bin.count == 0) continue;

@@ -150,26 +150,28 @@ std::size_t take_finite_values(const T* HWY_RESTRICT values, std::size_t count, 
 
 }  // namespace
 
-BlockSums SumFloats(const float* values, std::size_t count) { return sum_values<float, Smallest::skip>(values, count); }
-BlockSums SumFloatsFindSmallest(const float* values, std::size_t count) {
+BlockSums sum_floats(const float* values, std::size_t count) {
+  return sum_values<float, Smallest::skip>(values, count);
+}
+BlockSums sum_floats_find_smallest(const float* values, std::size_t count) {
   return sum_values<float, Smallest::find>(values, count);
 }
-BlockSums SumDoubles(const double* values, std::size_t count) {
+BlockSums sum_doubles(const double* values, std::size_t count) {
   return sum_values<double, Smallest::skip>(values, count);
 }
-BlockSums SumDoublesFindSmallest(const double* values, std::size_t count) {
+BlockSums sum_doubles_find_smallest(const double* values, std::size_t count) {
   return sum_values<double, Smallest::find>(values, count);
 }
 
-std::size_t TakeFiniteFloats(const float* values, std::size_t count, float* out, NonFinite& rest) {
+std::size_t take_finite_floats(const float* values, std::size_t count, float* out, NonFinite& rest) {
   return take_finite_values(values, count, out, rest);
 }
-std::size_t TakeFiniteDoubles(const double* values, std::size_t count, double* out, NonFinite& rest) {
+std::size_t take_finite_doubles(const double* values, std::size_t count, double* out, NonFinite& rest) {
   return take_finite_values(values, count, out, rest);
 }
 
 // By integers, since Highway's conversion takes infinities and NaN for numbers where the CPU has none of its own.
-void WidenF16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
+void widen_f16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<std::uint16_t, decltype(d)> narrow;
@@ -191,7 +193,7 @@ void WidenF16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* 
   for (; i < count; ++i) out[i] = to_float(Float16{bits[i]});
 }
 
-void WidenBf16(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
+void widen_bf16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
   const hn::RebindToUnsigned<decltype(d)> wide;
   const hn::Rebind<std::uint16_t, decltype(d)> narrow;
@@ -210,39 +212,39 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sonde::stats {
 
-HWY_EXPORT(SumFloats);
-HWY_EXPORT(SumFloatsFindSmallest);
-HWY_EXPORT(SumDoubles);
-HWY_EXPORT(SumDoublesFindSmallest);
-HWY_EXPORT(TakeFiniteFloats);
-HWY_EXPORT(TakeFiniteDoubles);
-HWY_EXPORT(WidenF16);
-HWY_EXPORT(WidenBf16);
+HWY_EXPORT(sum_floats);
+HWY_EXPORT(sum_floats_find_smallest);
+HWY_EXPORT(sum_doubles);
+HWY_EXPORT(sum_doubles_find_smallest);
+HWY_EXPORT(take_finite_floats);
+HWY_EXPORT(take_finite_doubles);
+HWY_EXPORT(widen_f16_on_target);
+HWY_EXPORT(widen_bf16_on_target);
 
 BlockSums sum_block(const float* values, std::size_t count, Smallest smallest) noexcept {
-  return smallest == Smallest::find ? HWY_DYNAMIC_DISPATCH(SumFloatsFindSmallest)(values, count)
-                                    : HWY_DYNAMIC_DISPATCH(SumFloats)(values, count);
+  return smallest == Smallest::find ? HWY_DYNAMIC_DISPATCH(sum_floats_find_smallest)(values, count)
+                                    : HWY_DYNAMIC_DISPATCH(sum_floats)(values, count);
 }
 
 BlockSums sum_block(const double* values, std::size_t count, Smallest smallest) noexcept {
-  return smallest == Smallest::find ? HWY_DYNAMIC_DISPATCH(SumDoublesFindSmallest)(values, count)
-                                    : HWY_DYNAMIC_DISPATCH(SumDoubles)(values, count);
+  return smallest == Smallest::find ? HWY_DYNAMIC_DISPATCH(sum_doubles_find_smallest)(values, count)
+                                    : HWY_DYNAMIC_DISPATCH(sum_doubles)(values, count);
 }
 
 std::size_t take_finite(const float* values, std::size_t count, float* out, NonFinite& rest) noexcept {
-  return HWY_DYNAMIC_DISPATCH(TakeFiniteFloats)(values, count, out, rest);
+  return HWY_DYNAMIC_DISPATCH(take_finite_floats)(values, count, out, rest);
 }
 
 std::size_t take_finite(const double* values, std::size_t count, double* out, NonFinite& rest) noexcept {
-  return HWY_DYNAMIC_DISPATCH(TakeFiniteDoubles)(values, count, out, rest);
+  return HWY_DYNAMIC_DISPATCH(take_finite_doubles)(values, count, out, rest);
 }
 
 void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(WidenF16)(bits, count, out);
+  HWY_DYNAMIC_DISPATCH(widen_f16_on_target)(bits, count, out);
 }
 
 void widen_bf16(const std::uint16_t* bits, std::size_t count, float* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(WidenBf16)(bits, count, out);
+  HWY_DYNAMIC_DISPATCH(widen_bf16_on_target)(bits, count, out);
 }
 
 }  // namespace sonde::stats

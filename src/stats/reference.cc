@@ -54,6 +54,7 @@ Histogram reference_histogram(std::span<const double> values) {
     if (std::isfinite(x)) ++counts[Histogram::key_of(x)];
   }
   std::vector<Histogram::Bin> bins;
+  bins.reserve(counts.size());
   for (const auto& [key, count] : counts) bins.push_back({key, count});
   return *Histogram::from_bins(std::move(bins));
 }
