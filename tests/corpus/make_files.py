@@ -122,6 +122,7 @@ def make_png():
         rows += bytes([y]) + ((row - guess) % 256).astype("u1").tobytes()
     packed = zlib.compress(rows)
     header = struct.pack(">IIBBBBB", 4, 5, 8, 2, 0, 0, 0)
+    write("png/rows_for_the_fuzzer", header + rows)
     write(
         "png/filters.png",
         b"\x89PNG\r\n\x1a\n"
