@@ -102,7 +102,7 @@ std::string_view get_text(pbf_reader& reader) {
   const protozero::data_view view = reader.get_view();
   return {view.data(), view.size()};
 }
-pbf_reader reader_of(std::string_view bytes) { return pbf_reader(bytes.data(), bytes.size()); }
+pbf_reader reader_of(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
 std::string dtype_text(std::int64_t number_of_type) {
   if (number_of_type == kTfString) return "string";

@@ -49,8 +49,8 @@ struct ScalarSizes {
 };
 
 // Fields of Summary.Value, straight to memory that is known to be large enough.
-char* put_scalar_value(char* to, const ScalarSizes& sizes, std::string_view tag, double value, Precision precision,
-                       bool with_metadata) noexcept {
+void put_scalar_value(char* to, const ScalarSizes& sizes, std::string_view tag, double value, Precision precision,
+                      bool with_metadata) noexcept {
   *to++ = '\x0a';  // tag = 1
   to = put_raw_varint(to, tag.size());
   to = put_raw(to, tag);
@@ -66,9 +66,8 @@ char* put_scalar_value(char* to, const ScalarSizes& sizes, std::string_view tag,
   if (with_metadata) {
     *to++ = '\x4a';  // metadata = 9
     *to++ = static_cast<char>(kScalarMetadata.size());
-    to = put_raw(to, kScalarMetadata);
+    put_raw(to, kScalarMetadata);
   }
-  return to;
 }
 
 void put_time(std::string& event, double wall_time, std::int64_t step) {
@@ -118,7 +117,7 @@ void put_scalar_event(std::string& file, double wall_time, std::int64_t step, st
   to = put_raw_varint(to, summary);
   *to++ = '\x0a';  // value = 1
   to = put_raw_varint(to, sizes.value);
-  to = put_scalar_value(to, sizes, tag, value, precision, with_metadata);
+  put_scalar_value(to, sizes, tag, value, precision, with_metadata);
   tfrecord::seal(payload, length);
 }
 

@@ -29,7 +29,7 @@ std::string_view get_text(pbf_reader& reader) {
   return {view.data(), view.size()};
 }
 Bytes get_bytes(pbf_reader& reader) { return as_bytes(get_text(reader)); }
-pbf_reader reader_of(Bytes bytes) { return pbf_reader(as_text(bytes).data(), bytes.size()); }
+pbf_reader reader_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 void decode_shape(Bytes message, Shape& shape) {
   shape = {};

@@ -19,7 +19,7 @@ using protozero::pbf_wire_type;
 
 constexpr std::int64_t kMaxRepeated = std::int64_t{1} << 20;
 
-pbf_reader reader_of(Bytes bytes) { return pbf_reader(as_text(bytes).data(), bytes.size()); }
+pbf_reader reader_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 Bytes get_bytes(pbf_reader& reader) {
   const protozero::data_view view = reader.get_view();
   return as_bytes({view.data(), view.size()});
