@@ -13,6 +13,7 @@ namespace {
 
 Status invalid(std::string sentence) { return {Code::invalid_argument, std::move(sentence)}; }
 
+// "--output" of "-o,--output".
 std::string long_name(const std::string& name) { return name.substr(name.find("--")); }
 
 template <class T>
@@ -67,16 +68,20 @@ Status unexpected(const std::string& word, const Flags& flags) {
   return invalid("there is no option '" + name + "'" + did_you_mean(name, names));
 }
 
-Status missing_value(const std::vector<Bound>& bound, const std::vector<std::string>& arguments) {
-  // CLI11 does not say which option it was in a form that suits a sentence. It is the last one without its value.
-  for (const Bound& one : bound) {
-    if (one.flag->value.empty() || arguments.empty()) continue;
-    const std::string name = long_name(one.flag->name);
-    if (arguments.back() == name || (one.flag->name != name && arguments.back() == one.flag->name.substr(0, 2))) {
-      return invalid(name + " needs a value: " + name + " " + one.flag->value);
+Status lacks_value(const Flags::Flag& flag) { return invalid(long_name(flag.name) + " needs a value, " + flag.value); }
+
+// CLI11 does not name the option in a form that suits a sentence: it is a switch with a value, or one that lacks it.
+Status mismatch(const Flags& flags, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    const bool last = i + 1 == arguments.size() || name + "=" == arguments[i];
+    for (const Flags::Flag& flag : flags.all_options()) {
+      if (name != long_name(flag.name) && name != flag.name.substr(0, flag.name.find(','))) continue;
+      if (flag.value.empty() && name != arguments[i]) return invalid(name + " takes no value");
+      if (!flag.value.empty() && last) return lacks_value(flag);
     }
   }
-  return invalid("an option has too few or too many values");
+  return invalid("an option lacks its value");
 }
 
 }  // namespace
@@ -98,7 +103,7 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
     for (const Flags::Flag& flag : *group) {
       Bound& one = bound.emplace_back(Bound{&flag, nullptr});
       if (std::holds_alternative<bool*>(flag.target)) {
-        one.option = app.add_flag(flag.name, one.given);
+        one.option = app.add_flag(flag.name, one.given)->disable_flag_override();
       } else if (std::holds_alternative<std::vector<std::string>*>(flag.target)) {
         one.option = app.add_option(flag.name, one.texts);
       } else {
@@ -112,7 +117,7 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
     const std::vector<std::string> left = app.remaining();
     return unexpected(left.empty() ? "" : left.front(), flags);
   } catch (const CLI::ArgumentMismatch&) {
-    return missing_value(bound, arguments);
+    return mismatch(flags, arguments);
   } catch (const CLI::Error& error) {
     return invalid(error.what());
   }
@@ -121,6 +126,8 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
       if (one.flag->required) return invalid(one.flag->name + " is missing: " + one.flag->help);
       continue;
     }
+    // Nobody means a file named "--full".
+    if (!one.flag->value.empty() && one.texts.back().starts_with("--")) return lacks_value(*one.flag);
     if (Status status = std::visit(Assign{*one.flag, one.texts}, one.flag->target); !status) return status;
   }
   return Status::success();

@@ -18,6 +18,7 @@ struct PictureRequest {
 };
 
 // Writes the picture; the result says what was drawn: "a.png: 199 x 99 pixels, f32[1,24,24,32] read as NHWC".
-Result<std::string> write_picture(const TensorView& view, const stats::Summary& summary, const PictureRequest& request);
+Result<std::string> write_picture(const TensorView& tensor, const stats::Summary& summary,
+                                  const PictureRequest& request);
 
 }  // namespace sonde::cli
