@@ -10,6 +10,12 @@ import unittest
 PROJECT = pathlib.Path(os.environ["SONDE_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["SONDE_BUILD_DIR"])
 
+# Cheap to compile, as most tests here are not about it.
+SMALL = """# A document
+```cpp
+int main() { return 0; }
+```
+"""
 GOOD = """# A document
 <!-- given: sonde::Recorder& rec -->
 ```cpp
@@ -40,7 +46,7 @@ class APlantedMistake(unittest.TestCase):
         shutil.copytree(PROJECT / "include", self.folder / "include")
         shutil.copytree(PROJECT / "tools", self.folder / "tools")
         shutil.copy(PROJECT / "Makefile", self.folder)
-        (self.folder / "README.md").write_text(GOOD)
+        (self.folder / "README.md").write_text(SMALL)
 
     def assert_found(self, text: str, *parts: str) -> None:
         """With `text` in a second document, one problem is reported, in its second line."""
@@ -54,6 +60,7 @@ class APlantedMistake(unittest.TestCase):
             self.assertIn(part, done.stderr)
 
     def test_nothing_planted_is_clean(self):
+        (self.folder / "README.md").write_text(SMALL + GOOD)
         done = check(self.folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
