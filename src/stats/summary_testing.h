@@ -31,7 +31,9 @@ inline std::string difference(const Summary& got, const Summary& expected) {
     out << name << " is " << a << " and should be " << b << "; ";
     text += out.str();
   };
-  const auto exact = [&](const char* name, auto a, auto b) { compare(name, a, b, a == b || (a != a && b != b)); };
+  const auto exact = [&](const char* name, auto a, auto b) {
+    compare(name, a, b, near(static_cast<double>(a), static_cast<double>(b), 0));
+  };
   exact("count", got.count, expected.count);
   exact("nan", got.nan, expected.nan);
   exact("positive_infinity", got.positive_infinity, expected.positive_infinity);
