@@ -8,9 +8,9 @@
 #include <fstream>
 #include <mutex>
 
+#include "record/log_testing.h"
 #include "record/pool.h"
 #include "record/ring.h"
-#include "record/log_testing.h"
 #include "sonde/recorder.h"
 
 namespace sonde::record {
