@@ -81,7 +81,8 @@ void check_derived(const Summary& summary, const Histogram& histogram) {
 
 void check(ByteReader& reader, DType dtype) {
   const std::size_t offset = reader.get<std::uint8_t>() % 8U;
-  const std::int64_t stride = reader.get<std::int8_t>();
+  const std::int64_t stride_byte = reader.get<std::uint8_t>();
+  const std::int64_t stride = stride_byte < 128 ? stride_byte : stride_byte - 256;
   const std::int64_t columns = 1 + reader.get<std::uint8_t>() % 40;
   const std::int64_t cut = reader.get<std::uint8_t>();
   reader.take(std::min(offset, reader.remaining()));
