@@ -4,14 +4,14 @@
 #include <charconv>
 #include <cmath>
 
-#include "policy/tags.h"
+#include "base/utf8.h"
 
 namespace sonde::cli {
 
 std::string json_text(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
-  for (char c : policy::valid_utf8(text)) {
+  for (char c : valid_utf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out += {'\\', c};

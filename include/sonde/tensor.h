@@ -19,6 +19,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sonde/export.h"
 
@@ -251,5 +252,15 @@ struct TensorArg {
 // holding it is not enough, since a held tensor can still be overwritten in place. The owner is released on a thread
 // that records (or in flush and close), never on the backend.
 inline TensorArg frozen(const TensorView& view, std::shared_ptr<const void> owner) { return {view, std::move(owner)}; }
+
+// A tensor that owns its elements: what reading a file returns.
+struct Tensor {
+  DType dtype = DType::f32;
+  Shape shape = {0};
+  std::vector<std::byte> data;  // dense, row-major, in this machine's byte order
+
+  // Valid as long as the tensor lives and its data are not resized.
+  TensorView view() const noexcept { return sonde::view(data.data(), dtype, shape); }
+};
 
 }  // namespace sonde

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "record/backend.h"
 #include "record/output.h"
 #include "tensor/copy.h"
@@ -80,7 +81,7 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
     reject({Code::invalid_argument, "the name of a probe is empty or longer than 64 KiB"});
     return nullptr;
   }
-  std::string valid = policy::valid_utf8(name);
+  std::string valid = valid_utf8(name);
   if (options.when) has_conditions_.store(true, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
   for (const ProbeEntry& entry : probes_) {
@@ -89,7 +90,7 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
   return &probes_.emplace_back(ProbeEntry{static_cast<std::uint32_t>(probes_.size()), std::move(valid), options});
 }
 
-std::optional<std::uint32_t> Channel::tag(std::string_view name, policy::Plugin plugin) {
+std::optional<std::uint32_t> Channel::tag(std::string_view name, tags::Plugin plugin) {
   if (!is_open()) {
     count_rejected();
     return std::nullopt;

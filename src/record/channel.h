@@ -52,7 +52,7 @@ class Channel {
   std::int64_t next_evaluation() noexcept { return evaluations_.fetch_add(1, std::memory_order_relaxed); }
 
   // The id for a value of this plugin; nothing, and counted, where the recorder is closed or the name unusable.
-  std::optional<std::uint32_t> tag(std::string_view name, policy::Plugin plugin);
+  std::optional<std::uint32_t> tag(std::string_view name, tags::Plugin plugin);
   // A payload without tensor.
   Payload* stage(Job job);
   // A payload with a copy of the tensor, or a share in it. Null, and counted, where it is invalid or there is no room.

@@ -211,12 +211,12 @@ void Output::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& 
   open->tensors.push_back(std::move(tensor));
 }
 
-std::optional<sinks::Tag> Output::probe_tag(const StepData::Tensor& tensor, bool evaluation, policy::Plugin plugin) {
-  const policy::TensorId id = {.name = tensor.probe->name,
-                               .kind = tensor.probe->options.kind,
-                               .occurrence = tensor.record.occurrence,
-                               .evaluation = evaluation};
-  auto resolved = channel_.tags().resolve(policy::tag_of(id, plugin), plugin);
+std::optional<sinks::Tag> Output::probe_tag(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
+  const tags::TensorId id = {.name = tensor.probe->name,
+                             .kind = tensor.probe->options.kind,
+                             .occurrence = tensor.record.occurrence,
+                             .evaluation = evaluation};
+  auto resolved = channel_.tags().resolve(tags::tag_of(id, plugin), plugin);
   if (resolved) return tag(*resolved);
   note(resolved.error());
   return std::nullopt;
@@ -225,7 +225,7 @@ std::optional<sinks::Tag> Output::probe_tag(const StepData::Tensor& tensor, bool
 void Output::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, const TensorView& view, bool evaluation) {
   const ProbeOptions& options = tensor.probe->options;
   if (has(options.keep, Keep::image)) {
-    if (const auto image_tag = probe_tag(tensor, evaluation, policy::Plugin::images)) {
+    if (const auto image_tag = probe_tag(tensor, evaluation, tags::Plugin::images)) {
       const sinks::Value value = sinks::ImageValue{*image_tag, view, options.layout, &options.image};
       write(stamp, {&value, 1});
     }
@@ -275,7 +275,7 @@ void Output::write_histograms(const sinks::Stamp& stamp, const StepData& data, b
   std::vector<sinks::Value> values;
   for (const StepData::Tensor& tensor : data.tensors) {
     if (!tensor.record.histogram) continue;
-    if (const auto histogram_tag = probe_tag(tensor, evaluation, policy::Plugin::histograms)) {
+    if (const auto histogram_tag = probe_tag(tensor, evaluation, tags::Plugin::histograms)) {
       values.emplace_back(sinks::HistogramValue{*histogram_tag, tensor.buckets});
     }
   }
@@ -287,7 +287,7 @@ void Output::write_histograms(const sinks::Stamp& stamp, const StepData& data, b
 void Output::lose(double wall_time, const sinks::Loss& loss) {
   dirty_ = true;
   for (const auto& sink : sinks_) note(sink->lose(loss));
-  auto dropped = channel_.tags().resolve(kDroppedTag, policy::Plugin::scalars);
+  auto dropped = channel_.tags().resolve(kDroppedTag, tags::Plugin::scalars);
   if (!dropped) return;  // the user records something else under that name
   const Counters counters = channel_.counters();
   const sinks::Value value =

@@ -60,7 +60,7 @@ class Output {
   void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, const TensorView& view, bool evaluation);
   void commit(const sinks::Stamp& stamp, bool evaluation);
   void write_histograms(const sinks::Stamp& stamp, const StepData& data, bool evaluation);
-  std::optional<sinks::Tag> probe_tag(const StepData::Tensor& tensor, bool evaluation, policy::Plugin plugin);
+  std::optional<sinks::Tag> probe_tag(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
 
   Channel& channel_;
   std::vector<std::unique_ptr<sinks::Sink>> sinks_;

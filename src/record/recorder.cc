@@ -4,17 +4,19 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "formats/graph_def.h"
+#include "formats/tensor_tags.h"
 #include "formats/tfevents.h"
-#include "policy/tags.h"
+#include "policy/due.h"
 #include "record/channel.h"
 
 namespace sonde {
 
-using policy::Plugin;
 using record::Channel;
 using record::EncodedJob;
 using record::Payload;
+using tags::Plugin;
 
 namespace record {
 
@@ -162,7 +164,7 @@ void Group::text(std::string_view name, std::string_view text) noexcept {
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::text);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::TextJob{*tag, policy::valid_utf8(text)})) {
+    if (Payload* payload = to.stage(record::TextJob{*tag, valid_utf8(text)})) {
       data_->job.items.emplace_back(payload);
     }
   });
@@ -272,7 +274,7 @@ void Recorder::text(std::string_view name, std::string_view markdown, std::int64
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::text);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::TextJob{*tag, policy::valid_utf8(markdown)})) to.send(payload, step);
+    if (Payload* payload = to.stage(record::TextJob{*tag, valid_utf8(markdown)})) to.send(payload, step);
   });
 }
 
@@ -299,7 +301,7 @@ void Recorder::mesh(std::string_view name, const TensorView& vertices, std::int6
           std::pair(MeshPart::colors, options.colors)}) {
       if (data == nullptr) continue;
       if (!to.tag(tfevents::mesh_tag(name, part), Plugin::other)) return;
-      Status status = tfevents::put_mesh_part(summary, policy::valid_utf8(name), part, *data, options, true);
+      Status status = tfevents::put_mesh_part(summary, valid_utf8(name), part, *data, options, true);
       if (!status.ok()) return to.reject(std::move(status));
     }
     send_encoded(to, std::move(summary), EncodedJob::Content::summary, step);

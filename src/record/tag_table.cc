@@ -2,22 +2,24 @@
 
 #include <array>
 
+#include "base/utf8.h"
+
 namespace sonde::record {
 namespace {
 
 constexpr std::array<std::string_view, 6> kPlugins = {"scalars", "histograms", "images", "audio", "text", "other"};
 
-std::string_view to_string(policy::Plugin plugin) { return kPlugins[static_cast<std::size_t>(plugin)]; }
+std::string_view to_string(tags::Plugin plugin) { return kPlugins[static_cast<std::size_t>(plugin)]; }
 
 // As much of a name as a message needs.
 std::string shortened(std::string_view name) {
   constexpr std::size_t kShown = 80;
-  return name.size() <= kShown ? std::string(name) : policy::valid_utf8(name.substr(0, kShown)) + "...";
+  return name.size() <= kShown ? std::string(name) : valid_utf8(name.substr(0, kShown)) + "...";
 }
 
 }  // namespace
 
-Result<std::uint32_t> TagTable::known(std::uint32_t id, policy::Plugin plugin) const {
+Result<std::uint32_t> TagTable::known(std::uint32_t id, tags::Plugin plugin) const {
   const Entry& entry = entries_[id];
   if (entry.plugin == plugin) return id;
   std::string message = "the tag '" + shortened(entry.name) + "' holds ";
@@ -25,7 +27,7 @@ Result<std::uint32_t> TagTable::known(std::uint32_t id, policy::Plugin plugin) c
   return Status(Code::invalid_argument, message + ": use another name");
 }
 
-Result<std::uint32_t> TagTable::resolve(std::string_view name, policy::Plugin plugin) {
+Result<std::uint32_t> TagTable::resolve(std::string_view name, tags::Plugin plugin) {
   {
     const std::scoped_lock lock(mutex_);
     if (const auto found = ids_.find(name); found != ids_.end()) return known(found->second, plugin);
@@ -35,7 +37,7 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, policy::Plugin pl
     return Status(Code::invalid_argument,
                   "the name '" + shortened(name) + "' is longer than 64 KiB: use a shorter one");
   }
-  std::string valid = policy::valid_utf8(name);
+  std::string valid = valid_utf8(name);
   const std::scoped_lock lock(mutex_);
   if (const auto found = ids_.find(valid); found != ids_.end()) return known(found->second, plugin);
   const auto id = static_cast<std::uint32_t>(entries_.size());

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "policy/tags.h"
+#include "formats/tensor_tags.h"
 #include "sonde/status.h"
 
 namespace sonde::record {
@@ -21,7 +21,7 @@ class TagTable {
 
   // The id of a tag, new or known. Fails where the name is empty or too long, or the tag is another plugin's already:
   // TensorBoard keeps only the first kind of summary under a tag. Bytes that are not UTF-8 are replaced.
-  Result<std::uint32_t> resolve(std::string_view name, policy::Plugin plugin);
+  Result<std::uint32_t> resolve(std::string_view name, tags::Plugin plugin);
   // The name stays where it is for the life of the table.
   std::string_view name(std::uint32_t id) const;
 
@@ -31,9 +31,9 @@ class TagTable {
  private:
   struct Entry {
     std::string name;
-    policy::Plugin plugin;
+    tags::Plugin plugin;
   };
-  Result<std::uint32_t> known(std::uint32_t id, policy::Plugin plugin) const;
+  Result<std::uint32_t> known(std::uint32_t id, tags::Plugin plugin) const;
 
   mutable std::mutex mutex_;  // not a shared one: those cannot be unlocked in a forked child
   std::deque<Entry> entries_;

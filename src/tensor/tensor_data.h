@@ -1,4 +1,4 @@
-// A tensor that owns its elements: what the decoders return.
+// What decoders need to make a Tensor (sonde/tensor.h).
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,6 @@
 #include "sonde/tensor.h"
 
 namespace sonde {
-
-struct Tensor {
-  DType dtype = DType::f32;
-  Shape shape = {0};
-  std::vector<std::byte> data;  // dense, row-major, in this machine's byte order
-
-  // Valid as long as the tensor lives and its data are not resized.
-  TensorView view() const noexcept { return sonde::view(data.data(), dtype, shape); }
-};
 
 // Bytes of a dense tensor. Nothing where a size is negative, there are too many dimensions, or the product of the
 // sizes that are not zero passes 2^62 bytes: then not even the strides of an empty tensor could be computed. For

@@ -1,4 +1,4 @@
-#include "policy/tags.h"
+#include "formats/tensor_tags.h"
 
 #include <array>
 #include <charconv>
@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 6> kKinds = {"activation", "gradient", "w
 
 std::string_view to_string(Kind kind) noexcept { return kKinds[static_cast<std::size_t>(kind) % kKinds.size()]; }
 
-namespace policy {
+namespace tags {
 namespace {
 
 constexpr std::string_view kEvaluation = "eval/";
@@ -59,27 +59,6 @@ std::optional<std::string> unescape(std::string_view text) {
   return out;
 }
 
-// The length of the valid UTF-8 sequence that begins at `at`; 0 if there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(at);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xc2 ? 0
-                             : lead < 0xe0 ? 2
-                             : lead < 0xf0 ? 3
-                             : lead < 0xf5 ? 4
-                                           : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  }
-  if (lead == 0xe0 && byte(at + 1) < 0xa0) return 0;  // overlong
-  if (lead == 0xed && byte(at + 1) > 0x9f) return 0;  // surrogates
-  if (lead == 0xf0 && byte(at + 1) < 0x90) return 0;
-  if (lead == 0xf4 && byte(at + 1) > 0x8f) return 0;
-  return length;
-}
-
 }  // namespace
 
 std::string tag_of(const TensorId& id, Plugin plugin) {
@@ -122,21 +101,5 @@ std::optional<TaggedTensor> tensor_of(std::string_view tag) {
   return found;
 }
 
-std::string valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = sequence_length(text, i);
-    if (length == 0) {
-      out += "\xef\xbf\xbd";
-      ++i;
-    } else {
-      out.append(text, i, length);
-      i += length;
-    }
-  }
-  return out;
-}
-
-}  // namespace policy
+}  // namespace tags
 }  // namespace sonde

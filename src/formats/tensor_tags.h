@@ -19,7 +19,7 @@
 
 #include "sonde/summaries.h"
 
-namespace sonde::policy {
+namespace sonde::tags {
 
 enum class Plugin : std::uint8_t { scalars, histograms, images, audio, text, other };
 
@@ -42,12 +42,4 @@ struct TaggedTensor {
 // Nothing where the tag is not one that tag_of makes.
 std::optional<TaggedTensor> tensor_of(std::string_view tag);
 
-// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD: readers refuse a whole event otherwise.
-std::string valid_utf8(std::string_view text);
-
-// Whether a probe with this interval is due at this step; an interval of 0 or less never is.
-constexpr bool due(std::int64_t step, std::int64_t every) noexcept {
-  return every > 0 && (every == 1 || step % every == 0);
-}
-
-}  // namespace sonde::policy
+}  // namespace sonde::tags

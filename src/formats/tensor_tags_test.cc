@@ -1,11 +1,11 @@
-#include "policy/tags.h"
+#include "formats/tensor_tags.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-namespace sonde::policy {
+namespace sonde::tags {
 namespace {
 
 TEST(Tags, NameEachSummaryOfATensorApart) {
@@ -49,20 +49,5 @@ TEST(Tags, OthersAreNobodys) {
   }
 }
 
-TEST(ValidUtf8, ReplacesWhatIsNot) {
-  EXPECT_EQ(valid_utf8("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80"), "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80");
-  const std::string mark = "\xef\xbf\xbd";
-  EXPECT_EQ(valid_utf8("a\xff"), "a" + mark);
-  EXPECT_EQ(valid_utf8("\xc3"), mark);
-  EXPECT_EQ(valid_utf8("\xc0\x80"), mark + mark);                        // overlong
-  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), mark + mark + mark);             // a surrogate
-  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), mark + mark + mark + mark);  // beyond Unicode
-}
-
-TEST(Due, IsAtMultiplesOfTheInterval) {
-  EXPECT_TRUE(due(0, 10) && due(20, 10) && due(7, 1) && due(-10, 10));
-  EXPECT_FALSE(due(5, 10) || due(0, 0) || due(0, -3));
-}
-
 }  // namespace
-}  // namespace sonde::policy
+}  // namespace sonde::tags

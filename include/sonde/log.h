@@ -1,0 +1,280 @@
+// Reading log directories: those of Sonde, and all that TensorBoard can open.
+//
+//   auto log = sonde::Log::open("logs");                       // at once; runs are read in the background
+//   if (!log) { std::cerr << log.error().message() << '\n'; return 1; }
+//   for (const sonde::Run& run : log->runs()) {
+//     for (const sonde::Tag& tag : run.tags()) std::cout << run.name() << ' ' << tag.name << '\n';
+//   }
+//   auto loss = log->run("train")->scalars("loss");            // columns: steps, wall_times, values
+//
+// Nothing is thrown away when a log is read: every scalar stays in memory, in compact columns; everything large is read
+// from its file when it is asked for. A question about a run waits until that run has been read, and has it read next.
+//
+// All calls are safe from any thread. Log and Run are handles: copies share what they stand for, and a Run may outlive
+// its Log.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/export.h"
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+
+namespace sonde {
+
+namespace index {
+class LogIndex;
+class RunIndex;
+}  // namespace index
+
+// What the values of a tag are. A plugin that is not known here has the kind `tensors`; see Tag::plugin.
+enum class TagKind : std::uint8_t {
+  scalars,
+  histograms,
+  images,
+  audio,
+  text,
+  pr_curves,
+  mesh,
+  hparams,
+  custom_scalars,
+  graphs,
+  tensors,
+  statistics,  // of a tensor, from Sonde's statistics files
+};
+SONDE_API std::string_view to_string(TagKind kind) noexcept;
+
+// One series of a run. The same name may occur with two kinds.
+struct Tag {
+  std::string name;
+  TagKind kind = TagKind::scalars;
+  std::string plugin;          // as written: "scalars", "images", ...; empty where no value said so
+  std::string plugin_content;  // bytes that belong to the plugin
+  std::string display_name;
+  std::string description;  // Markdown
+
+  // Of the newest history; see History.
+  std::uint64_t points = 0;
+  std::int64_t first_step = 0;  // 0 where there are no points, as the following
+  std::int64_t last_step = 0;
+  double first_time = 0;  // seconds since 1970
+  double last_time = 0;
+};
+
+// A job that is restarted writes some steps again. What it wrote before is kept, and is part of `all`.
+enum class History : std::uint8_t {
+  newest,  // by ascending step, without the points that a restart wrote again
+  all,     // every point: file by file, in the order written
+};
+
+// Both ends included.
+struct Range {
+  std::int64_t first_step = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_step = std::numeric_limits<std::int64_t>::max();
+  double first_time = -std::numeric_limits<double>::infinity();  // seconds since 1970
+  double last_time = std::numeric_limits<double>::infinity();
+};
+
+// Columns of the same length.
+struct Scalars {
+  std::vector<std::int64_t> steps;
+  std::vector<double> wall_times;  // seconds since 1970
+  std::vector<double> values;      // as written: f32 becomes the double of the same value
+
+  std::size_t size() const noexcept { return steps.size(); }
+};
+
+enum class Axis : std::uint8_t { step, wall_time };
+
+// A series as `width` pixel columns show it: of the finite points of each column the first, the last, the smallest and
+// the largest, by ascending position. A line drawn through them has the same pixels as one through all points.
+struct Drawing {
+  Scalars points;
+
+  // A column in which something was not finite.
+  struct NonFinite {
+    std::int64_t step = 0;  // of the first such point in the column
+    double wall_time = 0;
+    std::uint64_t nan = 0;
+    std::uint64_t positive_infinity = 0;
+    std::uint64_t negative_infinity = 0;
+  };
+  std::vector<NonFinite> non_finite;
+  std::uint64_t total = 0;  // points in the range, finite or not
+};
+
+// One value that is not a scalar, where it is in its file. Valid for the run that gave it.
+struct ValueRef {
+  std::int64_t step = 0;
+  double wall_time = 0;
+  std::uint64_t offset = 0;  // of its record
+  std::uint32_t file = 0;    // of the run
+  std::uint32_t part = 0;    // of the record
+};
+
+struct Bucket {
+  double left = 0;
+  double right = 0;
+  double count = 0;
+};
+
+struct EncodedImages {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::vector<std::string> files;  // PNG as a rule
+};
+
+struct AudioClip {
+  std::string file;   // WAV as a rule
+  std::string label;  // Markdown
+};
+
+// What the statistics file says of one tensor at one step.
+struct TensorStatistics {
+  std::int64_t step = 0;
+  double wall_time = 0;
+  DType dtype = DType::f32;
+  Shape shape;
+  // As in the file; min, max, mean and std are over finite values and NaN where there are none.
+  std::uint64_t count = 0;
+  std::uint64_t nan = 0;
+  std::uint64_t positive_infinity = 0;
+  std::uint64_t negative_infinity = 0;
+  std::uint64_t zeros = 0;
+  std::uint64_t negatives = 0;
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  double std = 0;  // of the population
+  double sum_abs = 0;
+  std::vector<Bucket> histogram;  // the real bins, by ascending value; empty where none was recorded
+};
+
+// Bytes of a file that belong to no sound record, or a record that makes no sense.
+struct Damage {
+  std::string file;  // its path
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::string reason;  // half a sentence: "the checksum of the length is wrong"
+};
+
+// Tensors that the recorder had to leave out, as the statistics file tells.
+struct RecordingGap {
+  std::string tensor;  // empty: all
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::uint64_t count = 0;
+  std::string reason;
+};
+
+// A file of a run.
+struct LogFile {
+  std::string path;
+  std::uint64_t size = 0;     // when it was read last
+  std::uint64_t read = 0;     // up to here; what follows is a record that is not complete yet
+  bool gone = false;          // deleted since; what it held was dropped
+  std::string error;          // why it could not be read; empty where all is well
+};
+
+class Run {
+ public:
+  const std::string& name() const noexcept { return name_; }  // its path below the log directory; "." for the root
+  SONDE_API std::string directory() const;
+
+  SONDE_API std::vector<Tag> tags() const;  // by name
+  // Fails, with the nearest names, where there is none.
+  SONDE_API Result<Tag> tag(std::string_view name, TagKind kind) const;
+
+  SONDE_API Result<Scalars> scalars(std::string_view tag, const Range& range = {},
+                                    History history = History::newest) const;
+  // `width` pixels for the range, or for all there is where the range is open.
+  SONDE_API Result<Drawing> draw(std::string_view tag, int width, const Range& range = {},
+                                 Axis axis = Axis::step) const;
+  // Times count from the first point of the run; 0 where there is none.
+  SONDE_API double start_time() const;
+
+  // Values that are not scalars: where they are, then what they hold. Reading fails where the value is of another kind,
+  // or the file was changed.
+  SONDE_API Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range = {},
+                                                 History history = History::newest) const;
+  SONDE_API Result<std::vector<Bucket>> histogram(const ValueRef& value) const;
+  SONDE_API Result<EncodedImages> images(const ValueRef& value) const;
+  SONDE_API Result<std::vector<AudioClip>> audio(const ValueRef& value) const;
+  SONDE_API Result<std::vector<std::string>> text(const ValueRef& value) const;  // of any string tensor
+  SONDE_API Result<Tensor> tensor(const ValueRef& value) const;                  // of any numeric tensor
+  SONDE_API Result<std::string> graph(const ValueRef& value) const;              // a serialised GraphDef
+
+  // Of a tag of kind `statistics`, by ascending step.
+  SONDE_API Result<std::vector<TensorStatistics>> statistics(std::string_view tag, const Range& range = {},
+                                                             History history = History::newest) const;
+
+  SONDE_API std::vector<Damage> damage() const;
+  SONDE_API std::vector<RecordingGap> gaps() const;
+  SONDE_API std::vector<LogFile> files() const;
+
+ private:
+  friend class Log;
+  friend class index::LogIndex;
+  friend class index::RunIndex;
+  Run(std::string name, std::shared_ptr<index::RunIndex> index) noexcept;
+  std::string name_;
+  std::shared_ptr<index::RunIndex> index_;
+};
+
+struct LogOptions {
+  // Threads that read; 0: one for each processor, at most 8.
+  int threads = 0;
+
+  // What was read is remembered in the user's cache directory, so that the next time only what is new is read.
+  enum class Cache : std::uint8_t { on, off } cache = Cache::on;
+  // Empty: $XDG_CACHE_HOME/sonde, or ~/.cache/sonde.
+  std::string cache_directory = {};
+
+  // `live`: a thread watches the directory, and new points and runs appear by themselves, within 200 ms where the
+  // system tells of changes (inotify). `once`: what is there when the log is opened, and after each refresh().
+  enum class Follow : std::uint8_t { once, live } follow = Follow::once;
+};
+
+class Log {
+ public:
+  // Fails where the directory is not there or cannot be read. A directory without runs is no error.
+  SONDE_API static Result<Log> open(std::string_view directory, const LogOptions& options = {});
+
+  SONDE_API const std::string& directory() const noexcept;
+  SONDE_API std::vector<Run> runs() const;  // by name
+  // Fails, with the nearest names, where there is none.
+  SONDE_API Result<Run> run(std::string_view name) const;
+
+  // Looks for new runs and new data, and returns when all of it has been read.
+  SONDE_API void refresh();
+  // Returns when everything found so far has been read.
+  SONDE_API void wait() const;
+  struct Progress {
+    std::uint64_t bytes_read = 0;
+    std::uint64_t bytes_found = 0;
+    std::uint64_t runs_read = 0;
+    std::uint64_t runs_found = 0;
+    bool done() const noexcept { return runs_read == runs_found; }
+  };
+  SONDE_API Progress progress() const;
+  // Changes whenever something new has been read. wait_for_change returns the version when it is no longer `seen`, or
+  // when the time is over.
+  SONDE_API std::uint64_t version() const noexcept;
+  SONDE_API std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
+
+  // Directories that could not be looked into, one sentence each.
+  SONDE_API std::vector<std::string> problems() const;
+
+ private:
+  explicit Log(std::shared_ptr<index::LogIndex> index) noexcept;
+  std::shared_ptr<index::LogIndex> index_;
+};
+
+}  // namespace sonde

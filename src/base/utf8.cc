@@ -1,0 +1,47 @@
+#include "base/utf8.h"
+
+#include <cstddef>
+
+namespace sonde {
+namespace {
+
+// The length of the valid UTF-8 sequence that begins at `at`; 0 if there is none.
+std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(at);
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xc2 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                             : lead < 0xf5 ? 4
+                                           : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  }
+  if (lead == 0xe0 && byte(at + 1) < 0xa0) return 0;  // overlong
+  if (lead == 0xed && byte(at + 1) > 0x9f) return 0;  // surrogates
+  if (lead == 0xf0 && byte(at + 1) < 0x90) return 0;
+  if (lead == 0xf4 && byte(at + 1) > 0x8f) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = sequence_length(text, i);
+    if (length == 0) {
+      out += "\xef\xbf\xbd";
+      ++i;
+    } else {
+      out.append(text, i, length);
+      i += length;
+    }
+  }
+  return out;
+}
+
+}  // namespace sonde
