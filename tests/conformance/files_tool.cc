@@ -22,6 +22,7 @@
 #include "formats/png.h"
 #include "formats/safetensors.h"
 #include "formats/wav.h"
+#include "sonde/tensor_io.h"
 
 namespace {
 
@@ -192,6 +193,49 @@ Status wav_decode(Arguments& arguments, Fields& out) {
   return {};
 }
 
+// ---- Files by path: sonde/tensor_io.h
+
+Status save_npz_file(Arguments& arguments, Fields&) {
+  const std::string path = arguments.text();
+  const auto compression = arguments.text() == "deflate" ? Compression::deflate : Compression::none;
+  std::vector<std::string> names;
+  return save_npz(path, named_tensors<NamedView>(arguments, names), compression);
+}
+
+Status save_safetensors_file(Arguments& arguments, Fields&) {
+  const std::string path = arguments.text();
+  FileMetadata metadata(static_cast<std::size_t>(std::atoi(arguments.text().c_str())));
+  for (auto& [key, value] : metadata) {
+    key = arguments.text();
+    value = arguments.text();
+  }
+  std::vector<std::string> names;
+  return save_safetensors(path, named_tensors<NamedView>(arguments, names), metadata);
+}
+
+// The format, the metadata, and every tensor with its name; what is seen in place must be the same.
+Status load_file(Arguments& arguments, Fields& out) {
+  const auto file = TensorFile::open(arguments.text());
+  if (!file) return file.error();
+  out.insert(out.end(), {std::string(to_string(file->format())), std::to_string(file->metadata().size())});
+  for (const auto& [key, value] : file->metadata()) out.insert(out.end(), {key, value});
+  for (const std::string& name : file->names()) {
+    const auto tensor = file->load(name);
+    out.push_back(name);
+    if (Status status = put(out, tensor); !status) return status;
+    const auto info = file->info(name);
+    if (!info || info->dtype != tensor->dtype || info->shape != tensor->shape) {
+      return {Code::io, "the type of '" + name + "' differs from what was loaded"};
+    }
+    const auto seen = file->view(name);
+    if (!seen && seen.error().code() != Code::unsupported) return seen.error();
+    if (seen && (seen->shape != tensor->shape || to_tensor(*seen).data != tensor->data)) {
+      return {Code::io, "'" + name + "' in place differs from what was loaded"};
+    }
+  }
+  return {};
+}
+
 const std::map<std::string, std::function<Status(Arguments&, Fields&)>> kCommands = {
     {"npy_encode", [](Arguments& in, Fields& out) { return put(out, npy::encode(in.tensor())); }},
     {"npy_decode", [](Arguments& in, Fields& out) { return put(out, npy::decode(as_bytes(in.text()))); }},
@@ -209,6 +253,14 @@ const std::map<std::string, std::function<Status(Arguments&, Fields&)>> kCommand
     {"png_decode", [](Arguments& in, Fields& out) { return put(out, png::decode(as_bytes(in.text()))); }},
     {"wav_encode", wav_encode},
     {"wav_decode", wav_decode},
+    {"save_npy",
+     [](Arguments& in, Fields&) {
+       const std::string path = in.text();
+       return save_npy(path, in.tensor());
+     }},
+    {"save_npz", save_npz_file},
+    {"save_safetensors", save_safetensors_file},
+    {"load", load_file},
 };
 
 bool read_request(Fields& fields) {

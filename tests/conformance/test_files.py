@@ -532,5 +532,92 @@ class Wav(FilesTest):
             self.assert_refused("unsupported", "wav_decode", out.getvalue())
 
 
+class Paths(FilesTest):
+    """sonde/tensor_io.h: the same formats, from and to files."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def load(self, path):
+        """(format, metadata, arrays by name)"""
+        kind, count, *fields = self.tool("load", path)
+        pairs = [field.decode() for field in fields[:2 * int(count)]]
+        return kind.decode(), dict(zip(pairs[::2], pairs[1::2])), named_arrays(fields[2 * int(count):])
+
+    def named(self, dtypes):
+        return {f"{name}/{i}": array for i, (name, array) in enumerate(self.arrays(dtypes))}
+
+    @staticmethod
+    def fields_of_all(arrays):
+        return [field for name, array in arrays.items() for field in [name, *fields_of(array)]]
+
+    def assert_all_same(self, actual, expected):
+        self.assertEqual(set(actual), set(expected))
+        for name, array in expected.items():
+            self.assert_same(actual[name], array, name)
+
+    def test_numpy_opens_saved_npy(self):
+        for name, array in self.arrays(PLAIN):
+            self.tool("save_npy", self.path("a.npy"), *fields_of(array))
+            self.assert_same(np.load(self.path("a.npy"), allow_pickle=False), array, f"{name}{array.shape}")
+
+    def test_opens_npy_of_numpy(self):
+        for name, array in self.arrays():
+            np.save(self.path("a.npy"), array)
+            kind, _, arrays = self.load(self.path("a.npy"))
+            self.assertEqual(kind, "npy")
+            self.assert_same(arrays[""], array, f"{name}{array.shape}")
+        big_endian = np.arange(6, dtype=">i4").reshape(2, 3)
+        np.save(self.path("a.npy"), big_endian)
+        self.assert_same(self.load(self.path("a.npy"))[2][""], big_endian.astype("<i4"))
+
+    def test_numpy_opens_saved_npz(self):
+        arrays = self.named(PLAIN)
+        for compression in ("none", "deflate"):
+            self.tool("save_npz", self.path("a.npz"), compression, *self.fields_of_all(arrays))
+            with np.load(self.path("a.npz"), allow_pickle=False) as loaded:
+                self.assertEqual(loaded.files, list(arrays))
+                self.assert_all_same(dict(loaded), arrays)
+
+    def test_opens_npz_of_numpy(self):
+        arrays = self.named(DTYPES)
+        for save in (np.savez, np.savez_compressed):
+            save(self.path("a.npz"), **arrays)
+            kind, _, loaded = self.load(self.path("a.npz"))
+            self.assertEqual(kind, "npz")
+            self.assert_all_same(loaded, arrays)
+
+    def test_takes_of_a_name_twice_the_same_array_as_numpy(self):
+        with zipfile.ZipFile(self.path("a.npz"), "w") as archive, self.assertWarns(UserWarning):
+            for value in (1, 2):
+                archive.writestr("x.npy", npy_of(np.array(value)))
+        with np.load(self.path("a.npz")) as loaded:
+            self.assertEqual(self.load(self.path("a.npz"))[2], {"x": loaded["x"]})
+
+    def test_safetensors_opens_saved_files(self):
+        arrays, metadata = self.named(SAFETENSORS), {"epoch": "3", "größe": "\n"}
+        pairs = [text for pair in metadata.items() for text in pair]
+        self.tool("save_safetensors", self.path("a.safetensors"), len(metadata), *pairs, *self.fields_of_all(arrays))
+        with safetensors.safe_open(self.path("a.safetensors"), "numpy") as file:
+            self.assertEqual(file.metadata(), metadata)
+        with open(self.path("a.safetensors"), "rb") as file:
+            loaded = {name: (tensor["dtype"], tuple(tensor["shape"]), bytes(tensor["data"]))
+                      for name, tensor in safetensors.deserialize(file.read())}
+        self.assertEqual(loaded, {name: (SAFETENSORS[NAMES[array.dtype]], array.shape, array.tobytes())
+                                  for name, array in arrays.items()})
+
+    def test_opens_files_of_safetensors(self):
+        arrays = {name: np.ascontiguousarray(array) if array.ndim else array
+                  for name, array in self.named(set(PLAIN) - {"c64", "c128"} | {"bf16"}).items()}
+        safetensors.numpy.save_file(arrays, self.path("a.safetensors"), {"k": "v"})
+        kind, metadata, loaded = self.load(self.path("a.safetensors"))
+        self.assertEqual((kind, metadata), ("safetensors", {"k": "v"}))
+        self.assert_all_same(loaded, arrays)
+
+
 if __name__ == "__main__":
     unittest.main()
