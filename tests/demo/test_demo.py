@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import safetensors.numpy
 from PIL import Image
 from tensorboard.backend.event_processing import event_accumulator
 from tensorboard.plugins.hparams import plugin_data_pb2
@@ -253,6 +254,20 @@ class Minimal(unittest.TestCase):
         self.assertEqual(plugins(log), expected)
         for tag in expected:
             self.assertEqual(list(points(log, tag)), list(range(100)), tag)
+
+
+class TensorFiles(unittest.TestCase):
+    def test_what_it_saves_opens_in_numpy_and_what_it_prints_is_in_the_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = BUILD / "examples" / "example_tensor_files"
+            output = subprocess.run([program], cwd=folder, check=True, capture_output=True, text=True).stdout
+            column = np.load(pathlib.Path(folder, "column.npy"))
+            model = safetensors.numpy.load_file(pathlib.Path(folder, "model.safetensors"))
+        np.testing.assert_array_equal(column, [1, 4])
+        np.testing.assert_array_equal(model["dense/kernel"], [[1, 2, 3], [4, 5, 6]])
+        np.testing.assert_array_equal(model["dense/bias"], np.array([0.5, -0.5, 0], np.float32))
+        self.assertEqual(output, "epoch: 3\ndense/kernel: f32, 6 elements\ndense/bias: f32, 3 elements\n"
+                                 "the first column: 1, 4\n")
 
 
 if __name__ == "__main__":
