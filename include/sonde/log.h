@@ -31,6 +31,7 @@ namespace sonde {
 
 namespace index {
 class LogIndex;
+class RunAccess;
 class RunIndex;
 }  // namespace index
 
@@ -177,10 +178,10 @@ struct RecordingGap {
 // A file of a run.
 struct LogFile {
   std::string path;
-  std::uint64_t size = 0;     // when it was read last
-  std::uint64_t read = 0;     // up to here; what follows is a record that is not complete yet
-  bool gone = false;          // deleted since; what it held was dropped
-  std::string error;          // why it could not be read; empty where all is well
+  std::uint64_t size = 0;  // when it was read last
+  std::uint64_t read = 0;  // up to here; what follows is a record that is not complete yet
+  bool gone = false;       // deleted since; what it held was dropped
+  std::string error;       // why it could not be read; empty where all is well
 };
 
 class Run {
@@ -221,8 +222,7 @@ class Run {
 
  private:
   friend class Log;
-  friend class index::LogIndex;
-  friend class index::RunIndex;
+  friend class index::RunAccess;
   Run(std::string name, std::shared_ptr<index::RunIndex> index) noexcept;
   std::string name_;
   std::shared_ptr<index::RunIndex> index_;

@@ -1,5 +1,6 @@
 #include "base/process.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 namespace sonde {
@@ -16,5 +17,11 @@ std::string host_name() {
 }
 
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
+int processor_count() noexcept {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed) > 0 ? CPU_COUNT(&allowed) : 1;
+}
 
 }  // namespace sonde

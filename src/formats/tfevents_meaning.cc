@@ -1,6 +1,7 @@
 // What decoded values mean, in their new and their old forms.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cfloat>
 #include <charconv>
 #include <cmath>
@@ -82,9 +83,9 @@ double from_varint(std::uint64_t raw, DType dtype) noexcept {
   }
 }
 
-// Calls `use` with every number of the typed field, packed or not. Throws protozero's exceptions.
+// Calls `use` with the bits of every number of the typed field, packed or not. Throws protozero's exceptions.
 template <class Use>
-void for_each_number(Bytes message, const Field& field, Use use) {
+void for_each_raw(Bytes message, const Field& field, Use use) {
   using Encoding = Field::Encoding;
   const std::uint32_t packed = protozero::tag_and_type(field.number, pbf_wire_type::length_delimited);
   for (pbf_reader reader = reader_of(message); reader.next();) {
@@ -92,32 +93,48 @@ void for_each_number(Bytes message, const Field& field, Use use) {
     if (key == packed) {
       switch (field.encoding) {
         case Encoding::fixed32:
-          for (const float value : reader.get_packed_float()) use(value);
+          for (const std::uint32_t raw : reader.get_packed_fixed32()) use(std::uint64_t{raw});
           break;
         case Encoding::fixed64:
-          for (const double value : reader.get_packed_double()) use(value);
+          for (const std::uint64_t raw : reader.get_packed_fixed64()) use(raw);
           break;
         case Encoding::varint:
-          for (const std::uint64_t raw : reader.get_packed_uint64()) use(from_varint(raw, field.dtype));
+          for (const std::uint64_t raw : reader.get_packed_uint64()) use(raw);
           break;
         case Encoding::bytes:
-          for (const std::byte raw : get_bytes(reader)) use(element_as_double(&raw, field.dtype));
+          for (const std::byte raw : get_bytes(reader)) use(std::to_integer<std::uint64_t>(raw));
           break;
         case Encoding::none: reader.skip(); break;
       }
     } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::varint) &&
                field.encoding == Encoding::varint) {
-      use(from_varint(reader.get_uint64(), field.dtype));
+      use(reader.get_uint64());
     } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::fixed32) &&
                field.encoding == Encoding::fixed32) {
-      use(reader.get_float());
+      use(std::uint64_t{reader.get_fixed32()});
     } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::fixed64) &&
                field.encoding == Encoding::fixed64) {
-      use(reader.get_double());
+      use(reader.get_fixed64());
     } else {
       reader.skip();
     }
   }
+}
+
+// The same with the numbers themselves.
+template <class Use>
+void for_each_number(Bytes message, const Field& field, Use use) {
+  for_each_raw(message, field, [&](std::uint64_t raw) {
+    switch (field.encoding) {
+      case Field::Encoding::fixed32:
+        use(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw))));
+        break;
+      case Field::Encoding::fixed64: use(std::bit_cast<double>(raw)); break;
+      case Field::Encoding::bytes: use(element_as_double(&raw, field.dtype)); break;
+      case Field::Encoding::varint:
+      case Field::Encoding::none: use(from_varint(raw, field.dtype)); break;
+    }
+  });
 }
 
 bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
@@ -428,6 +445,38 @@ Result<std::vector<double>> as_doubles(const Tensor& tensor) {
   } catch (const protozero::exception& error) {
     return malformed("the tensor", error);
   }
+}
+
+Result<sonde::Tensor> as_tensor(const Tensor& tensor) {
+  const Field field = field_of(tensor.tf_dtype);
+  if (field.encoding == Field::Encoding::none) return other_kind("a tensor of numbers");
+  const auto count = element_count(tensor.shape);
+  if (count < 0) return corrupt("the tensor", "its shape makes no sense");
+  sonde::Tensor made{.dtype = field.dtype, .shape = tensor.shape, .data = {}};
+  const std::size_t size = size_of(field.dtype);
+  if (!tensor.content.empty()) {
+    if (tensor.content.size() % size != 0 || tensor.content.size() / size != static_cast<std::size_t>(count)) {
+      return corrupt("the tensor", "its content does not match its shape");
+    }
+    made.data.assign(tensor.content.begin(), tensor.content.end());
+    return made;
+  }
+  // The lowest bytes of what a field holds are the element; of complex numbers the two parts follow each other.
+  const std::size_t piece = is_complex(field.dtype) ? size / 2 : size;
+  std::vector<std::uint64_t> raw;
+  try {
+    for_each_raw(tensor.message, field, [&](std::uint64_t bits) { raw.push_back(bits); });
+  } catch (const protozero::exception& error) {
+    return malformed("the tensor", error);
+  }
+  if (!is_complex(field.dtype)) {
+    if (Status status = fill_up(raw, tensor.shape); !status) return status;
+  } else if (raw.size() * piece != static_cast<std::size_t>(count) * size) {
+    return corrupt("the tensor", "its values do not match its shape");
+  }
+  made.data.resize(raw.size() * piece);
+  for (std::size_t i = 0; i < raw.size(); ++i) std::memcpy(made.data.data() + i * piece, &raw[i], piece);
+  return made;
 }
 
 }  // namespace sonde::tfevents

@@ -1,0 +1,72 @@
+#include "base/directory.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "base/file.h"
+
+namespace sonde {
+namespace {
+
+DirectoryEntry::Type type_of(int directory, const dirent& entry) noexcept {
+  using Type = DirectoryEntry::Type;
+  if (entry.d_type == DT_REG) return Type::file;
+  if (entry.d_type == DT_DIR) return Type::directory;
+  if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return Type::other;
+  struct stat info{};
+  if (::fstatat(directory, entry.d_name, &info, 0) != 0) return Type::other;
+  return S_ISREG(info.st_mode) ? Type::file : S_ISDIR(info.st_mode) ? Type::directory : Type::other;
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+}  // namespace
+
+Result<Directory> read_directory(const std::string& path) {
+  const std::unique_ptr<DIR, CloseDirectory> open(::opendir(path.c_str()));
+  if (open == nullptr) return system_error("read the directory", path, errno);
+  const int fd = ::dirfd(open.get());
+  Directory found;
+  struct stat info{};
+  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  found.state.device = info.st_dev;
+  found.state.inode = info.st_ino;
+  found.state.modified = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(open.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") found.entries.push_back({std::string(name), type_of(fd, *entry)});
+  }
+  if (errno != 0) return system_error("read the directory", path, errno);
+  std::ranges::sort(found.entries, {}, &DirectoryEntry::name);
+  return found;
+}
+
+Result<std::string> real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path.c_str(), nullptr), &std::free);
+  if (found == nullptr) return system_error("find", path, errno);
+  return std::string(found.get());
+}
+
+Result<std::string> user_cache_directory() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return std::string(cache);
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return join_path(home, ".cache");
+  return Status(Code::not_found, "neither XDG_CACHE_HOME nor HOME names a directory");
+}
+
+Status remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error("remove", path, errno);
+  return Status::success();
+}
+
+}  // namespace sonde

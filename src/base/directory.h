@@ -1,0 +1,35 @@
+// What is in a directory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/input_file.h"
+#include "sonde/status.h"
+
+namespace sonde {
+
+struct DirectoryEntry {
+  enum class Type : std::uint8_t { file, directory, other };
+  std::string name;
+  Type type = Type::other;  // of what a symbolic link points to; `other` where it points nowhere
+};
+
+struct Directory {
+  FileState state;                      // of the directory itself: its inode tells when links lead in circles
+  std::vector<DirectoryEntry> entries;  // by name, without "." and ".."
+};
+Result<Directory> read_directory(const std::string& path);
+
+// The path without symbolic links and dots.
+Result<std::string> real_path(const std::string& path);
+
+// Where programs may keep what they can make again: $XDG_CACHE_HOME, or .cache in the home directory. Fails where
+// neither is known.
+Result<std::string> user_cache_directory();
+
+// No error where there is no such file.
+Status remove_file(const std::string& path);
+
+}  // namespace sonde

@@ -1,0 +1,45 @@
+// A file that is read in pieces while others may write, replace or delete it. Unlike a mapped one it never kills the
+// program when somebody cuts it short.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "sonde/status.h"
+
+namespace sonde {
+
+// What tells one file from another, and whether it has changed.
+struct FileState {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  // nanoseconds since 1970
+
+  bool same_file(const FileState& other) const noexcept { return device == other.device && inode == other.inode; }
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+Result<FileState> file_state(const std::string& path);
+
+class InputFile {
+ public:
+  // Only regular files.
+  static Result<InputFile> open(const std::string& path);
+
+  InputFile(InputFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+  InputFile& operator=(InputFile&& other) noexcept;
+  ~InputFile();
+
+  Result<FileState> state() const;
+  // Fills `to` from that place on. Returns how many bytes there were: fewer only where the file ends.
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> to) const;
+
+ private:
+  InputFile(int fd, std::string path) noexcept : fd_(fd), path_(std::move(path)) {}
+  int fd_ = -1;
+  std::string path_;
+};
+
+}  // namespace sonde

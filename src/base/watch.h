@@ -1,0 +1,45 @@
+// Being told that something changed in directories: by the system (inotify) where it can, never otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sonde/status.h"
+
+namespace sonde {
+
+// Whether the system tells of changes that other machines make there: not on network file systems.
+bool tells_of_changes(const std::string& path) noexcept;
+
+// Not safe for several threads at once, but for wake().
+class Watch {
+ public:
+  static Result<Watch> create();
+  Watch(Watch&& other) noexcept;
+  Watch& operator=(Watch&&) = delete;
+  ~Watch();
+
+  // Fails with Code::exhausted where the user's limit is reached: then changes there are not told. Adding a directory
+  // again has no effect.
+  Status add(const std::string& directory);
+
+  struct Changes {
+    std::vector<std::string> directories;  // each once, as given to add
+    bool lost = false;                     // some were not told of: anything may have changed
+  };
+  // Waits until something changed, wake() was called, or the time is over.
+  Changes wait(std::chrono::milliseconds timeout);
+  void wake() const noexcept;
+
+ private:
+  Watch(int notify, int wake) noexcept : notify_(notify), wake_(wake) {}
+  void take_events(Changes& changes);
+  int notify_ = -1;
+  int wake_ = -1;
+  std::unordered_map<int, std::string> directories_;
+};
+
+}  // namespace sonde

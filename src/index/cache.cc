@@ -1,0 +1,240 @@
+#include "index/cache.h"
+
+#include <array>
+#include <charconv>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "formats/tfrecord.h"
+
+namespace sonde::index {
+namespace {
+
+constexpr std::string_view kMagic = "SONDEIDX";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHead = 16;
+
+// FNV-1a, with two beginnings: 128 bits, so that no two directories share a name.
+std::uint64_t hash(std::string_view text, std::uint64_t begin) noexcept {
+  for (const char c : text) begin = (begin ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return begin;
+}
+std::string hex(std::uint64_t number) {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return {digits.data(), end};
+}
+
+void put_text(std::string& out, std::string_view text) {
+  put_varint(out, text.size());
+  out += text;
+}
+std::string_view get_text(ByteReader& from) { return as_text(from.take(from.varint())); }
+
+void put_file(std::string& out, const SourceFile& file) {
+  put_text(out, file.name);
+  put(out, static_cast<std::uint8_t>(file.type));
+  for (const std::uint64_t number : {file.state.device, file.state.inode, file.state.size, file.read}) put(out, number);
+  put(out, file.state.modified);
+  put(out, file.guard.head);
+  put(out, file.guard.tail);
+  std::string definitions;  // as they stand in a statistics file
+  for (const std::uint32_t id : file.definition_ids) {
+    if (const auto* definition = file.definitions.find(id)) stats_record::put_definition(definitions, *definition);
+  }
+  put_text(out, definitions);
+}
+
+bool get_file(ByteReader& from, SourceFile& file) {
+  file.name = get_text(from);
+  const auto type = from.get<std::uint8_t>();
+  if (type > 1) return false;
+  file.type = static_cast<SourceFile::Type>(type);
+  for (std::uint64_t* number : {&file.state.device, &file.state.inode, &file.state.size, &file.read}) {
+    *number = from.get<std::uint64_t>();
+  }
+  file.state.modified = from.get<std::int64_t>();
+  file.guard.head = from.get<std::uint32_t>();
+  file.guard.tail = from.get<std::uint32_t>();
+  tfrecord::RecordReader definitions(as_bytes(get_text(from)));
+  while (definitions.next() == tfrecord::RecordReader::Found::record) {
+    auto record = stats_record::decode_record(definitions.payload());
+    auto* definition = record ? std::get_if<stats_record::Definition>(&*record) : nullptr;
+    if (definition == nullptr) return false;
+    file.definition_ids.push_back(definition->id);
+    file.definitions.add(std::move(*definition));
+  }
+  return from.ok();
+}
+
+void put_track(std::string& out, const RefTrack& track) {
+  put_varint(out, track.size());
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    const ValueRef& ref = track.at(i);
+    put_zigzag(out, ref.step);
+    put(out, ref.wall_time);
+    put_varint(out, ref.offset);
+    put_varint(out, ref.part);
+  }
+}
+
+bool get_track(ByteReader& from, std::uint32_t file, RefTrack& track) {
+  const std::uint64_t count = from.varint();
+  for (std::uint64_t i = 0; i < count && from.ok(); ++i) {
+    ValueRef ref;
+    ref.step = from.zigzag();
+    ref.wall_time = from.get<double>();
+    ref.offset = from.varint();
+    ref.part = static_cast<std::uint32_t>(from.varint());
+    ref.file = file;
+    track.append(ref);
+  }
+  return from.ok();
+}
+
+void put_series(std::string& out, const Series& series) {
+  put_text(out, series.tag);
+  put(out, static_cast<std::uint8_t>(series.kind));
+  put(out, static_cast<std::uint8_t>(series.has_metadata));
+  for (const auto* text : {&series.plugin, &series.plugin_content, &series.display_name, &series.description}) {
+    put_text(out, *text);
+  }
+  put_varint(out, series.restarts.size());
+  for (const Restart& restart : series.restarts) {
+    put_varint(out, restart.file);
+    put_varint(out, restart.index);
+    put_zigzag(out, restart.step);
+    put(out, restart.time);
+  }
+  put_varint(out, series.columns.entries().size());
+  for (const auto& entry : series.columns.entries()) {
+    put_varint(out, entry.file);
+    entry.source.save(out);
+  }
+  put_varint(out, series.tracks.entries().size());
+  for (const auto& entry : series.tracks.entries()) {
+    put_varint(out, entry.file);
+    put_track(out, entry.source);
+  }
+}
+
+bool get_series(ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
+  const std::string_view tag = get_text(from);
+  const auto kind = from.get<std::uint8_t>();
+  const bool has_metadata = from.get<std::uint8_t>() != 0;
+  const std::string_view plugin = get_text(from);
+  if (!from.ok() || kind > static_cast<std::uint8_t>(TagKind::statistics)) return false;
+  Series& series = run.add(tag, static_cast<TagKind>(kind), plugin);
+  series.has_metadata = has_metadata;
+  for (auto* text : {&series.plugin_content, &series.display_name, &series.description}) *text = get_text(from);
+  const auto file_number = [&] { return static_cast<std::uint32_t>(from.varint()); };
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    Restart restart;
+    restart.file = file_number();
+    restart.index = from.varint();
+    restart.step = from.zigzag();
+    restart.time = from.get<double>();
+    series.restarts.push_back(restart);
+  }
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    const std::uint32_t file = file_number();
+    if (file >= run.files.size() || !series.columns.of(file).restore(from, owner)) return false;
+  }
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    const std::uint32_t file = file_number();
+    if (file >= run.files.size() || !get_track(from, file, series.tracks.of(file))) return false;
+  }
+  return from.ok();
+}
+
+void put_damage(std::string& out, const RunData& run) {
+  put_varint(out, run.damage.size());
+  for (const FoundDamage& found : run.damage) {
+    put_varint(out, found.file);
+    put_varint(out, found.offset);
+    put_varint(out, found.size);
+    put_text(out, found.reason);
+  }
+  put_varint(out, run.gaps.size());
+  for (const FoundGap& found : run.gaps) {
+    put_varint(out, found.file);
+    std::string record;
+    stats_record::put_gap(record, found.gap);
+    put_text(out, record);
+  }
+}
+
+bool get_damage(ByteReader& from, RunData& run) {
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    FoundDamage found;
+    found.file = static_cast<std::uint32_t>(from.varint());
+    found.offset = from.varint();
+    found.size = from.varint();
+    found.reason = get_text(from);
+    if (found.file >= run.files.size()) return false;
+    run.damage.push_back(std::move(found));
+  }
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    const auto file = static_cast<std::uint32_t>(from.varint());
+    tfrecord::RecordReader reader(as_bytes(get_text(from)));
+    if (file >= run.files.size() || reader.next() != tfrecord::RecordReader::Found::record) return false;
+    auto record = stats_record::decode_record(reader.payload());
+    auto* gap = record ? std::get_if<stats_record::Gap>(&*record) : nullptr;
+    if (gap == nullptr) return false;
+    run.gaps.push_back({file, std::move(*gap)});
+  }
+  return from.ok();
+}
+
+bool get_run(ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    if (!get_file(from, run.files.emplace_back())) return false;
+  }
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    if (!get_series(from, run, owner)) return false;
+  }
+  return get_damage(from, run) && from.ok() && from.done();
+}
+
+}  // namespace
+
+std::string cache_file(const std::string& cache_directory, const std::string& run_directory) {
+  const std::string name =
+      hex(hash(run_directory, 0xcbf29ce484222325)) + "-" + hex(hash(run_directory, 0x9e3779b97f4a7c15));
+  return join_path(cache_directory, name + ".index");
+}
+
+Status save_cache(const std::string& path, const RunData& run) {
+  std::string out(kMagic);
+  put(out, kVersion);
+  put(out, std::uint32_t{0});
+  std::uint64_t alive = 0;
+  for (const SourceFile& file : run.files) alive += file.gone ? 0 : 1;
+  // Numbers of files are their places, so a run that lost files is not kept.
+  if (alive != run.files.size()) return {Code::unsupported, "files of the run have gone"};
+  put_varint(out, run.files.size());
+  for (const SourceFile& file : run.files) put_file(out, file);
+  put_varint(out, run.series().size());
+  for (const Series& series : run.series()) put_series(out, series);
+  put_damage(out, run);
+  const std::uint32_t crc = crc32c(as_bytes(out).subspan(kHead));
+  std::memcpy(out.data() + kMagic.size() + sizeof kVersion, &crc, sizeof crc);
+  return write_file(path, out);
+}
+
+bool load_cache(const std::string& path, RunData& run) {
+  Result<MappedFile> mapped = MappedFile::open(path);
+  if (!mapped) return false;
+  const auto file = std::make_shared<MappedFile>(std::move(*mapped));
+  const Bytes bytes = file->bytes();
+  if (bytes.size() < kHead || as_text(bytes.first(kMagic.size())) != kMagic) return false;
+  if (load<std::uint32_t>(bytes.data() + 8) != kVersion) return false;
+  if (load<std::uint32_t>(bytes.data() + 12) != crc32c(bytes.subspan(kHead))) return false;
+  ByteReader from(bytes.subspan(kHead));
+  return get_run(from, run, file);
+}
+
+}  // namespace sonde::index

@@ -1,0 +1,28 @@
+// What was read of a run, kept in a file, so that opening the log again reads only what is new.
+//
+//   offset  size
+//   0       8     "SONDEIDX"
+//   8       4     version of this layout
+//   12      4     CRC-32C of everything behind it
+//   16      ...   files, series, damage and gaps (cache.cc)
+//
+// A file of another version, with a wrong checksum or with anything that does not fit is as good as none. Whether the
+// log files are still those that were read is for the caller to find out, from SourceFile.
+#pragma once
+
+#include <string>
+
+#include "index/run_data.h"
+#include "sonde/status.h"
+
+namespace sonde::index {
+
+// The cache file of a run; its name is made from the path of the run's directory, which is absolute and without links.
+std::string cache_file(const std::string& cache_directory, const std::string& run_directory);
+
+// All columns must be settled.
+Status save_cache(const std::string& path, const RunData& run);
+// False, and `run` undefined, where there is nothing that can be used. Columns point into the mapped file.
+bool load_cache(const std::string& path, RunData& run);
+
+}  // namespace sonde::index

@@ -1,0 +1,315 @@
+#include "index/column.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace sonde::index {
+namespace {
+
+constexpr std::size_t kPadding = 8;  // reading a packed number may touch so many bytes behind the last one
+
+// Doubles as unsigned integers in the same order.
+std::uint64_t ordered(double value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  return (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
+}
+double from_ordered(std::uint64_t bits) noexcept {
+  return std::bit_cast<double>((bits >> 63) != 0 ? bits & ~(std::uint64_t{1} << 63) : ~bits);
+}
+
+// A line through the first and the last number, and how far the others are from it. All arithmetic is modulo 2^64, so
+// that it can be undone whatever the numbers are.
+struct Line {
+  std::uint64_t base = 0;
+  std::uint64_t slope = 0;
+  std::uint8_t bits = 0;
+};
+
+Line fit(const std::uint64_t* numbers, std::size_t count) noexcept {
+  Line line;
+  if (count > 1) {
+    const auto rise = static_cast<std::int64_t>(numbers[count - 1] - numbers[0]);
+    line.slope = static_cast<std::uint64_t>(rise / static_cast<std::int64_t>(count - 1));
+  }
+  auto low = std::numeric_limits<std::int64_t>::max();
+  auto high = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto rest = static_cast<std::int64_t>(numbers[i] - numbers[0] - i * line.slope);
+    low = std::min(low, rest);
+    high = std::max(high, rest);
+  }
+  line.base = numbers[0] + static_cast<std::uint64_t>(low);
+  const auto width = std::bit_width(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
+  line.bits = static_cast<std::uint8_t>(width > 56 ? 64 : width);  // so that one load of 8 bytes holds any number
+  return line;
+}
+
+std::size_t packed_size(std::size_t count, unsigned bits) noexcept { return (count * bits + 7) / 8; }
+
+void pack(const std::uint64_t* numbers, std::size_t count, const Line& line, std::byte* to) noexcept {
+  if (line.bits == 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t rest = numbers[i] - line.base - i * line.slope;
+    const std::size_t bit = i * line.bits;
+    std::uint64_t word = load<std::uint64_t>(to + bit / 8);
+    word |= rest << (bit % 8);
+    std::memcpy(to + bit / 8, &word, sizeof word);
+  }
+}
+
+std::uint64_t unpack_one(const std::byte* from, std::size_t index, unsigned bits) noexcept {
+  if (bits == 0) return 0;
+  const std::size_t bit = index * bits;
+  const std::uint64_t word = load<std::uint64_t>(from + bit / 8) >> (bit % 8);
+  return bits == 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
+}
+
+bool exact_as_float(double value) noexcept {
+  return std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value;
+}
+
+// The first of equal extremes counts.
+void note_values(const double* values, std::size_t count, Column::Block& block) noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = values[i];
+    if (!std::isfinite(value)) {
+      block.nan = static_cast<std::uint16_t>(block.nan + (std::isnan(value) ? 1 : 0));
+      block.positive_infinity = static_cast<std::uint16_t>(block.positive_infinity + (value > 0 ? 1 : 0));
+      block.negative_infinity = static_cast<std::uint16_t>(block.negative_infinity + (value < 0 ? 1 : 0));
+      continue;
+    }
+    if (!any || value < block.min) {
+      block.min = value;
+      block.min_at = static_cast<std::uint8_t>(i);
+    }
+    if (!any || value > block.max) {
+      block.max = value;
+      block.max_at = static_cast<std::uint8_t>(i);
+    }
+    any = true;
+  }
+}
+
+std::uint8_t value_bytes(const double* values, std::size_t count) noexcept {
+  const auto bits = [&](std::size_t i) { return std::bit_cast<std::uint64_t>(values[i]); };
+  std::size_t equal = 1;
+  while (equal < count && bits(equal) == bits(0)) ++equal;
+  if (equal == count) return 0;
+  return std::all_of(values, values + count, exact_as_float) ? 4 : 8;
+}
+
+double value_one(const std::byte* from, std::size_t index, unsigned bytes) noexcept {
+  if (bytes == 4) return load<float>(from + index * 4);
+  return load<double>(from + (bytes == 8 ? index * 8 : 0));
+}
+
+std::size_t values_size(std::size_t count, unsigned bytes) noexcept { return bytes == 0 ? 8 : count * bytes; }
+
+// The three parts of a block's data stand one after the other, times behind steps behind values.
+struct Places {
+  const std::byte* values;
+  const std::byte* steps;
+  const std::byte* times;
+};
+Places places(const Column::Block& block, const std::byte* data) noexcept {
+  const std::byte* steps = data + values_size(block.count, block.value_bytes);
+  return {data, steps, steps + packed_size(block.count, block.step_bits)};
+}
+std::size_t data_size(const Column::Block& block) noexcept {
+  return values_size(block.count, block.value_bytes) + packed_size(block.count, block.step_bits) +
+         packed_size(block.count, block.time_bits) + kPadding;
+}
+
+std::int64_t step_in(const Column::Block& block, const std::byte* data, std::size_t i) noexcept {
+  return static_cast<std::int64_t>(block.step_base + i * block.step_slope +
+                                   unpack_one(places(block, data).steps, i, block.step_bits));
+}
+double time_in(const Column::Block& block, const std::byte* data, std::size_t i) noexcept {
+  return from_ordered(block.time_base + i * block.time_slope +
+                      unpack_one(places(block, data).times, i, block.time_bits));
+}
+
+}  // namespace
+
+// Grows the tail, or packs it where it is a whole block.
+void Column::make_room() {
+  if (packed_ % kBlock != 0) return reopen_last_block();
+  if (tail_count_ == kBlock) return pack_tail();
+  const std::size_t capacity = std::min(kBlock, std::max<std::size_t>(16, tail_capacity_ * 4));
+  const auto grow = [&](auto& array, auto zero) {
+    auto larger = std::make_unique_for_overwrite<decltype(zero)[]>(capacity);
+    std::copy_n(array.get(), tail_count_, larger.get());
+    array = std::move(larger);
+  };
+  grow(tail_.steps, std::int64_t{});
+  grow(tail_.times, double{});
+  grow(tail_.values, double{});
+  tail_capacity_ = capacity;
+}
+
+void Column::reopen_last_block() {
+  Points points;
+  const std::size_t count = unpack(blocks_.size() - 1, points);
+  tail_.steps = std::make_unique_for_overwrite<std::int64_t[]>(kBlock);
+  tail_.times = std::make_unique_for_overwrite<double[]>(kBlock);
+  tail_.values = std::make_unique_for_overwrite<double[]>(kBlock);
+  std::copy_n(points.steps, count, tail_.steps.get());
+  std::copy_n(points.times, count, tail_.times.get());
+  std::copy_n(points.values, count, tail_.values.get());
+  tail_capacity_ = kBlock;
+  tail_count_ = count;
+  if (!owned_.empty() && owned_.back().get() == data_.back()) owned_.pop_back();
+  blocks_.pop_back();
+  data_.pop_back();
+  packed_ -= count;
+}
+
+void Column::pack_tail() {
+  const std::size_t count = tail_count_;
+  if (count == 0) return;
+  std::uint64_t steps[kBlock];
+  std::uint64_t times[kBlock];
+  for (std::size_t i = 0; i < count; ++i) {
+    steps[i] = static_cast<std::uint64_t>(tail_.steps[i]);
+    times[i] = ordered(tail_.times[i]);
+  }
+  Block block;
+  const Line step_line = fit(steps, count);
+  const Line time_line = fit(times, count);
+  block.step_base = step_line.base;
+  block.step_slope = step_line.slope;
+  block.step_bits = step_line.bits;
+  block.time_base = time_line.base;
+  block.time_slope = time_line.slope;
+  block.time_bits = time_line.bits;
+  block.times_ascend = std::is_sorted(times, times + count);
+  block.count = static_cast<std::uint16_t>(count);
+  const double* values = tail_.values.get();
+  note_values(values, count, block);
+  block.value_bytes = value_bytes(values, count);
+  block.bytes = static_cast<std::uint32_t>(data_size(block));
+
+  auto data = std::make_unique<std::byte[]>(block.bytes);  // zeroed: packing only sets bits
+  const Places at = places(block, data.get());
+  if (block.value_bytes == 4) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto value = static_cast<float>(values[i]);
+      std::memcpy(data.get() + i * 4, &value, sizeof value);
+    }
+  } else {
+    std::memcpy(data.get(), values, values_size(count, block.value_bytes));
+  }
+  pack(steps, count, step_line, data.get() + (at.steps - data.get()));
+  pack(times, count, time_line, data.get() + (at.times - data.get()));
+
+  blocks_.push_back(block);
+  data_.push_back(data.get());
+  owned_.push_back(std::move(data));
+  packed_ += count;
+  tail_count_ = 0;
+}
+
+void Column::settle() {
+  pack_tail();
+  tail_ = {};
+  tail_capacity_ = 0;
+}
+
+std::int64_t Column::step_at(std::size_t index) const noexcept {
+  if (index >= packed_) return tail_.steps[index - packed_];
+  const std::size_t b = index / kBlock;
+  return step_in(blocks_[b], data_[b], index % kBlock);
+}
+
+double Column::time_at(std::size_t index) const noexcept {
+  if (index >= packed_) return tail_.times[index - packed_];
+  const std::size_t b = index / kBlock;
+  return time_in(blocks_[b], data_[b], index % kBlock);
+}
+
+Point Column::at(std::size_t index) const noexcept {
+  if (index >= packed_) {
+    const std::size_t i = index - packed_;
+    return {tail_.steps[i], tail_.times[i], tail_.values[i]};
+  }
+  const std::size_t b = index / kBlock;
+  return {step_at(index), time_at(index), value_one(data_[b], index % kBlock, blocks_[b].value_bytes)};
+}
+
+std::size_t Column::unpack(std::size_t index, Points& to) const noexcept {
+  if (index >= blocks_.size()) {
+    std::copy_n(tail_.steps.get(), tail_count_, to.steps);
+    std::copy_n(tail_.times.get(), tail_count_, to.times);
+    std::copy_n(tail_.values.get(), tail_count_, to.values);
+    return tail_count_;
+  }
+  const Block& block = blocks_[index];
+  const Places at = places(block, data_[index]);
+  const std::size_t count = block.count;
+  for (std::size_t i = 0; i < count; ++i) {
+    to.steps[i] =
+        static_cast<std::int64_t>(block.step_base + i * block.step_slope + unpack_one(at.steps, i, block.step_bits));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    to.times[i] = from_ordered(block.time_base + i * block.time_slope + unpack_one(at.times, i, block.time_bits));
+  }
+  for (std::size_t i = 0; i < count; ++i) to.values[i] = value_one(at.values, i, block.value_bytes);
+  return count;
+}
+
+std::size_t Column::memory() const noexcept {
+  std::size_t bytes = blocks_.capacity() * sizeof(Block) + data_.capacity() * sizeof(void*) +
+                      owned_.capacity() * sizeof(void*) + tail_capacity_ * 24 +
+                      breaks_.capacity() * sizeof(std::uint32_t);
+  for (const Block& block : blocks_) bytes += block.bytes;
+  return bytes;
+}
+
+void Column::save(std::string& out) const {
+  put_varint(out, blocks_.size());
+  put_varint(out, breaks_.size());
+  out.append(reinterpret_cast<const char*>(blocks_.data()), blocks_.size() * sizeof(Block));
+  out.append(reinterpret_cast<const char*>(breaks_.data()), breaks_.size() * sizeof(std::uint32_t));
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    out.append(reinterpret_cast<const char*>(data_[i]), blocks_[i].bytes);
+  }
+}
+
+bool Column::restore(ByteReader& from, std::shared_ptr<const void> owner) {
+  const std::uint64_t blocks = from.varint();
+  const std::uint64_t breaks = from.varint();
+  if (blocks > from.remaining() / sizeof(Block) || breaks > from.remaining() / sizeof(std::uint32_t)) return false;
+  const Bytes block_bytes = from.take(blocks * sizeof(Block));
+  const Bytes break_bytes = from.take(breaks * sizeof(std::uint32_t));
+  if (!from.ok()) return false;
+  *this = Column();
+  blocks_.resize(blocks);
+  if (blocks > 0) std::memcpy(blocks_.data(), block_bytes.data(), block_bytes.size());
+  breaks_.resize(breaks);
+  if (breaks > 0) std::memcpy(breaks_.data(), break_bytes.data(), break_bytes.size());
+  data_.reserve(blocks);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    const bool full = block.count == kBlock || (i + 1 == blocks_.size() && block.count > 0 && block.count < kBlock);
+    const bool known = (block.value_bytes == 0 || block.value_bytes == 4 || block.value_bytes == 8) &&
+                       (block.step_bits <= 56 || block.step_bits == 64) &&
+                       (block.time_bits <= 56 || block.time_bits == 64);
+    if (!full || !known || block.bytes != data_size(block)) return false;
+    const Bytes data = from.take(block.bytes);
+    if (!from.ok()) return false;
+    data_.push_back(data.data());
+    packed_ += block.count;
+  }
+  for (std::size_t i = 0; i < breaks_.size(); ++i) {
+    if (breaks_[i] == 0 || breaks_[i] >= packed_ || (i > 0 && breaks_[i] <= breaks_[i - 1])) return false;
+  }
+  keep_ = std::move(owner);
+  if (packed_ > 0) last_step_ = step_at(packed_ - 1);
+  return true;
+}
+
+}  // namespace sonde::index

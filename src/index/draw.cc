@@ -1,0 +1,247 @@
+#include "index/draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sonde::index {
+namespace {
+
+constexpr std::size_t kBlock = Column::kBlock;
+
+// A point, and which one it is: stretches count from 0, points within their column.
+struct Candidate {
+  Point point;
+  std::size_t stretch = 0;
+  std::size_t index = 0;
+};
+
+struct Cell {
+  bool any = false;  // finite points
+  Candidate first;
+  Candidate last;
+  Candidate min;
+  Candidate max;
+  Drawing::NonFinite non_finite;
+
+  bool has_non_finite() const noexcept {
+    return non_finite.nan + non_finite.positive_infinity + non_finite.negative_infinity > 0;
+  }
+};
+
+class Canvas {
+ public:
+  Canvas(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis)
+      : stretches_(stretches), range_(range), axis_(axis), cells_(static_cast<std::size_t>(std::max(width, 1))) {
+    find_limits();
+  }
+
+  Drawing draw() {
+    for (std::size_t s = 0; s < stretches_.size(); ++s) {
+      const ColumnStretch& stretch = stretches_[s];
+      for (std::size_t b = stretch.begin / kBlock; b * kBlock < stretch.end; ++b) {
+        const std::size_t begin = std::max(stretch.begin, b * kBlock);
+        const std::size_t end = std::min(stretch.end, (b + 1) * kBlock);
+        if (!add_block(s, b, begin, end)) add_points(s, b, begin, end);
+      }
+    }
+    return collect();
+  }
+
+ private:
+  double position(const Point& point) const noexcept {
+    return axis_ == Axis::step ? static_cast<double>(point.step) : point.time;
+  }
+  bool inside(const Point& point) const noexcept {
+    return point.step >= range_.first_step && point.step <= range_.last_step && point.time >= range_.first_time &&
+           point.time <= range_.last_time;
+  }
+  Cell& cell_of(const Point& point) noexcept {
+    // Differences first: steps beyond 2^53 are not doubles, their distances mostly are.
+    const double distance =
+        axis_ == Axis::step
+            ? static_cast<double>(static_cast<std::uint64_t>(point.step) - static_cast<std::uint64_t>(first_step_))
+            : point.time - low_;
+    const double column = distance * scale_;
+    const auto last = cells_.size() - 1;
+    return cells_[column > 0 ? std::min(last, static_cast<std::size_t>(std::min(column, 1e9))) : 0];
+  }
+
+  void find_limits() {
+    first_step_ = range_.first_step;
+    std::int64_t last_step = range_.last_step;
+    low_ = range_.first_time;
+    double high = range_.last_time;
+    const bool open_steps = first_step_ == Range{}.first_step || last_step == Range{}.last_step;
+    const bool open_times = std::isinf(low_) || std::isinf(high);
+    if (axis_ == Axis::step ? open_steps : open_times) {
+      const Extent extent = find_extent();
+      if (first_step_ == Range{}.first_step) first_step_ = extent.first_step;
+      if (last_step == Range{}.last_step) last_step = extent.last_step;
+      if (std::isinf(low_)) low_ = extent.low;
+      if (std::isinf(high)) high = extent.high;
+    }
+    const double span =
+        axis_ == Axis::step
+            ? static_cast<double>(static_cast<std::uint64_t>(last_step) - static_cast<std::uint64_t>(first_step_)) + 1
+            : high - low_;
+    scale_ = span > 0 ? static_cast<double>(cells_.size()) / span : 0;
+  }
+
+  struct Extent {
+    std::int64_t first_step = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last_step = std::numeric_limits<std::int64_t>::min();
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    void add(const Point& point) noexcept {
+      first_step = std::min(first_step, point.step);
+      last_step = std::max(last_step, point.step);
+      low = std::min(low, point.time);
+      high = std::max(high, point.time);
+    }
+  };
+  Extent find_extent() const {
+    Extent extent;
+    Points points;
+    for (const ColumnStretch& stretch : stretches_) {
+      for (std::size_t b = stretch.begin / kBlock; b * kBlock < stretch.end; ++b) {
+        const std::size_t begin = std::max(stretch.begin, b * kBlock);
+        const std::size_t end = std::min(stretch.end, (b + 1) * kBlock);
+        const Column::Block* block = stretch.column->block(b);
+        const Point first = stretch.column->at(begin);
+        const Point last = stretch.column->at(end - 1);
+        if (block != nullptr && block->times_ascend && inside(first) && inside(last)) {
+          extent.add(first);
+          extent.add(last);
+          continue;
+        }
+        stretch.column->unpack(b, points);
+        for (std::size_t i = begin - b * kBlock; i < end - b * kBlock; ++i) {
+          const Point point = {points.steps[i], points.times[i], points.values[i]};
+          if (inside(point)) extent.add(point);
+        }
+      }
+    }
+    return extent;
+  }
+
+  // From what is known of the block; false where that does not suffice.
+  bool add_block(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
+    const Column& column = *stretches_[s].column;
+    const Column::Block* block = column.block(b);
+    if (block == nullptr || !block->all_finite() || !block->times_ascend || end - begin != block->count) return false;
+    const Point first = column.at(begin);
+    const Point last = column.at(end - 1);
+    if (last.step < range_.first_step || first.step > range_.last_step || last.time < range_.first_time ||
+        first.time > range_.last_time) {
+      return true;  // none of it
+    }
+    if (!inside(first) || !inside(last)) return false;
+    Cell& cell = cell_of(first);
+    if (&cell != &cell_of(last)) return false;
+    total_ += block->count;
+    add_finite(cell, {first, s, begin});
+    add_finite(cell, {last, s, end - 1});
+    if (!(block->min >= cell.min.point.value)) {
+      const std::size_t at = begin + block->min_at;
+      cell.min = {column.at(at), s, at};
+    }
+    if (!(block->max <= cell.max.point.value)) {
+      const std::size_t at = begin + block->max_at;
+      cell.max = {column.at(at), s, at};
+    }
+    return true;
+  }
+
+  void add_points(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
+    Points points;
+    stretches_[s].column->unpack(b, points);
+    for (std::size_t index = begin; index < end; ++index) {
+      const std::size_t i = index - b * kBlock;
+      const Point point = {points.steps[i], points.times[i], points.values[i]};
+      if (!inside(point)) continue;
+      ++total_;
+      Cell& cell = cell_of(point);
+      if (std::isfinite(point.value)) {
+        add_finite(cell, {point, s, index});
+      } else {
+        add_non_finite(cell, point);
+      }
+    }
+  }
+
+  // The earlier of two points at one place comes first, in the order of the stretches.
+  void add_finite(Cell& cell, const Candidate& candidate) noexcept {
+    if (!cell.any) {
+      cell.any = true;
+      cell.first = cell.last = cell.min = cell.max = candidate;
+      return;
+    }
+    const double at = position(candidate.point);
+    if (at < position(cell.first.point)) cell.first = candidate;
+    if (at >= position(cell.last.point)) cell.last = candidate;
+    if (candidate.point.value < cell.min.point.value) cell.min = candidate;
+    if (candidate.point.value > cell.max.point.value) cell.max = candidate;
+  }
+
+  void add_non_finite(Cell& cell, const Point& point) noexcept {
+    Drawing::NonFinite& found = cell.non_finite;
+    const double at = axis_ == Axis::step ? static_cast<double>(found.step) : found.wall_time;
+    if (!cell.has_non_finite() || position(point) < at) {
+      found.step = point.step;
+      found.wall_time = point.time;
+    }
+    if (std::isnan(point.value)) {
+      ++found.nan;
+    } else if (point.value > 0) {
+      ++found.positive_infinity;
+    } else {
+      ++found.negative_infinity;
+    }
+  }
+
+  Drawing collect() const {
+    Drawing drawing;
+    drawing.total = total_;
+    for (const Cell& cell : cells_) {
+      if (cell.has_non_finite()) drawing.non_finite.push_back(cell.non_finite);
+      if (!cell.any) continue;
+      Candidate found[] = {cell.first, cell.min, cell.max, cell.last};
+      const auto before = [this](const Candidate& a, const Candidate& b) {
+        const double pa = position(a.point);
+        const double pb = position(b.point);
+        if (pa != pb) return pa < pb;
+        return a.stretch != b.stretch ? a.stretch < b.stretch : a.index < b.index;
+      };
+      std::sort(std::begin(found), std::end(found), before);
+      const Candidate* previous = nullptr;
+      for (const Candidate& candidate : found) {
+        if (previous != nullptr && previous->stretch == candidate.stretch && previous->index == candidate.index) {
+          continue;
+        }
+        drawing.points.steps.push_back(candidate.point.step);
+        drawing.points.wall_times.push_back(candidate.point.time);
+        drawing.points.values.push_back(candidate.point.value);
+        previous = &candidate;
+      }
+    }
+    return drawing;
+  }
+
+  std::span<const ColumnStretch> stretches_;
+  Range range_;
+  Axis axis_;
+  std::vector<Cell> cells_;
+  std::int64_t first_step_ = 0;
+  double low_ = 0;
+  double scale_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace
+
+Drawing draw(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis) {
+  return Canvas(stretches, width, range, axis).draw();
+}
+
+}  // namespace sonde::index

@@ -1,0 +1,259 @@
+#include "index/log_index.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "base/suggest.h"
+#include "index/cache.h"
+#include "index/run_files.h"
+
+namespace sonde::index {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// A busy writer changes its files thousands of times a second; they are looked at so often at most.
+constexpr milliseconds kPause{50};
+// Polling takes at most a twentieth of the time.
+constexpr milliseconds kShortestPoll{150};
+constexpr int kPollShare = 20;
+
+std::string cache_directory(const LogOptions& options) {
+  if (options.cache == LogOptions::Cache::off) return "";
+  if (!options.cache_directory.empty()) return options.cache_directory;
+  const Result<std::string> directory = user_cache_directory();
+  return directory ? join_path(*directory, "sonde") : "";
+}
+
+}  // namespace
+
+LogIndex::LogIndex(std::string directory, std::string real_directory, const LogOptions& options)
+    : directory_(std::move(directory)),
+      real_directory_(std::move(real_directory)),
+      cache_directory_(cache_directory(options)),
+      options_(options) {}
+
+Result<std::shared_ptr<LogIndex>> LogIndex::open(std::string directory, const LogOptions& options) {
+  const Result<Directory> listed = read_directory(directory);
+  if (!listed) return listed.error();
+  const Result<std::string> real = real_path(directory);
+  if (!real) return real.error();
+  std::shared_ptr<LogIndex> log(new LogIndex(std::move(directory), *real, options));
+  if (Status status = log->start(); !status) return status;
+  return log;
+}
+
+Status LogIndex::start() {
+  if (!cache_directory_.empty() && !make_directories(cache_directory_)) cache_directory_.clear();
+  if (options_.follow == LogOptions::Follow::live && tells_of_changes(directory_)) {
+    if (Result<Watch> watch = Watch::create()) watch_.emplace(std::move(*watch));
+  }
+  watch_complete_ = watch_.has_value();
+  find_all_runs();
+  const int count = options_.threads > 0 ? options_.threads : std::min(8, processor_count());
+  for (int i = 0; i < count; ++i) {
+    Result<Thread> thread = Thread::start("sonde-read", [this] { work(); });
+    if (!thread) return thread.error();
+    threads_.push_back(std::move(*thread));
+  }
+  if (options_.follow == LogOptions::Follow::live) {
+    Result<Thread> thread = Thread::start("sonde-follow", [this] { follow(); });
+    if (!thread) return thread.error();
+    threads_.push_back(std::move(*thread));
+  }
+  return Status::success();
+}
+
+LogIndex::~LogIndex() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    queue_.clear();
+  }
+  news_.notify_all();
+  if (watch_) watch_->wake();
+  threads_.clear();  // joins
+  for (const auto& [name, run] : runs_) {
+    if (run->read_once()) run->remember();
+  }
+}
+
+std::string LogIndex::path_of(const std::string& name) const {
+  return name.empty() || name == "." ? directory_ : join_path(directory_, name);
+}
+
+void LogIndex::add_run(const std::string& name) {
+  const std::string shown = name.empty() ? "." : name;
+  const std::lock_guard lock(mutex_);
+  if (runs_.contains(shown)) return;
+  const std::string real = name.empty() ? real_directory_ : join_path(real_directory_, name);
+  const std::string cache = cache_directory_.empty() ? "" : cache_file(cache_directory_, real);
+  auto run = std::make_shared<RunIndex>(shown, path_of(name), cache);
+  runs_.emplace(shown, run);
+  queue_.push_back(std::move(run));
+  news_.notify_all();
+}
+
+// Looks at a directory and all below it. Links are followed, but not into a directory on the way to them.
+Status LogIndex::find_runs(const std::string& name, std::vector<Place>& above) {
+  // Watched first: what comes while it is listed is then told.
+  if (watch_ && !watch_->add(path_of(name))) watch_complete_ = false;
+  const Result<Directory> listed = read_directory(path_of(name));
+  if (!listed) return listed.error();
+  const Place here = {listed->state.device, listed->state.inode};
+  for (const Place& place : above) {
+    if (place.device == here.device && place.inode == here.inode) return Status::success();
+  }
+  if (!run_files(*listed).empty()) add_run(name);
+  above.push_back(here);
+  for (const DirectoryEntry& entry : listed->entries) {
+    if (entry.type != DirectoryEntry::Type::directory) continue;
+    const Status status = find_runs(name.empty() ? entry.name : join_path(name, entry.name), above);
+    if (status) continue;
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::find(problems_, status.message()) == problems_.end()) problems_.push_back(status.message());
+  }
+  above.pop_back();
+  return Status::success();
+}
+
+void LogIndex::find_all_runs() {
+  {
+    const std::lock_guard lock(mutex_);
+    problems_.clear();
+  }
+  std::vector<Place> above;
+  if (const Status status = find_runs("", above); !status) {
+    const std::lock_guard lock(mutex_);
+    problems_.push_back(status.message());
+  }
+}
+
+void LogIndex::queue(const std::shared_ptr<RunIndex>& run) {
+  const std::lock_guard lock(mutex_);
+  if (std::ranges::find(queue_, run) == queue_.end()) queue_.push_back(run);
+  news_.notify_all();
+}
+
+void LogIndex::work() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (queue_.empty()) {
+      news_.wait(lock);
+      continue;
+    }
+    const std::shared_ptr<RunIndex> run = std::move(queue_.front());
+    queue_.pop_front();
+    reading_.push_back(run.get());
+    lock.unlock();
+    const bool news = run->update();
+    const bool alive = run->alive();
+    lock.lock();
+    std::erase(reading_, run.get());
+    if (!alive) runs_.erase(run->name());
+    if (news || !alive) version_.fetch_add(1, std::memory_order_release);
+    news_.notify_all();
+  }
+}
+
+void LogIndex::wait() const {
+  std::unique_lock lock(mutex_);
+  news_.wait(lock, [&] { return stopping_ || (queue_.empty() && reading_.empty()); });
+}
+
+void LogIndex::refresh() {
+  find_all_runs();
+  for (const auto& run : runs()) queue(run);
+  wait();
+}
+
+std::vector<std::shared_ptr<RunIndex>> LogIndex::runs() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<RunIndex>> runs;
+  runs.reserve(runs_.size());
+  for (const auto& [name, run] : runs_) runs.push_back(run);
+  return runs;
+}
+
+Result<std::shared_ptr<RunIndex>> LogIndex::run(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = runs_.find(name); found != runs_.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, run] : runs_) names.push_back(known);
+  return Status(Code::not_found,
+                "'" + directory_ + "' has no run '" + std::string(name) + "'" + did_you_mean(name, names));
+}
+
+std::vector<std::string> LogIndex::problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
+}
+
+Log::Progress LogIndex::progress() const {
+  Log::Progress progress;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, run] : runs_) {
+    progress.bytes_found += run->bytes_found();
+    progress.bytes_read += run->bytes_read();
+    ++progress.runs_found;
+    if (run->read_once()) ++progress.runs_read;
+  }
+  return progress;
+}
+
+std::uint64_t LogIndex::wait_for_change(std::uint64_t seen, milliseconds timeout) const {
+  std::unique_lock lock(mutex_);
+  news_.wait_for(lock, timeout, [&] { return stopping_ || version() != seen; });
+  return version();
+}
+
+// Directories in which something changed: their own run is read again, and runs below them may be new.
+void LogIndex::follow_changes(const Watch::Changes& changes) {
+  for (const std::string& path : changes.directories) {
+    const std::string name = path.size() > directory_.size() ? path.substr(path_of("x").size() - 1) : "";
+    const Result<std::shared_ptr<RunIndex>> known = run(name.empty() ? "." : name);
+    if (known) queue(*known);
+    std::vector<Place> above;
+    (void)find_runs(name, above);  // where it has gone, its run finds out
+  }
+}
+
+void LogIndex::poll() {
+  find_all_runs();
+  for (const auto& run : runs()) queue(run);
+  wait();
+}
+
+void LogIndex::follow() {
+  auto next_poll = Clock::now() + kShortestPoll;
+  const auto stopping = [this] {
+    const std::lock_guard lock(mutex_);
+    return stopping_;
+  };
+  while (!stopping()) {
+    if (watch_) {
+      const auto until_poll = std::chrono::duration_cast<milliseconds>(next_poll - Clock::now());
+      const Watch::Changes changes =
+          watch_->wait(watch_complete_ ? milliseconds(3'600'000) : std::max(until_poll, milliseconds(1)));
+      follow_changes(changes);
+      if (changes.lost) poll();
+    }
+    if (!watch_complete_ && Clock::now() >= next_poll) {
+      const auto begin = Clock::now();
+      poll();
+      const auto took = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+      next_poll = Clock::now() + std::max(kShortestPoll, took * kPollShare);
+    }
+    std::unique_lock lock(mutex_);
+    const milliseconds pause =
+        watch_ ? kPause : std::max(kPause, std::chrono::duration_cast<milliseconds>(next_poll - Clock::now()));
+    news_.wait_for(lock, pause, [this] { return stopping_; });
+  }
+}
+
+}  // namespace sonde::index

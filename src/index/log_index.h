@@ -1,0 +1,83 @@
+// A log directory: finds its runs, has them read by a few threads, and follows them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/thread.h"
+#include "base/watch.h"
+#include "index/run_index.h"
+#include "sonde/log.h"
+
+namespace sonde::index {
+
+class LogIndex {
+ public:
+  static Result<std::shared_ptr<LogIndex>> open(std::string directory, const LogOptions& options);
+  ~LogIndex();
+  LogIndex(const LogIndex&) = delete;
+  LogIndex& operator=(const LogIndex&) = delete;
+
+  const std::string& directory() const noexcept { return directory_; }
+  std::vector<std::shared_ptr<RunIndex>> runs() const;  // by name
+  Result<std::shared_ptr<RunIndex>> run(std::string_view name) const;
+  std::vector<std::string> problems() const;
+
+  void refresh();
+  void wait() const;
+  Log::Progress progress() const;
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+  std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
+
+ private:
+  LogIndex(std::string directory, std::string real_directory, const LogOptions& options);
+  Status start();
+
+  // Finding runs. `name` is the path below the log directory, empty for itself; `above` the inodes on the way to it.
+  struct Place {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+  };
+  Status find_runs(const std::string& name, std::vector<Place>& above);
+  void find_all_runs();
+  void add_run(const std::string& name);
+  std::string path_of(const std::string& name) const;
+
+  // Reading.
+  void work();
+  void queue(const std::shared_ptr<RunIndex>& run);
+
+  // Following.
+  void follow();
+  void follow_changes(const Watch::Changes& changes);
+  void poll();
+
+  const std::string directory_;
+  const std::string real_directory_;  // absolute, without links: what the cache is named after
+  std::string cache_directory_;       // empty: none
+  const LogOptions options_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable news_;  // for everything: work, results, the end
+  std::map<std::string, std::shared_ptr<RunIndex>, std::less<>> runs_;
+  std::deque<std::shared_ptr<RunIndex>> queue_;
+  std::vector<const RunIndex*> reading_;
+  std::vector<std::string> problems_;
+  bool stopping_ = false;
+
+  std::atomic<std::uint64_t> version_ = 0;
+  std::optional<Watch> watch_;
+  bool watch_complete_ = false;  // every directory is watched
+  std::vector<Thread> threads_;  // the last member: they use all others
+};
+
+}  // namespace sonde::index

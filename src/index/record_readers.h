@@ -1,0 +1,58 @@
+// From the records of a file to the series of a run.
+#pragma once
+
+#include <cstdint>
+
+#include "formats/tfevents_decode.h"
+#include "formats/tfevents_scalar.h"
+#include "index/run_data.h"
+
+namespace sonde::index {
+
+// Of one event file. What is large is noted by its place: of its payload only the outermost fields are looked at.
+class EventReader {
+ public:
+  EventReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file) {}
+
+  void read(std::uint64_t offset, Bytes payload) {
+    tfevents::PlainScalar scalar;
+    if (decode_plain_scalar(payload, scalar)) [[likely]] {
+      Series* series = last_ != nullptr ? last_->next : nullptr;
+      if (series == nullptr || series->tag != scalar.tag) series = follow(find_plain(scalar));
+      if (series != nullptr && series->kind == TagKind::scalars) [[likely]] {
+        series->columns.of(file_).append(scalar.step, scalar.wall_time, static_cast<double>(scalar.value));
+        last_ = series;
+        return;
+      }
+    }
+    read_any(offset, payload);
+  }
+
+ private:
+  Series* find_plain(const tfevents::PlainScalar& scalar);
+  Series* follow(Series* series) noexcept;
+  void read_any(std::uint64_t offset, Bytes payload);
+  void read_value(std::uint64_t offset, std::size_t payload_size, const tfevents::Value& value, std::uint32_t part);
+  void read_graph(std::uint64_t offset);
+  void restart();
+  Series& series_of(const tfevents::Value& value);
+
+  RunData& run_;
+  std::uint32_t file_;
+  Series* last_ = nullptr;
+  tfevents::Event event_;  // keeps its memory from record to record
+};
+
+// Of one statistics file.
+class StatisticsReader {
+ public:
+  StatisticsReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file) {}
+  void read(std::uint64_t offset, Bytes payload);
+
+ private:
+  void read_step(std::uint64_t offset, const stats_record::Step& step);
+  RunData& run_;
+  std::uint32_t file_;
+};
+
+}  // namespace sonde::index

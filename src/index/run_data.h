@@ -1,0 +1,154 @@
+// All that is known of one run: its files, and its series with their points. Plain data; RunIndex guards it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/input_file.h"
+#include "formats/stats_record.h"
+#include "formats/tfevents_decode.h"
+#include "index/column.h"
+#include "index/history.h"
+#include "sonde/log.h"
+
+namespace sonde::index {
+
+// The tag under which TensorBoard's readers serve the graph of a run.
+inline constexpr std::string_view kGraphTag = "__run_graph__";
+inline constexpr std::string_view kTaggedRunMetadata = "graph_tagged_run_metadata";
+
+TagKind kind_of_plugin(std::string_view plugin) noexcept;
+
+// A few bytes of a file that was read up to `end`: whether what was read is still what is there.
+struct Guard {
+  static constexpr std::uint64_t kSize = 64;
+  std::uint32_t head = 0;  // checksum of the first bytes
+  std::uint32_t tail = 0;  // and of the last ones that were read
+  friend bool operator==(const Guard&, const Guard&) = default;
+};
+
+struct SourceFile {
+  enum class Type : std::uint8_t { events, statistics };
+  std::string name;  // within the directory of the run
+  Type type = Type::events;
+  FileState state;         // when it was read last
+  std::uint64_t read = 0;  // up to here
+  Guard guard;
+  bool gone = false;
+  std::string error;
+  stats_record::Definitions definitions;      // of a statistics file
+  std::vector<std::uint32_t> definition_ids;  // whose definitions are there
+};
+
+// The values of a series in one file that are not scalars, in the order written.
+class RefTrack {
+ public:
+  void append(const ValueRef& ref) {
+    if (!refs_.empty() && ref.step < refs_.back().step) breaks_.push_back(static_cast<std::uint32_t>(refs_.size()));
+    refs_.push_back(ref);
+  }
+  std::size_t size() const noexcept { return refs_.size(); }
+  const ValueRef& at(std::size_t index) const noexcept { return refs_[index]; }
+  std::int64_t step_at(std::size_t index) const noexcept { return refs_[index].step; }
+  double time_at(std::size_t index) const noexcept { return refs_[index].wall_time; }
+  std::span<const std::uint32_t> breaks() const noexcept { return breaks_; }
+
+ private:
+  std::vector<ValueRef> refs_;
+  std::vector<std::uint32_t> breaks_;
+};
+
+// The points of a series by file. There are few files, and nearly always the last one grows.
+template <class Source>
+class ByFile {
+ public:
+  struct Entry {
+    std::uint32_t file = 0;
+    Source source;
+  };
+  Source& of(std::uint32_t file) {
+    if (last_ < entries_.size() && entries_[last_].file == file) return entries_[last_].source;
+    for (last_ = 0; last_ < entries_.size(); ++last_) {
+      if (entries_[last_].file == file) return entries_[last_].source;
+    }
+    return entries_.emplace_back(Entry{file, {}}).source;
+  }
+  std::size_t size_of(std::uint32_t file) const noexcept {
+    for (const Entry& entry : entries_) {
+      if (entry.file == file) return entry.source.size();
+    }
+    return 0;
+  }
+  void drop(std::uint32_t file) {
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.file == file; });
+    last_ = 0;
+  }
+  std::vector<Entry>& entries() noexcept { return entries_; }
+  const std::vector<Entry>& entries() const noexcept { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::size_t last_ = 0;
+};
+
+struct Series {
+  std::string tag;
+  TagKind kind = TagKind::scalars;
+  std::string plugin;
+  std::string plugin_content;
+  std::string display_name;
+  std::string description;
+  bool has_metadata = false;  // the first one counts
+  ByFile<Column> columns;     // of scalars
+  ByFile<RefTrack> tracks;    // of all others
+  std::vector<Restart> restarts;
+
+  Series* next = nullptr;      // what followed it in a file the last time: a guess at what follows now
+  Series* same_tag = nullptr;  // another kind under the same tag
+};
+
+struct FoundDamage {
+  std::uint32_t file = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+  std::string reason;
+};
+
+struct FoundGap {
+  std::uint32_t file = 0;
+  stats_record::Gap gap;
+};
+
+class RunData {
+ public:
+  std::vector<SourceFile> files;  // the number of a file never changes
+  std::vector<FoundDamage> damage;
+  std::vector<FoundGap> gaps;
+
+  const std::deque<Series>& series() const noexcept { return series_; }
+  std::deque<Series>& series() noexcept { return series_; }
+  // The first series of that tag, others follow through same_tag; null where there is none.
+  Series* find(std::string_view tag) const noexcept {
+    const auto found = by_tag_.find(tag);
+    return found == by_tag_.end() ? nullptr : found->second;
+  }
+  Series* find(std::string_view tag, TagKind kind) const noexcept;
+  Series& add(std::string_view tag, TagKind kind, std::string_view plugin);
+
+  // Adjoining damage becomes one. Beyond a limit the rest of a file is not listed.
+  void add_damage(FoundDamage found);
+  // Forgets everything that came from a file.
+  void drop_file(std::uint32_t file);
+  // Files by name, which is the order in which they were begun.
+  std::vector<std::uint32_t> file_order() const;
+
+ private:
+  std::deque<Series> series_;
+  std::unordered_map<std::string_view, Series*> by_tag_;  // the keys are the series' own tags
+};
+
+}  // namespace sonde::index

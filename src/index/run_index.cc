@@ -1,0 +1,231 @@
+// Reading the files of a run; what is asked about it is in run_questions.cc.
+#include "index/run_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "base/directory.h"
+#include "base/file.h"
+#include "formats/tfrecord.h"
+#include "index/cache.h"
+#include "index/record_readers.h"
+#include "index/run_files.h"
+
+namespace sonde::index {
+namespace {
+
+using tfrecord::RecordReader;
+
+// Large enough that system calls do not count, small enough to stay in the second cache.
+constexpr std::size_t kWindow = std::size_t{512} << 10;
+// What is read in less time than a cache file takes to write and find again is not worth one.
+constexpr std::uint64_t kWorthRemembering = std::uint64_t{1} << 20;
+
+std::uint32_t checksum_at(const InputFile& input, std::uint64_t begin, std::uint64_t end) {
+  std::byte bytes[Guard::kSize];
+  const Result<std::size_t> got = input.read_at(begin, std::span(bytes).first(end - begin));
+  return got ? crc32c(std::span(bytes).first(*got)) : 0;
+}
+
+Guard guard_of(const InputFile& input, std::uint64_t end) {
+  const std::uint64_t size = std::min(end, Guard::kSize);
+  return {checksum_at(input, 0, size), checksum_at(input, end - size, end)};
+}
+
+}  // namespace
+
+RunIndex::RunIndex(std::string name, std::string directory, std::string cache_path)
+    : name_(std::move(name)), directory_(std::move(directory)), cache_path_(std::move(cache_path)) {}
+
+std::string RunIndex::path_of(const SourceFile& source) const { return join_path(directory_, source.name); }
+
+void RunIndex::ensure_read() {
+  if (read_once()) return;
+  {
+    const std::lock_guard others_are_done(updating_);
+  }
+  if (!read_once()) update();
+}
+
+bool RunIndex::alive() const {
+  const std::shared_lock lock(data_mutex_);
+  return !read_once() || std::ranges::any_of(data_.files, [](const SourceFile& file) { return !file.gone; });
+}
+
+bool RunIndex::update() {
+  const std::lock_guard updating(updating_);
+  if (!std::exchange(restored_, true)) restore();
+  bool changed = find_files();
+  for (const std::uint32_t file : data_.file_order()) {
+    if (!data_.files[file].gone) changed |= read_file(file);
+  }
+  if (changed) settle();
+  read_once_.store(true, std::memory_order_release);
+  return changed;
+}
+
+// Only update() changes what data_ holds, so reading it there needs no lock.
+bool RunIndex::find_files() {
+  std::vector<RunFile> found;
+  if (const Result<Directory> listed = read_directory(directory_)) found = run_files(*listed);
+  bool changed = false;
+  const std::unique_lock lock(data_mutex_);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t number = 0; number < data_.files.size(); ++number) {
+    SourceFile& known = data_.files[number];
+    const auto at = std::ranges::find(found, known.name, &RunFile::name);
+    const bool gone = at == found.end();
+    if (gone && !known.gone) {
+      data_.drop_file(number);
+      changed = true;
+    }
+    known.gone = gone;
+    if (!gone) found.erase(at);
+  }
+  for (RunFile& file : found) {
+    SourceFile& added = data_.files.emplace_back();
+    added.name = std::move(file.name);
+    added.type = file.type;
+    changed = true;
+  }
+  for (const SourceFile& file : data_.files) {
+    const Result<FileState> state = file.gone ? FileState{} : file_state(path_of(file));
+    if (state) bytes += state->size;
+  }
+  bytes_found_.store(bytes, std::memory_order_relaxed);
+  return changed;
+}
+
+void RunIndex::note_error(std::uint32_t file, const Status& status) {
+  const std::unique_lock lock(data_mutex_);
+  data_.files[file].error = status.message();
+}
+
+// Whether the part that was read before is still the beginning of this file.
+bool RunIndex::unchanged(const SourceFile& source, const InputFile& input, const FileState& state) const {
+  if (source.read == 0) return true;
+  return state.same_file(source.state) && state.size >= source.read && guard_of(input, source.read) == source.guard;
+}
+
+bool RunIndex::read_file(std::uint32_t file) {
+  const SourceFile& source = data_.files[file];
+  const std::string path = path_of(source);
+  const Result<FileState> seen = file_state(path);
+  if (seen && *seen == source.state && source.error.empty()) return false;
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) {
+    // Between listing the directory and now it may have been deleted, which the next update finds.
+    const bool news = source.error != input.error().message();
+    note_error(file, input.error());
+    return news;
+  }
+  const Result<FileState> state = input->state();
+  if (!state) {
+    note_error(file, state.error());
+    return true;
+  }
+  bool changed = !source.error.empty();
+  {
+    const bool same = unchanged(source, *input, *state);
+    const std::unique_lock lock(data_mutex_);
+    if (!same) {
+      data_.drop_file(file);
+      changed = true;
+    }
+    data_.files[file].state = *state;
+    data_.files[file].error.clear();
+  }
+  const std::uint64_t before = source.read;
+  const Status status = source.type == SourceFile::Type::events
+                            ? read_records<EventReader>(file, *input, state->size)
+                            : read_records<StatisticsReader>(file, *input, state->size);
+  if (!status) note_error(file, status);
+  if (source.read != before) {
+    const Guard guard = guard_of(*input, source.read);
+    const std::unique_lock lock(data_mutex_);
+    data_.files[file].guard = guard;
+    not_remembered_ += source.read - before;
+  }
+  return changed || source.read != before;
+}
+
+// Reads window by window from where the last reading ended. A record that is cut off by the end of a window is read
+// again as the beginning of the next; one that is longer than a window gets a larger one, but never for a length that
+// the file does not have.
+template <class Reader>
+Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::uint64_t size) {
+  static thread_local std::vector<std::byte> buffer;
+  Reader reader(data_, file);
+  std::size_t window = kWindow;
+  std::uint64_t at = data_.files[file].read;
+  while (at < size) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(window, size - at));
+    if (buffer.size() < wanted) buffer.resize(wanted);
+    const Result<std::size_t> got = input.read_at(at, std::span(buffer).first(wanted));
+    if (!got) return got.error();
+    if (*got == 0) break;  // it has become shorter since
+    const bool is_end = *got < wanted || at + *got == size;
+
+    RecordReader records(Bytes(buffer.data(), *got), RecordReader::Tail::growing, at);
+    const std::unique_lock lock(data_mutex_);
+    const std::uint64_t begin = at;
+    auto found = records.next();
+    for (; found == RecordReader::Found::record || found == RecordReader::Found::damage; found = records.next()) {
+      if (found == RecordReader::Found::record) [[likely]] {
+        reader.read(records.offset(), records.payload());
+      } else {
+        data_.add_damage({file, records.offset(), records.size(), std::string(records.reason())});
+      }
+    }
+    at = found == RecordReader::Found::partial ? records.offset() : begin + *got;
+    data_.files[file].read = at;
+    bytes_read_.fetch_add(at - begin, std::memory_order_relaxed);
+    if (is_end) break;  // what is left is a record that is not complete yet
+    window = kWindow;
+    if (at == begin) {
+      const auto length = load<std::uint64_t>(buffer.data());
+      const std::uint64_t framing = tfrecord::kHeaderSize + tfrecord::kFooterSize;
+      if (length > size - at || length + framing > size - at) break;
+      window = static_cast<std::size_t>(length + framing);
+    }
+  }
+  if (buffer.size() > 4 * kWindow) buffer = {};
+  return Status::success();
+}
+
+void RunIndex::settle() {
+  const std::unique_lock lock(data_mutex_);
+  for (Series& series : data_.series()) {
+    for (auto& entry : series.columns.entries()) entry.source.settle();
+  }
+}
+
+void RunIndex::restore() {
+  if (cache_path_.empty()) return;
+  RunData restored;
+  if (!load_cache(cache_path_, restored)) return;
+  // Believed only where every file is still there and begins as it did.
+  std::uint64_t bytes = 0;
+  for (const SourceFile& file : restored.files) {
+    const Result<InputFile> input = InputFile::open(path_of(file));
+    if (!input) return;
+    const Result<FileState> state = input->state();
+    if (!state || !unchanged(file, *input, *state)) return;
+    if (state->size == file.state.size && state->modified != file.state.modified) return;
+    bytes += file.read;
+  }
+  const std::unique_lock lock(data_mutex_);
+  data_ = std::move(restored);
+  bytes_read_.store(bytes, std::memory_order_relaxed);
+}
+
+void RunIndex::remember() {
+  const std::lock_guard updating(updating_);
+  if (cache_path_.empty() || not_remembered_ < kWorthRemembering) return;
+  not_remembered_ = 0;
+  // A cache that cannot be written costs time the next time, and nothing else.
+  (void)save_cache(cache_path_, data_);
+}
+
+}  // namespace sonde::index

@@ -1,0 +1,89 @@
+// One run of a log directory: reads its files, follows them, and answers questions about it.
+//
+// Any thread may ask, and any may call update(): one reads at a time, and what it finds is visible to the others window
+// by window.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/input_file.h"
+#include "index/run_data.h"
+#include "sonde/log.h"
+
+namespace sonde::index {
+
+class RunIndex {
+ public:
+  // Nothing is read yet. `cache_path` is empty where nothing is to be remembered.
+  RunIndex(std::string name, std::string directory, std::string cache_path);
+
+  const std::string& name() const noexcept { return name_; }
+  const std::string& directory() const noexcept { return directory_; }
+
+  // Reads what is new: in files that have grown, were replaced or have come, and forgets those that have gone. True if
+  // anything changed.
+  bool update();
+  // Returns when the run has been read once; reads it where nobody has begun to.
+  void ensure_read();
+  // Whether files are left: a run whose files have all been deleted is none any more.
+  bool alive() const;
+  // Writes the cache, if enough is new to make it worth it.
+  void remember();
+
+  std::uint64_t bytes_found() const noexcept { return bytes_found_.load(std::memory_order_relaxed); }
+  std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
+  bool read_once() const noexcept { return read_once_.load(std::memory_order_acquire); }
+
+  std::vector<Tag> tags();
+  Result<Tag> tag(std::string_view name, TagKind kind);
+  Result<Scalars> scalars(std::string_view tag, const Range& range, History history);
+  Result<Drawing> draw(std::string_view tag, int width, const Range& range, Axis axis);
+  Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range, History history);
+  double start_time();
+  std::vector<Damage> damage();
+  std::vector<RecordingGap> gaps();
+  std::vector<LogFile> files();
+
+  // The payload of a record, its checksum verified.
+  Result<std::string> read_record(const ValueRef& value);
+  // What a statistics record says of `value`.
+  Result<TensorStatistics> read_statistics(const ValueRef& value);
+
+ private:
+  bool find_files();
+  bool read_file(std::uint32_t file);
+  bool unchanged(const SourceFile& source, const InputFile& input, const FileState& state) const;
+  void note_error(std::uint32_t file, const Status& status);
+  template <class Reader>
+  Status read_records(std::uint32_t file, const InputFile& input, std::uint64_t size);
+  void settle();
+  std::string path_of(const SourceFile& source) const;
+  void restore();
+
+  Status no_such_tag(std::string_view tag, TagKind kind) const;
+  Tag describe(const Series& series, std::span<const std::uint32_t> order) const;
+
+  const std::string name_;
+  const std::string directory_;
+  const std::string cache_path_;
+
+  std::mutex updating_;  // taken before data_mutex_
+  mutable std::shared_mutex data_mutex_;
+  RunData data_;
+  bool restored_ = false;             // the cache was looked at
+  std::uint64_t not_remembered_ = 0;  // bytes read since the cache was written
+
+  std::atomic<bool> read_once_ = false;
+  std::atomic<std::uint64_t> bytes_found_ = 0;
+  std::atomic<std::uint64_t> bytes_read_ = 0;
+};
+
+}  // namespace sonde::index

@@ -1,0 +1,388 @@
+// What can be asked about a run.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/crc32c.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "formats/tensor_tags.h"
+#include "formats/tfrecord.h"
+#include "index/draw.h"
+#include "index/run_index.h"
+
+namespace sonde::index {
+namespace {
+
+// The sources of a series in the order of their files. A file in which the series has no point still counts where the
+// writer of it said that it starts again.
+template <class Source>
+std::vector<Part<Source>> parts_of(const ByFile<Source>& by_file, const Series& series,
+                                   std::span<const std::uint32_t> order) {
+  static const Source kNothing;
+  std::vector<Part<Source>> parts;
+  for (const std::uint32_t file : order) {
+    const Source* source = nullptr;
+    for (const auto& entry : by_file.entries()) {
+      if (entry.file == file) source = &entry.source;
+    }
+    const bool restarted = std::ranges::find(series.restarts, file, &Restart::file) != series.restarts.end();
+    if (source == nullptr && restarted) source = &kNothing;
+    if (source != nullptr) parts.push_back({file, source});
+  }
+  return parts;
+}
+
+template <class Source>
+struct Selected {
+  const Source* source = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+template <class Source>
+std::vector<Selected<Source>> select(const ByFile<Source>& by_file, const Series& series,
+                                     std::span<const std::uint32_t> order, History history) {
+  const std::vector<Part<Source>> parts = parts_of(by_file, series, order);
+  std::vector<Selected<Source>> selected;
+  if (history == History::all) {
+    for (const Part<Source>& part : parts) selected.push_back({part.source, 0, part.source->size()});
+    return selected;
+  }
+  std::vector<Stretch> stretches = newest_history<Source>(parts, series.restarts);
+  std::ranges::stable_sort(stretches, {}, &Stretch::first_step);
+  for (const Stretch& stretch : stretches) {
+    const auto part = std::ranges::find(parts, stretch.file, &Part<Source>::file);
+    selected.push_back({part->source, stretch.begin, stretch.end});
+  }
+  return selected;
+}
+
+bool contains(const Range& range, std::int64_t step, double time) noexcept {
+  return step >= range.first_step && step <= range.last_step && time >= range.first_time && time <= range.last_time;
+}
+
+// The part of a stretch of ascending steps that lies in the range of steps.
+template <class Source>
+void narrow(Selected<Source>& selected, const Range& range) {
+  const auto first_where = [&](auto reached) {
+    std::size_t low = selected.begin;
+    std::size_t high = selected.end;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (reached(selected.source->step_at(middle))) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  };
+  const std::size_t begin = first_where([&](std::int64_t step) { return step >= range.first_step; });
+  const std::size_t end = first_where([&](std::int64_t step) { return step > range.last_step; });
+  selected.begin = begin;
+  selected.end = std::max(begin, end);
+}
+
+void copy_points(const Selected<Column>& selected, const Range& range, Scalars& to) {
+  Points points;
+  for (std::size_t b = selected.begin / Column::kBlock; b * Column::kBlock < selected.end; ++b) {
+    selected.source->unpack(b, points);
+    const std::size_t first = b * Column::kBlock;
+    const std::size_t end = std::min(selected.end - first, Column::kBlock);
+    for (std::size_t i = selected.begin > first ? selected.begin - first : 0; i < end; ++i) {
+      if (!contains(range, points.steps[i], points.times[i])) continue;
+      to.steps.push_back(points.steps[i]);
+      to.wall_times.push_back(points.times[i]);
+      to.values.push_back(points.values[i]);
+    }
+  }
+}
+
+// Several writers at once: their stretches overlap, and are merged.
+void sort_by_step(Scalars& scalars) {
+  if (std::ranges::is_sorted(scalars.steps)) return;
+  std::vector<std::size_t> order(scalars.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scalars.steps[i]; });
+  const auto apply = [&](auto& column) {
+    auto sorted = column;
+    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+    column = std::move(sorted);
+  };
+  apply(scalars.steps);
+  apply(scalars.wall_times);
+  apply(scalars.values);
+}
+
+template <class Source>
+void count(const std::vector<Selected<Source>>& selected, Tag& tag) {
+  for (const Selected<Source>& one : selected) {
+    if (one.begin == one.end) continue;
+    const std::int64_t first_step = one.source->step_at(one.begin);
+    const std::int64_t last_step = one.source->step_at(one.end - 1);
+    const double first_time = one.source->time_at(one.begin);
+    const double last_time = one.source->time_at(one.end - 1);
+    const bool is_first = tag.points == 0;
+    tag.points += one.end - one.begin;
+    tag.first_step = is_first ? first_step : std::min(tag.first_step, first_step);
+    tag.last_step = is_first ? last_step : std::max(tag.last_step, last_step);
+    tag.first_time = is_first ? first_time : std::min(tag.first_time, first_time);
+    tag.last_time = is_first ? last_time : std::max(tag.last_time, last_time);
+  }
+}
+
+std::string_view reason_of(stats_record::GapReason reason) noexcept {
+  switch (reason) {
+    case stats_record::GapReason::no_room: return "no room in memory";
+    case stats_record::GapReason::write_error: return "write error";
+    case stats_record::GapReason::budget: return "budget";
+    case stats_record::GapReason::rejected: return "unusable tensor";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Tag RunIndex::describe(const Series& series, std::span<const std::uint32_t> order) const {
+  Tag tag = {.name = series.tag,
+             .kind = series.kind,
+             .plugin = series.plugin,
+             .plugin_content = series.plugin_content,
+             .display_name = series.display_name,
+             .description = series.description};
+  if (series.kind == TagKind::scalars) {
+    count(select(series.columns, series, order, History::newest), tag);
+  } else {
+    count(select(series.tracks, series, order, History::newest), tag);
+  }
+  return tag;
+}
+
+std::vector<Tag> RunIndex::tags() {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const std::vector<std::uint32_t> order = data_.file_order();
+  std::vector<Tag> tags;
+  for (const Series& series : data_.series()) {
+    Tag tag = describe(series, order);
+    if (tag.points > 0) tags.push_back(std::move(tag));
+  }
+  std::ranges::sort(tags,
+                    [](const Tag& a, const Tag& b) { return a.name != b.name ? a.name < b.name : a.kind < b.kind; });
+  return tags;
+}
+
+Status RunIndex::no_such_tag(std::string_view tag, TagKind kind) const {
+  std::vector<std::string> candidates;
+  for (const Series& series : data_.series()) {
+    if (series.kind == kind) candidates.push_back(series.tag);
+  }
+  return {Code::not_found, "the run '" + name_ + "' has no tag '" + std::string(tag) + "' of kind " +
+                               std::string(to_string(kind)) + did_you_mean(tag, candidates)};
+}
+
+Result<Tag> RunIndex::tag(std::string_view name, TagKind kind) {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const Series* series = data_.find(name, kind);
+  if (series == nullptr) return no_such_tag(name, kind);
+  return describe(*series, data_.file_order());
+}
+
+Result<Scalars> RunIndex::scalars(std::string_view tag, const Range& range, History history) {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const Series* series = data_.find(tag, TagKind::scalars);
+  if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
+  std::vector<Selected<Column>> selected = select(series->columns, *series, data_.file_order(), history);
+  std::size_t total = 0;
+  for (Selected<Column>& one : selected) {
+    if (history == History::newest) narrow(one, range);
+    total += one.end - one.begin;
+  }
+  Scalars scalars;
+  scalars.steps.reserve(total);
+  scalars.wall_times.reserve(total);
+  scalars.values.reserve(total);
+  for (const Selected<Column>& one : selected) copy_points(one, range, scalars);
+  if (history == History::newest) sort_by_step(scalars);
+  return scalars;
+}
+
+Result<Drawing> RunIndex::draw(std::string_view tag, int width, const Range& range, Axis axis) {
+  if (width < 1) return Status(Code::invalid_argument, "a drawing is at least one pixel wide");
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const Series* series = data_.find(tag, TagKind::scalars);
+  if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
+  std::vector<ColumnStretch> stretches;
+  for (Selected<Column>& one : select(series->columns, *series, data_.file_order(), History::newest)) {
+    narrow(one, range);
+    if (one.begin < one.end) stretches.push_back({one.source, one.begin, one.end});
+  }
+  return index::draw(stretches, width, range, axis);
+}
+
+Result<std::vector<ValueRef>> RunIndex::values(std::string_view tag, TagKind kind, const Range& range,
+                                               History history) {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const Series* series = data_.find(tag, kind);
+  if (series == nullptr || kind == TagKind::scalars) return no_such_tag(tag, kind);
+  std::vector<ValueRef> values;
+  for (const Selected<RefTrack>& one : select(series->tracks, *series, data_.file_order(), history)) {
+    for (std::size_t i = one.begin; i < one.end; ++i) {
+      const ValueRef& ref = one.source->at(i);
+      if (contains(range, ref.step, ref.wall_time)) values.push_back(ref);
+    }
+  }
+  if (history == History::newest) std::ranges::stable_sort(values, {}, &ValueRef::step);
+  return values;
+}
+
+double RunIndex::start_time() {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  double start = 0;
+  const auto take = [&](double time) {
+    if (std::isfinite(time) && (start == 0 || time < start)) start = time;
+  };
+  for (const Series& series : data_.series()) {
+    for (const auto& entry : series.columns.entries()) {
+      if (entry.source.size() > 0) take(entry.source.time_at(0));
+    }
+    for (const auto& entry : series.tracks.entries()) {
+      if (entry.source.size() > 0) take(entry.source.time_at(0));
+    }
+  }
+  return start;
+}
+
+std::vector<Damage> RunIndex::damage() {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  std::vector<Damage> damage;
+  for (const FoundDamage& found : data_.damage) {
+    damage.push_back({path_of(data_.files[found.file]), found.offset, found.size, found.reason});
+  }
+  return damage;
+}
+
+std::vector<RecordingGap> RunIndex::gaps() {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  std::vector<RecordingGap> gaps;
+  for (const auto& [file, gap] : data_.gaps) {
+    RecordingGap made;
+    made.first_step = gap.first_step;
+    made.last_step = gap.last_step;
+    made.count = gap.count;
+    if (gap.id) {
+      const auto& definitions = data_.files[file].definitions;
+      const auto* definition = definitions.find(*gap.id);
+      made.tensor = tag_of({.name = definitions.name(*gap.id),
+                            .kind = definition != nullptr ? definition->kind : Kind::activation,
+                            .evaluation = gap.evaluation},
+                           tags::Plugin::histograms);
+    }
+    made.reason = reason_of(gap.reason);
+    if (!gap.detail.empty()) made.reason += ": " + gap.detail;
+    gaps.push_back(std::move(made));
+  }
+  return gaps;
+}
+
+std::vector<LogFile> RunIndex::files() {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  std::vector<LogFile> files;
+  for (const std::uint32_t number : data_.file_order()) {
+    const SourceFile& file = data_.files[number];
+    files.push_back({path_of(file), file.state.size, file.read, file.gone, file.error});
+  }
+  return files;
+}
+
+Result<std::string> RunIndex::read_record(const ValueRef& value) {
+  std::string path;
+  FileState known;
+  {
+    const std::shared_lock lock(data_mutex_);
+    if (value.file >= data_.files.size()) return Status(Code::invalid_argument, "the value is not of this run");
+    path = path_of(data_.files[value.file]);
+    known = data_.files[value.file].state;
+  }
+  const auto changed = [&] {
+    return Status(Code::io, "'" + path + "' was changed since it was read; refresh the log");
+  };
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return input.error();
+  const Result<FileState> state = input->state();
+  if (!state) return state.error();
+  std::array<std::byte, tfrecord::kHeaderSize> header;
+  const Result<std::size_t> got = input->read_at(value.offset, header);
+  if (!got) return got.error();
+  if (*got != header.size() || !state->same_file(known) ||
+      load<std::uint32_t>(header.data() + 8) != masked_crc32c(Bytes(header).first(8))) {
+    return changed();
+  }
+  const auto length = load<std::uint64_t>(header.data());
+  if (length > state->size) return changed();
+  std::string payload(static_cast<std::size_t>(length) + tfrecord::kFooterSize, '\0');
+  const auto bytes = std::as_writable_bytes(std::span(payload));
+  const Result<std::size_t> read = input->read_at(value.offset + header.size(), bytes);
+  if (!read) return read.error();
+  if (*read != payload.size()) return changed();
+  const auto crc = load<std::uint32_t>(payload.data() + length);
+  payload.resize(static_cast<std::size_t>(length));
+  if (crc != masked_crc32c(as_bytes(payload))) return changed();
+  return payload;
+}
+
+Result<TensorStatistics> RunIndex::read_statistics(const ValueRef& value) {
+  const Result<std::string> payload = read_record(value);
+  if (!payload) return payload.error();
+  const auto record = stats_record::decode_record(as_bytes(*payload));
+  if (!record) return record.error();
+  const auto* step = std::get_if<stats_record::Step>(&*record);
+  if (step == nullptr || value.part >= step->entries.size()) {
+    return Status(Code::invalid_argument, "the value is not statistics of this run");
+  }
+  const stats_record::Entry& entry = step->entries[value.part];
+  const stats::Summary& summary = entry.summary;
+  TensorStatistics made;
+  made.step = step->step;
+  made.wall_time = step->wall_time;
+  {
+    const std::shared_lock lock(data_mutex_);
+    const auto* definition = data_.files[value.file].definitions.find(entry.id);
+    const stats_record::Form form = entry.form              ? *entry.form
+                                    : definition != nullptr ? definition->form
+                                                            : stats_record::Form{};
+    made.dtype = form.dtype;
+    made.shape = form.shape;
+  }
+  made.count = summary.count;
+  made.nan = summary.nan;
+  made.positive_infinity = summary.positive_infinity;
+  made.negative_infinity = summary.negative_infinity;
+  made.zeros = summary.zeros;
+  made.negatives = summary.negatives;
+  made.min = summary.min;
+  made.max = summary.max;
+  made.mean = summary.mean;
+  made.std = summary.stddev();
+  made.sum_abs = summary.sum_abs;
+  if (entry.histogram) {
+    const auto histogram = stats_record::decode_histogram(*entry.histogram);
+    if (!histogram) return histogram.error();
+    for (const stats::Histogram::Bin& bin : histogram->bins()) {
+      made.histogram.push_back(
+          {stats::Histogram::lower(bin.key), stats::Histogram::upper(bin.key), static_cast<double>(bin.count)});
+    }
+  }
+  return made;
+}
+
+}  // namespace sonde::index
