@@ -19,6 +19,7 @@ Commands all_commands() {
   Commands commands;
   commands.push_back(make_demo_command());
   commands.push_back(make_show_command());
+  commands.push_back(make_data_server_path_command());
   commands.push_back(make_doctor_command());
   return commands;
 }

@@ -107,4 +107,6 @@ std::unique_ptr<Subcommand> make_demo_command();    // demo.cc
 std::unique_ptr<Subcommand> make_doctor_command();  // doctor.cc
 std::unique_ptr<Subcommand> make_show_command();    // show.cc
 
+std::unique_ptr<Subcommand> make_data_server_path_command();  // data_server_path.cc
+
 }  // namespace sonde::cli

@@ -58,7 +58,7 @@ class Installed(unittest.TestCase):
         self.assertGreater(len(headers), 5)
         minor = VERSION.rpartition(".")[0]
         expected = headers | {
-            "bin/sonde",
+            "bin/sonde", "libexec/sonde/sonde-data-server",
             "lib/libsonde.so", f"lib/libsonde.so.{minor}", f"lib/libsonde.so.{VERSION}",
             "lib/cmake/Sonde/SondeConfig.cmake", "lib/cmake/Sonde/SondeConfigVersion.cmake",
             f"lib/cmake/Sonde/SondeConfig-{cached('CMAKE_BUILD_TYPE').lower()}.cmake",
