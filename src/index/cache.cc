@@ -207,14 +207,14 @@ std::string cache_file(const std::string& cache_directory, const std::string& ru
   return join_path(cache_directory, name + ".index");
 }
 
-Status save_cache(const std::string& path, const RunData& run) {
+Result<std::string> encode_cache(const RunData& run) {
   std::string out(kMagic);
   put(out, kVersion);
   put(out, std::uint32_t{0});
-  std::uint64_t alive = 0;
-  for (const SourceFile& file : run.files) alive += file.gone ? 0 : 1;
-  // Numbers of files are their places, so a run that lost files is not kept.
-  if (alive != run.files.size()) return {Code::unsupported, "files of the run have gone"};
+  for (const SourceFile& file : run.files) {
+    // Numbers of files are their places, so a run that lost files is not kept.
+    if (file.gone) return Status(Code::unsupported, "files of the run have gone");
+  }
   put_varint(out, run.files.size());
   for (const SourceFile& file : run.files) put_file(out, file);
   put_varint(out, run.series().size());
@@ -222,19 +222,28 @@ Status save_cache(const std::string& path, const RunData& run) {
   put_damage(out, run);
   const std::uint32_t crc = crc32c(as_bytes(out).subspan(kHead));
   std::memcpy(out.data() + kMagic.size() + sizeof kVersion, &crc, sizeof crc);
-  return write_file(path, out);
+  return out;
+}
+
+bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run) {
+  if (bytes.size() < kHead || as_text(bytes.first(kMagic.size())) != kMagic) return false;
+  if (load<std::uint32_t>(bytes.data() + 8) != kVersion) return false;
+  if (load<std::uint32_t>(bytes.data() + 12) != crc32c(bytes.subspan(kHead))) return false;
+  ByteReader from(bytes.subspan(kHead));
+  return get_run(from, run, owner);
+}
+
+Status save_cache(const std::string& path, const RunData& run) {
+  const Result<std::string> encoded = encode_cache(run);
+  if (!encoded) return encoded.error();
+  return write_file(path, *encoded);
 }
 
 bool load_cache(const std::string& path, RunData& run) {
   Result<MappedFile> mapped = MappedFile::open(path);
   if (!mapped) return false;
   const auto file = std::make_shared<MappedFile>(std::move(*mapped));
-  const Bytes bytes = file->bytes();
-  if (bytes.size() < kHead || as_text(bytes.first(kMagic.size())) != kMagic) return false;
-  if (load<std::uint32_t>(bytes.data() + 8) != kVersion) return false;
-  if (load<std::uint32_t>(bytes.data() + 12) != crc32c(bytes.subspan(kHead))) return false;
-  ByteReader from(bytes.subspan(kHead));
-  return get_run(from, run, file);
+  return decode_cache(file->bytes(), file, run);
 }
 
 }  // namespace sonde::index

@@ -10,6 +10,7 @@
 // log files are still those that were read is for the caller to find out, from SourceFile.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "index/run_data.h"
@@ -20,9 +21,12 @@ namespace sonde::index {
 // The cache file of a run; its name is made from the path of the run's directory, which is absolute and without links.
 std::string cache_file(const std::string& cache_directory, const std::string& run_directory);
 
-// All columns must be settled.
+// The bytes of a cache file and back. All columns must be settled. Decoding gives false, and leaves `run` undefined,
+// where there is nothing that can be used; columns point into the bytes, which `owner` keeps alive.
+Result<std::string> encode_cache(const RunData& run);
+bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run);
+
 Status save_cache(const std::string& path, const RunData& run);
-// False, and `run` undefined, where there is nothing that can be used. Columns point into the mapped file.
 bool load_cache(const std::string& path, RunData& run);
 
 }  // namespace sonde::index

@@ -178,6 +178,8 @@ void Column::pack_tail() {
     times[i] = ordered(tail_.times[i]);
   }
   Block block;
+  block.first = {tail_.steps[0], tail_.times[0], tail_.values[0]};
+  block.last = {tail_.steps[count - 1], tail_.times[count - 1], tail_.values[count - 1]};
   const Line step_line = fit(steps, count);
   const Line time_line = fit(times, count);
   block.step_base = step_line.base;

@@ -38,6 +38,8 @@ class Column {
 
   // What is known of a block without looking into it.
   struct Block {
+    Point first;  // so that a drawing need not touch the packed data
+    Point last;
     std::uint64_t step_base = 0;  // of the straight line, with the smallest remainder added
     std::uint64_t step_slope = 0;
     std::uint64_t time_base = 0;

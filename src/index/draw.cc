@@ -93,33 +93,32 @@ class Canvas {
     std::int64_t last_step = std::numeric_limits<std::int64_t>::min();
     double low = std::numeric_limits<double>::infinity();
     double high = -std::numeric_limits<double>::infinity();
-    void add(const Point& point) noexcept {
-      first_step = std::min(first_step, point.step);
-      last_step = std::max(last_step, point.step);
-      low = std::min(low, point.time);
-      high = std::max(high, point.time);
-    }
   };
+  // Of the points in the range. Steps ascend in a stretch, and stretches lie in the range of steps already.
   Extent find_extent() const {
     Extent extent;
     Points points;
     for (const ColumnStretch& stretch : stretches_) {
+      extent.first_step = std::min(extent.first_step, stretch.column->step_at(stretch.begin));
+      extent.last_step = std::max(extent.last_step, stretch.column->step_at(stretch.end - 1));
+      if (axis_ == Axis::step) continue;
+      const auto add_time = [&](double time) {
+        if (time < range_.first_time || time > range_.last_time) return;
+        extent.low = std::min(extent.low, time);
+        extent.high = std::max(extent.high, time);
+      };
       for (std::size_t b = stretch.begin / kBlock; b * kBlock < stretch.end; ++b) {
         const std::size_t begin = std::max(stretch.begin, b * kBlock);
         const std::size_t end = std::min(stretch.end, (b + 1) * kBlock);
         const Column::Block* block = stretch.column->block(b);
-        const Point first = stretch.column->at(begin);
-        const Point last = stretch.column->at(end - 1);
-        if (block != nullptr && block->times_ascend && inside(first) && inside(last)) {
-          extent.add(first);
-          extent.add(last);
+        const bool narrow = !std::isinf(range_.first_time) || !std::isinf(range_.last_time);
+        if (block != nullptr && block->times_ascend && !narrow && end - begin == block->count) {
+          add_time(block->first.time);
+          add_time(block->last.time);
           continue;
         }
         stretch.column->unpack(b, points);
-        for (std::size_t i = begin - b * kBlock; i < end - b * kBlock; ++i) {
-          const Point point = {points.steps[i], points.times[i], points.values[i]};
-          if (inside(point)) extent.add(point);
-        }
+        for (std::size_t i = begin - b * kBlock; i < end - b * kBlock; ++i) add_time(points.times[i]);
       }
     }
     return extent;
@@ -130,8 +129,8 @@ class Canvas {
     const Column& column = *stretches_[s].column;
     const Column::Block* block = column.block(b);
     if (block == nullptr || !block->all_finite() || !block->times_ascend || end - begin != block->count) return false;
-    const Point first = column.at(begin);
-    const Point last = column.at(end - 1);
+    const Point& first = block->first;
+    const Point& last = block->last;
     if (last.step < range_.first_step || first.step > range_.last_step || last.time < range_.first_time ||
         first.time > range_.last_time) {
       return true;  // none of it

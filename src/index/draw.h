@@ -16,8 +16,8 @@ struct ColumnStretch {
   std::size_t end = 0;
 };
 
-// Blocks that lie inside one pixel column, as nearly all do in a long series, are answered from what is known of them;
-// the others are unpacked.
+// Stretches are not empty, their steps ascend and are within the range of steps. Blocks that lie inside one pixel
+// column, as nearly all do in a long series, are answered from what is known of them; the others are unpacked.
 Drawing draw(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis);
 
 }  // namespace sonde::index
