@@ -73,7 +73,9 @@ bool has(const Commands& commands, std::string_view name) {
 std::string general_help(const Commands& commands, bool color) {
   std::string out = "Sonde records, prints and shows what happens inside a neural network.\n\n";
   out += styled("Usage", Style::bold, color) + "\n";
-  out += "  sonde COMMAND [options]\n  sonde FILE                show a tensor file: npy, npz, safetensors, png, wav\n";
+  out +=
+      "  sonde COMMAND [options]\n  sonde LOGDIR              list the runs and tags of a log directory\n"
+      "  sonde FILE                show a tensor file: npy, npz, safetensors, png, wav\n";
   std::vector<Row> rows;
   for (const auto& command : commands) rows.emplace_back(command->about().name, command->about().summary);
   rows.emplace_back("help", "explain a command: sonde help show");
@@ -81,6 +83,8 @@ std::string general_help(const Commands& commands, bool color) {
   out += table("Options", {{"-h, --help", "this text"}, {"    --version", "the version of Sonde"}}, color);
   rows.clear();
   if (has(commands, "demo")) rows.emplace_back("sonde demo", "train a network, recorded, in seconds");
+  rows.emplace_back("sonde tail logs", "watch the numbers of a training come in");
+  rows.emplace_back("sonde export logs > scalars.csv", "every scalar, for other programs");
   rows.emplace_back("sonde weights.safetensors", "every tensor in one line");
   rows.emplace_back("sonde show acts.npy --png a.png", "a picture of the values");
   out += table("Examples", rows, color);

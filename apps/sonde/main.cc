@@ -1,5 +1,6 @@
 // The command `sonde`.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -18,6 +19,10 @@ namespace {
 Commands all_commands() {
   Commands commands;
   commands.push_back(make_demo_command());
+  commands.push_back(make_ls_command());
+  commands.push_back(make_tail_command());
+  commands.push_back(make_export_command());
+  commands.push_back(make_check_command());
   commands.push_back(make_show_command());
   commands.push_back(make_data_server_path_command());
   commands.push_back(make_doctor_command());
@@ -88,7 +93,9 @@ int run(std::vector<std::string> arguments) {
   }
   std::error_code error;
   if (!std::filesystem::exists(first, error)) return unknown(commands, first);
-  return run_command(*find(commands, "show"), arguments);
+  // Until there is a page to serve it on, a log directory is listed.
+  const bool directory = std::filesystem::is_directory(first, error);
+  return run_command(*find(commands, directory ? "ls" : "show"), arguments);
 }
 
 }  // namespace
@@ -102,6 +109,7 @@ int main(int argc, char** argv) {
     return sonde::cli::fail("there is not enough memory");
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (errno == EPIPE) return code;  // whoever read it has seen enough
     return sonde::cli::fail("cannot write to standard output");
   }
   return code;

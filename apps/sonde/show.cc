@@ -18,35 +18,12 @@
 #include "suggest.h"
 #include "tensor_file.h"
 #include "terminal.h"
+#include "text.h"
 
 namespace sonde::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string counted(std::uint64_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::string_view kUnits[] = {"kB", "MB", "GB", "TB"};
-  if (bytes < 1000) return std::to_string(bytes) + " bytes";
-  double value = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  for (; value >= 999.5 && unit < 3; ++unit) value /= 1000;
-  return render::brief(value) + " " + std::string(kUnits[unit]);
-}
-
-// Characters of a text in UTF-8.
-std::size_t length(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t columns = length(text);
-  if (columns < width) text.append(width - columns, ' ');
-  return text;
-}
 
 // What is known of one tensor. Complex numbers have no order, hence no statistics.
 struct Described {
@@ -104,7 +81,7 @@ class Show final : public Subcommand {
     std::error_code error;
     if (picture_.cells < 1) return fail("--cells is " + std::to_string(picture_.cells) + ", but must be at least 1");
     if (fs::is_directory(file_, error)) {
-      return fail("'" + file_ + "' is a directory, and this version shows files only: npy, npz, safetensors, png, wav");
+      return fail("'" + file_ + "' is a directory: 'sonde ls' lists the runs and tags of one");
     }
     const std::string extension = fs::path(file_).extension().string();
     for (std::string_view model : {".onnx", ".pb", ".tflite", ".keras", ".h5", ".pt", ".pt2", ".pth"}) {

@@ -15,13 +15,15 @@ std::string_view environment(const char* name) noexcept {
   return value != nullptr ? value : "";
 }
 
-bool is_terminal(std::FILE* stream) noexcept { return ::isatty(::fileno(stream)) == 1; }
-
 }  // namespace
+
+bool is_terminal(std::FILE* stream) noexcept { return ::isatty(::fileno(stream)) == 1; }
 
 bool colored(std::FILE* stream) noexcept {
   return is_terminal(stream) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
 }
+
+bool shows_cursor_codes(std::FILE* stream) noexcept { return is_terminal(stream) && environment("TERM") != "dumb"; }
 
 bool shows_unicode(std::FILE* stream) noexcept {
   // The first of these that is set decides, as in the C library.
@@ -37,6 +39,11 @@ bool shows_unicode(std::FILE* stream) noexcept {
 int terminal_width() noexcept {
   winsize size{};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+int terminal_height() noexcept {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
 std::string styled(std::string_view text, Style style, bool on) {

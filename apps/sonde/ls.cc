@@ -1,0 +1,208 @@
+// sonde ls: what is in a log directory.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "render/console.h"
+#include "render/digits.h"
+#include "selection.h"
+#include "sonde/log.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
+  return render::brief(value);
+}
+
+// "0 .. 990", or one step alone.
+std::string steps_text(const Tag& tag) {
+  if (tag.points == 0) return "";
+  const std::string first = std::to_string(tag.first_step);
+  return tag.first_step == tag.last_step ? first : first + " .. " + std::to_string(tag.last_step);
+}
+
+class Ls final : public Subcommand {
+ public:
+  Ls()
+      : Subcommand(
+            {.name = "ls",
+             .usage = "ls LOGDIR [options]",
+             .summary = "list the runs and tags of a log directory",
+             .details = "One line for each tag: what it is, how many points it has, from which step to which, "
+                        "and the last value of a scalar. Reads whatever TensorBoard reads. Of a job that was "
+                        "restarted and wrote steps again, the newest points count.",
+             .examples = {"sonde ls logs", "sonde ls logs --runs 'train.*' --tags '.*loss'", "sonde ls logs --json"}}) {
+  }
+
+  void setup(Flags& flags) override {
+    flags.argument(directory_, "LOGDIR", "a directory with runs");
+    flags.option(runs_.pattern(), "--runs", "RE", "the run of this name, or those that match (all)");
+    flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
+    flags.toggle(json_, "--json", "for programs");
+  }
+
+  int run() override {
+    Result<Log> log = open_log(directory_);
+    if (!log) return fail(log.error());
+    Result<std::vector<SelectedRun>> selected = select(*log, runs_, tags_);
+    if (!selected) return fail(selected.error());
+    if (json_) {
+      print_json(*selected);
+    } else {
+      print_text(*selected);
+    }
+    return report_unreadable(*log, *selected);
+  }
+
+ private:
+  struct Row {
+    std::string tag, kind, points, steps, last;
+    bool alarming = false;  // the last value is not finite
+  };
+
+  void print_text(const std::vector<SelectedRun>& selected) {
+    if (selected.empty()) {
+      print("There are no runs in '" + directory_ + "'.\n");
+      return;
+    }
+    std::uint64_t tags = 0;
+    std::uint64_t points = 0;
+    std::vector<std::vector<Row>> rows;
+    for (const SelectedRun& one : selected) {
+      std::vector<Row>& of_run = rows.emplace_back();
+      for (const Tag& tag : one.tags) {
+        of_run.push_back(row(one.run, tag));
+        points += tag.points;
+        ++tags;
+      }
+    }
+    measure(rows);
+    print(styled(directory_, Style::bold, color_) + "  " + counted(selected.size(), "run") + ", " +
+          counted(tags, "tag") + ", " + counted(points, "point") + "\n");
+    for (std::size_t i = 0; i < selected.size(); ++i) {
+      print_heading(selected[i].run);
+      for (const Row& one : rows[i]) print_row(one);
+      if (rows[i].empty()) print(styled("  nothing yet\n", Style::dim, color_));
+      print_warnings(selected[i].run);
+    }
+  }
+
+  static Row row(const Run& run, const Tag& tag) {
+    Row row{.tag = tag.name,
+            .kind = std::string(to_string(tag.kind)),
+            .points = grouped(tag.points),
+            .steps = steps_text(tag),
+            .last = {}};
+    if (tag.kind == TagKind::tensors && !tag.plugin.empty()) row.kind = render::printable(tag.plugin);
+    if (tag.kind != TagKind::scalars || tag.points == 0) return row;
+    const Result<Scalars> last = run.scalars(tag.name, {.first_step = tag.last_step, .last_step = tag.last_step});
+    if (!last || last->values.empty()) return row;
+    row.last = number_text(last->values.back());
+    row.alarming = !std::isfinite(last->values.back());
+    return row;
+  }
+
+  // Columns as wide as their widest entry; of a terminal's width the tags get what the others leave.
+  void measure(const std::vector<std::vector<Row>>& rows) {
+    std::size_t tag = 3;
+    for (const auto& of_run : rows) {
+      for (const Row& one : of_run) {
+        tag = std::max(tag, length(render::printable(one.tag)));
+        kind_width_ = std::max(kind_width_, length(one.kind));
+        points_width_ = std::max(points_width_, length(one.points));
+        steps_width_ = std::max(steps_width_, length(one.steps));
+        last_width_ = std::max(last_width_, length(one.last));
+      }
+    }
+    const std::size_t others = 2 + 2 + kind_width_ + 2 + points_width_ + 2 + steps_width_ + 2 + last_width_;
+    const auto width = static_cast<std::size_t>(terminal_width());
+    // A pipe has no width: nothing is cut there.
+    const std::size_t room = !is_terminal(stdout) ? tag : width > others + 16 ? width - others : 16;
+    tag_width_ = std::min(tag, room);
+  }
+
+  void print_heading(const Run& run) const {
+    std::uint64_t bytes = 0;
+    for (const LogFile& file : run.files()) bytes += file.size;
+    std::string line = "\n";
+    line.append(styled(render::printable(run.name()), Style::bold, color_)).append("  ");
+    print(line.append(styled(size_text(bytes), Style::dim, color_)).append("\n"));
+  }
+
+  void print_row(const Row& one) const {
+    std::string line = "  " + padded(fitted(one.tag, tag_width_), tag_width_) + "  " +
+                       styled(padded(one.kind, kind_width_), Style::cyan, color_) + "  " +
+                       padded_left(one.points, points_width_) + "  ";
+    // Nothing follows the last column, blanks least of all.
+    line += one.last.empty() ? one.steps : padded(one.steps, steps_width_) + "  ";
+    line += styled(one.last, one.alarming ? Style::red : Style::plain, color_);
+    print(line + "\n");
+  }
+
+  void print_warnings(const Run& run) const {
+    const auto warn = [&](const std::string& text) { print("  " + styled("! " + text, Style::yellow, color_) + "\n"); };
+    const std::string path = run_path(directory_, run.name());
+    if (const std::size_t places = run.damage().size(); places > 0) {
+      warn(counted(places, "damaged place") + ": 'sonde check " + path + "' tells where");
+    }
+    std::uint64_t lost = 0;
+    const std::vector<RecordingGap> gaps = run.gaps();
+    for (const RecordingGap& gap : gaps) lost += gap.count;
+    if (!gaps.empty()) {
+      warn(counted(lost, "tensor") + " not recorded, steps " + std::to_string(first_step(gaps)) + " .. " +
+           std::to_string(last_step(gaps)) + ": " + render::printable(gaps.back().reason));
+    }
+  }
+
+  static std::int64_t first_step(const std::vector<RecordingGap>& gaps) {
+    return std::ranges::min(gaps, {}, &RecordingGap::first_step).first_step;
+  }
+  static std::int64_t last_step(const std::vector<RecordingGap>& gaps) {
+    return std::ranges::max(gaps, {}, &RecordingGap::last_step).last_step;
+  }
+
+  static void print_json(const std::vector<SelectedRun>& selected) {
+    std::string out = "{\"runs\":[";
+    for (const SelectedRun& one : selected) {
+      if (&one != selected.data()) out += ',';
+      out += "{\"run\":" + json_text(one.run.name()) + ",\"tags\":[";
+      for (const Tag& tag : one.tags) {
+        if (&tag != one.tags.data()) out += ',';
+        out += "{\"tag\":" + json_text(tag.name) + ",\"kind\":" + json_text(to_string(tag.kind)) +
+               ",\"points\":" + std::to_string(tag.points) + ",\"first_step\":" + std::to_string(tag.first_step) +
+               ",\"last_step\":" + std::to_string(tag.last_step) + ",\"plugin\":" + json_text(tag.plugin) + "}";
+      }
+      out += "],\"damage\":" + std::to_string(one.run.damage().size()) +
+             ",\"gaps\":" + std::to_string(one.run.gaps().size()) + "}";
+      print(out);
+      out.clear();
+    }
+    print(out + "]}\n");
+  }
+
+  std::string directory_;
+  Selector runs_{"--runs", "run"};
+  Selector tags_{"--tags", "tag"};
+  bool json_ = false;
+  bool color_ = colored(stdout);
+  std::size_t tag_width_ = 0;
+  std::size_t kind_width_ = 0;
+  std::size_t points_width_ = 0;
+  std::size_t steps_width_ = 0;
+  std::size_t last_width_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_ls_command() { return std::make_unique<Ls>(); }
+
+}  // namespace sonde::cli

@@ -1,0 +1,87 @@
+#include "output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "base/process.h"
+
+namespace sonde::cli {
+
+namespace fs = std::filesystem;
+
+Status writable_as_file(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error) || fs::is_regular_file(path, error)) return Status::success();
+  if (fs::is_directory(path, error)) {
+    return {Code::invalid_argument, "'" + path + "' is a directory, and the output is a file"};
+  }
+  return {Code::invalid_argument, "'" + path + "' is no regular file; leave -o out to write to standard output"};
+}
+
+std::string path_aside(const std::string& path) {
+  std::string plain = path;
+  while (plain.size() > 1 && plain.back() == '/') plain.pop_back();
+  return plain + ".part-" + std::to_string(process_id());
+}
+
+Status move_into_place(const std::string& aside, const std::string& path) {
+  std::error_code error;
+  fs::rename(aside, path, error);
+  if (!error) return Status::success();
+  return {Code::io, "cannot rename '" + aside + "' to '" + path + "': " + error.message()};
+}
+
+Result<Output> Output::open(const std::string& path) {
+  Output output;
+  if (path.empty()) return output;
+  if (Status status = writable_as_file(path); !status) return status;
+  Result<AppendFile> file = AppendFile::create(path_aside(path));
+  if (!file) return file.error();
+  output.file_ = *std::move(file);
+  output.path_ = path;
+  return output;
+}
+
+Output::Output(Output&& other) noexcept
+    : buffer_(std::move(other.buffer_)),
+      file_(std::exchange(other.file_, std::nullopt)),
+      path_(std::move(other.path_)),
+      reader_left_(other.reader_left_) {}
+
+Output::~Output() {
+  if (!file_) return;
+  std::error_code error;
+  fs::remove(file_->path(), error);
+}
+
+Status Output::flush() {
+  std::string_view left = buffer_;
+  if (file_) {
+    if (Status status = file_->append(left); !status) return status;
+    left = {};
+  }
+  while (!left.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      reader_left_ = errno == EPIPE;
+      return system_error("write to", "standard output", errno);
+    }
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  buffer_.clear();
+  return Status::success();
+}
+
+Status Output::finish() {
+  if (Status status = flush(); !status || !file_) return status;
+  if (Status status = file_->close(); !status) return status;
+  Status status = move_into_place(file_->path(), path_);
+  if (status) file_.reset();
+  return status;
+}
+
+}  // namespace sonde::cli

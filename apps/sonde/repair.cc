@@ -1,0 +1,97 @@
+#include "repair.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "base/file.h"
+#include "output.h"
+
+namespace sonde::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end, AppendFile& to) {
+  constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+  std::string piece;
+  while (begin < end) {
+    piece.resize(static_cast<std::size_t>(std::min(kPiece, end - begin)));
+    const Result<std::size_t> read = from.read_at(begin, std::as_writable_bytes(std::span(piece)));
+    if (!read) return read.error();
+    if (*read < piece.size()) return {Code::io, "a file became shorter while it was copied to '" + to.path() + "'"};
+    if (Status status = to.append(piece); !status) return status;
+    begin += piece.size();
+  }
+  return Status::success();
+}
+
+}  // namespace
+
+CleanCopy::CleanCopy(std::string out, bool single_file)
+    : out_(std::move(out)), aside_(path_aside(out_)), single_file_(single_file) {}
+
+CleanCopy::~CleanCopy() {
+  std::error_code error;
+  if (!finished_) fs::remove_all(aside_, error);
+}
+
+Status CleanCopy::check_target(const std::string& source, const std::string& out) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(out, error)) &&
+      !(fs::is_directory(source, error) && fs::is_directory(out, error) && fs::is_empty(out, error))) {
+    return {Code::invalid_argument, "'" + out + "' is there already, and --repair writes something new"};
+  }
+  const fs::path inner = fs::weakly_canonical(out, error);
+  const fs::path outer = fs::weakly_canonical(source, error);
+  const fs::path between = inner.lexically_relative(outer);
+  if (fs::is_directory(source, error) && !between.empty() && *between.begin() != "..") {
+    return {Code::invalid_argument, "'" + out + "' is inside '" + source + "': a copy must lie outside of it"};
+  }
+  return Status::success();
+}
+
+Result<std::string> CleanCopy::place(const TreeFile& file) const {
+  const std::string path = single_file_ ? aside_ : join_path(aside_, file.relative);
+  const std::string folder = fs::path(path).parent_path().string();
+  if (!folder.empty()) {
+    if (Status status = make_directories(folder); !status) return status;
+  }
+  return path;
+}
+
+Status CleanCopy::add_records(const TreeFile& file, const InputFile& content, const Verdict& verdict) {
+  const Result<std::string> path = place(file);
+  if (!path) return path.error();
+  Result<AppendFile> copy = AppendFile::create(*path);
+  if (!copy) return copy.error();
+  std::uint64_t sound = 0;  // where the sound bytes begin that are not copied yet
+  for (const DamagedPart& part : verdict.damage) {
+    if (Status status = copy_bytes(content, sound, part.offset, *copy); !status) return status;
+    sound = part.offset + part.size;
+  }
+  if (Status status = copy_bytes(content, sound, verdict.size, *copy); !status) return status;
+  return copy->close();
+}
+
+Status CleanCopy::add_file(const TreeFile& file) {
+  const Result<std::string> path = place(file);
+  if (!path) return path.error();
+  std::error_code error;
+  fs::copy_file(file.path, *path, error);
+  if (!error) return Status::success();
+  return {Code::io, "cannot copy '" + file.path + "' to '" + *path + "': " + error.message()};
+}
+
+Status CleanCopy::finish() {
+  if (!single_file_) {
+    if (Status status = make_directories(aside_); !status) return status;
+  }
+  if (Status status = move_into_place(aside_, out_); !status) return status;
+  finished_ = true;
+  return Status::success();
+}
+
+}  // namespace sonde::cli

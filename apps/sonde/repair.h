@@ -1,0 +1,41 @@
+// A copy of a log directory in which every record is sound.
+#pragma once
+
+#include <string>
+
+#include "base/input_file.h"
+#include "sonde/status.h"
+#include "verify.h"
+
+namespace sonde::cli {
+
+// Written aside and renamed at the end.
+class CleanCopy {
+ public:
+  // Fails where OUT holds something already, or lies inside `source`.
+  static Status check_target(const std::string& source, const std::string& out);
+
+  // `source` is a directory, or a single file that becomes the file `out`.
+  CleanCopy(std::string out, bool single_file);
+  CleanCopy(const CleanCopy&) = delete;
+  CleanCopy& operator=(const CleanCopy&) = delete;
+  // Removes what was not finished.
+  ~CleanCopy();
+
+  // A file of records: its sound ones, byte for byte, in their order.
+  Status add_records(const TreeFile& file, const InputFile& content, const Verdict& verdict);
+  // Any other file as it is.
+  Status add_file(const TreeFile& file);
+  Status finish();
+
+ private:
+  // Where the file comes to lie for now, its folder made.
+  Result<std::string> place(const TreeFile& file) const;
+
+  std::string out_;
+  std::string aside_;
+  bool single_file_;
+  bool finished_ = false;
+};
+
+}  // namespace sonde::cli

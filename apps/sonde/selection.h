@@ -1,0 +1,60 @@
+// Which runs and tags of a log a command is about: all, the one of exactly that name, or those that a pattern matches.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "sonde/log.h"
+#include "sonde/status.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace sonde::cli {
+
+// One option, such as `--runs RE`. An exact name wins; otherwise the pattern is RE2 and matches whole names. An empty
+// one takes all.
+class Selector {
+ public:
+  // `option` and `what` are for sentences: "--runs", "run".
+  Selector(std::string option, std::string what);
+  Selector(Selector&&) noexcept;
+  ~Selector();
+
+  std::string& pattern() noexcept { return pattern_; }  // for Flags
+
+  enum class Missing : unsigned char { error, fine };
+  // The names that are chosen. Where the pattern is none, or nothing matches, the error names the nearest ones; with
+  // Missing::fine no match is an empty result.
+  Result<std::unordered_set<std::string>> choose(const std::vector<std::string>& names, Missing missing) const;
+
+ private:
+  std::string near(const std::vector<std::string>& names) const;
+
+  std::string option_;
+  std::string what_;
+  std::string pattern_;
+  mutable std::unique_ptr<re2::RE2> compiled_;  // at the first choice that is not an exact name
+};
+
+struct SelectedRun {
+  Run run;
+  std::vector<Tag> tags;
+};
+
+// Runs without a chosen tag are left out unless all tags are chosen. Waits for the runs to be read.
+Result<std::vector<SelectedRun>> select(const Log& log, const Selector& runs, const Selector& tags,
+                                        std::optional<TagKind> kind = {},
+                                        Selector::Missing missing = Selector::Missing::error);
+
+// Opens a log and reads all of it, with a progress bar.
+Result<Log> open_log(const std::string& directory, const LogOptions& options = {});
+
+// What could not be read: one sentence each on standard error. Returns kSuccess where there is none, else kError.
+int report_unreadable(const Log& log, const std::vector<SelectedRun>& selected);
+
+}  // namespace sonde::cli

@@ -1,0 +1,144 @@
+// The only file that includes SQLite. The database is written aside, in one transaction and without a journal, since
+// nobody sees it before it is renamed; indexes are made at the end, when the rows are there.
+//
+//   CREATE TABLE scalars (run TEXT, tag TEXT, step INTEGER, wall_time REAL, value REAL)
+//
+// SQLite has no NaN: it stores NULL instead. Infinities are kept.
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/utf8.h"
+#include "json.h"
+#include "output.h"
+#include "tables.h"
+
+namespace sonde::cli {
+namespace {
+
+// SQLite's integers are signed; no count of elements comes near the limit.
+sqlite3_int64 signed_count(std::uint64_t count) noexcept { return static_cast<sqlite3_int64>(count); }
+
+class SqliteTable final : public TableWriter {
+ public:
+  SqliteTable(std::string path, std::string table)
+      : path_(std::move(path)), aside_(path_aside(path_)), table_(std::move(table)) {}
+
+  ~SqliteTable() override {
+    close();
+    std::error_code error;
+    if (created_ && !finished_) std::filesystem::remove(aside_, error);
+  }
+
+  Status open(const std::vector<Column>& columns) {
+    constexpr int kHow = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(aside_.c_str(), &database_, kHow, nullptr) != SQLITE_OK) return failure();
+    created_ = true;
+    std::string create = "CREATE TABLE " + table_ + " (run TEXT NOT NULL, tag TEXT NOT NULL";
+    std::string insert = "INSERT INTO " + table_ + " VALUES (?, ?";
+    for (const Column& column : columns) {
+      create.append(", ").append(column.name).append(" ").append(type_name(column.type));
+      insert += ", ?";
+    }
+    for (const std::string& sql : {std::string("PRAGMA journal_mode = OFF"), std::string("PRAGMA synchronous = OFF"),
+                                   std::string("BEGIN"), create + ")"}) {
+      if (Status status = execute(sql); !status) return status;
+    }
+    if (sqlite3_prepare_v2(database_, (insert + ")").c_str(), -1, &insert_, nullptr) != SQLITE_OK) return failure();
+    return Status::success();
+  }
+
+  void series(std::string_view run, std::string_view tag) override {
+    run_ = valid_utf8(run);
+    tag_ = valid_utf8(tag);
+  }
+
+  Status row(std::span<const Cell> cells) override {
+    bind_text(1, run_);
+    bind_text(2, tag_);
+    int at = 3;
+    for (const Cell& cell : cells) bind(at++, cell);
+    const int code = sqlite3_step(insert_);
+    if (code != SQLITE_DONE) return failure();
+    sqlite3_reset(insert_);
+    return Status::success();
+  }
+
+  Status finish() override {
+    const std::string index = "CREATE INDEX " + table_ + "_by_step ON " + table_ + " (run, tag, step)";
+    for (const std::string& sql : {index, std::string("COMMIT")}) {
+      if (Status status = execute(sql); !status) return status;
+    }
+    close();
+    if (Status status = move_into_place(aside_, path_); !status) return status;
+    finished_ = true;
+    return Status::success();
+  }
+
+ private:
+  static std::string_view type_name(Cell::Type type) noexcept {
+    switch (type) {
+      case Cell::Type::integer:
+      case Cell::Type::count: return "INTEGER";
+      case Cell::Type::number:
+      case Cell::Type::real: return "REAL";
+      case Cell::Type::text:
+      case Cell::Type::shape: return "TEXT";
+    }
+    return "BLOB";
+  }
+
+  void bind_text(int at, std::string_view text) {
+    sqlite3_bind_text64(insert_, at, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  }
+  void bind(int at, const Cell& cell) {
+    switch (cell.type) {
+      case Cell::Type::integer: sqlite3_bind_int64(insert_, at, cell.integer); return;
+      case Cell::Type::count: sqlite3_bind_int64(insert_, at, signed_count(cell.count)); return;
+      case Cell::Type::number:
+      case Cell::Type::real: sqlite3_bind_double(insert_, at, cell.real); return;
+      case Cell::Type::text: return bind_text(at, cell.text);
+      case Cell::Type::shape: shape_ = json_shape(*cell.shape); return bind_text(at, shape_);
+    }
+  }
+
+  Status execute(const std::string& sql) {
+    return sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK ? Status::success() : failure();
+  }
+
+  Status failure() const {
+    const char* reason = database_ != nullptr ? sqlite3_errmsg(database_) : "there is not enough memory";
+    return {Code::io, "cannot write '" + path_ + "': " + reason};
+  }
+
+  void close() {
+    sqlite3_finalize(std::exchange(insert_, nullptr));
+    sqlite3_close(std::exchange(database_, nullptr));
+  }
+
+  std::string path_;
+  std::string aside_;
+  std::string table_;
+  sqlite3* database_ = nullptr;
+  sqlite3_stmt* insert_ = nullptr;
+  std::string run_;
+  std::string tag_;
+  std::string shape_;  // lives until the row is written
+  bool created_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TableWriter>> open_sqlite_table(const TableTarget& target, const std::vector<Column>& columns) {
+  if (target.path.empty()) {
+    return Status(Code::invalid_argument, "a database cannot go to standard output: name its file with -o");
+  }
+  if (Status status = writable_as_file(target.path); !status) return status;
+  auto table = std::make_unique<SqliteTable>(target.path, target.table);
+  if (Status status = table->open(columns); !status) return status;
+  return std::unique_ptr<TableWriter>(std::move(table));
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,70 @@
+// Rows of numbers in the formats that other programs read: CSV, JSON lines, SQLite.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/status.h"
+#include "sonde/tensor.h"
+
+namespace sonde::cli {
+
+// One value of a row.
+struct Cell {
+  enum class Type : std::uint8_t {
+    integer,
+    count,
+    number,  // the shortest text that reads back as the same float where it is one, else as the same double
+    real,    // ... as the same double
+    text,
+    shape,
+  };
+  Type type = Type::integer;
+  std::int64_t integer = 0;
+  std::uint64_t count = 0;
+  double real = 0;
+  std::string_view text = {};
+  const Shape* shape = nullptr;
+
+  static Cell of_integer(std::int64_t value) noexcept { return {.type = Type::integer, .integer = value}; }
+  static Cell of_count(std::uint64_t value) noexcept { return {.type = Type::count, .count = value}; }
+  static Cell of_number(double value) noexcept { return {.type = Type::number, .real = value}; }
+  static Cell of_real(double value) noexcept { return {.type = Type::real, .real = value}; }
+  static Cell of_text(std::string_view value) noexcept { return {.type = Type::text, .text = value}; }
+  static Cell of_shape(const Shape& value) noexcept { return {.type = Type::shape, .shape = &value}; }
+};
+
+struct Column {
+  std::string_view name;
+  Cell::Type type;
+};
+
+// A table whose rows begin with `run` and `tag`, followed by the columns given.
+class TableWriter {
+ public:
+  virtual ~TableWriter() = default;
+
+  // The run and tag of the rows that follow.
+  virtual void series(std::string_view run, std::string_view tag) = 0;
+  virtual Status row(std::span<const Cell> cells) = 0;
+  // Without it nothing is left on the disk.
+  virtual Status finish() = 0;
+  // See Output.
+  virtual bool reader_left() const noexcept { return false; }
+};
+
+struct TableTarget {
+  std::string format;  // "csv", "jsonl", "sqlite"
+  std::string path;    // empty: standard output, which SQLite cannot have
+  std::string table;   // its name in a database
+};
+Result<std::unique_ptr<TableWriter>> open_table(const TableTarget& target, const std::vector<Column>& columns);
+
+// sqlite_table.cc
+Result<std::unique_ptr<TableWriter>> open_sqlite_table(const TableTarget& target, const std::vector<Column>& columns);
+
+}  // namespace sonde::cli

@@ -1,0 +1,348 @@
+// sonde tail: the scalars of a log directory as they come in.
+//
+// On a terminal a table that is redrawn in place; elsewhere one line for each new point.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "render/console.h"
+#include "render/digits.h"
+#include "selection.h"
+#include "sonde/log.h"
+#include "sparkline.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(200);  // not more often
+
+volatile std::sig_atomic_t interrupted = 0;
+void interrupt(int) { interrupted = 1; }
+
+// Leaves the terminal as it was, however the command ends by itself or by Ctrl-C.
+class Screen {
+ public:
+  Screen() {
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
+    print("\x1b[?25l\x1b[?7l");  // and a line that is too long is cut, since the next drawing counts lines
+  }
+  ~Screen() {
+    print("\x1b[?7h\x1b[?25h");
+    std::fflush(stdout);
+  }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+};
+
+std::string value_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
+  return render::brief(value);
+}
+
+// "2026-11-16T01:28:15Z"
+std::string time_text(double seconds) {
+  if (!(std::abs(seconds) < 1e11)) return "?";
+  const auto whole = static_cast<std::time_t>(std::floor(seconds));
+  std::tm parts{};
+  gmtime_r(&whole, &parts);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+// What the table shows of one series.
+struct Line {
+  std::string run, tag, step, value, history, rate, age, alarm;
+  bool finite = true;
+};
+
+// Steps in a second, lately: over the last quarter of what is drawn, since jobs change their pace.
+std::string rate_text(const Scalars& points) {
+  if (points.size() < 2) return "";
+  const std::size_t last = points.size() - 1;
+  const std::size_t from = std::min(last - 1, last - last / 4);
+  const double seconds = points.wall_times[last] - points.wall_times[from];
+  const double steps = static_cast<double>(points.steps[last]) - static_cast<double>(points.steps[from]);
+  if (!(seconds > 0) || !(steps > 0)) return "";
+  return render::brief(steps / seconds) + "/s";
+}
+
+// "NaN at step 120", and how many there are.
+std::string alarm_text(const Drawing& drawing) {
+  std::uint64_t nan = 0;
+  std::uint64_t infinite = 0;
+  for (const Drawing::NonFinite& one : drawing.non_finite) {
+    nan += one.nan;
+    infinite += one.positive_infinity + one.negative_infinity;
+  }
+  if (nan + infinite == 0) return "";
+  std::string text = nan == 0 ? "Inf" : infinite == 0 ? "NaN" : "NaN, Inf";
+  text += nan + infinite > 1 ? " x " + grouped(nan + infinite) + ", first" : "";
+  return text + " at step " + std::to_string(drawing.non_finite.front().step);
+}
+
+class Tail final : public Subcommand {
+ public:
+  Tail()
+      : Subcommand({.name = "tail",
+                    .usage = "tail LOGDIR [options]",
+                    .summary = "follow the scalars of a log directory, live",
+                    .details = "On a terminal a table, one line for each scalar: run, tag, last step and value, its "
+                               "history, steps in a second, how long ago the last point was recorded, and where "
+                               "values are not finite. Elsewhere a line for each new point: time, run, tag, step and "
+                               "value, with tabs between them; where points come faster than five in a second, some "
+                               "are left out. Runs that appear later are found. Ctrl-C ends it.",
+                    .examples = {"sonde tail logs", "sonde tail logs --runs 'train.*' --tags '.*loss'",
+                                 "sonde tail logs --once"}}) {}
+
+  void setup(Flags& flags) override {
+    flags.argument(directory_, "LOGDIR", "a directory with runs");
+    flags.option(runs_.pattern(), "--runs", "RE", "the run of this name, or those that match (all)");
+    flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
+    flags.toggle(once_, "--once", "print the table once, and end");
+  }
+
+  int run() override {
+    Result<Log> log = open_log(directory_, {.follow = once_ ? LogOptions::Follow::once : LogOptions::Follow::live});
+    if (!log) return fail(log.error());
+    if (once_) return print_once(*log);
+    return shows_cursor_codes(stdout) ? redraw(*log) : append(*log);
+  }
+
+ private:
+  // A scalar that is chosen; it has points.
+  struct Series {
+    Run run;
+    Tag tag;
+  };
+
+  // A run or tag that is asked for may come later, unless the table is printed only once.
+  Result<std::vector<Series>> all_series(const Log& log) const {
+    Result<std::vector<SelectedRun>> selected =
+        select(log, runs_, tags_, TagKind::scalars, once_ ? Selector::Missing::error : Selector::Missing::fine);
+    if (!selected) return selected.error();
+    std::vector<Series> all;
+    for (SelectedRun& one : *selected) {
+      for (Tag& tag : one.tags) {
+        if (tag.points > 0) all.push_back({one.run, std::move(tag)});
+      }
+    }
+    return all;
+  }
+
+  int print_once(const Log& log) {
+    const Result<std::vector<Series>> all = all_series(log);
+    if (!all) return fail(all.error());
+    print(all->empty() ? "There are no scalars in '" + directory_ + "'.\n" : table(*all, wide(), ""));
+    return report_unreadable(log, {});
+  }
+
+  // A pipe has no width: nothing is cut there.
+  static std::size_t wide() { return is_terminal(stdout) ? static_cast<std::size_t>(terminal_width()) : 200; }
+
+  int redraw(const Log& log) {
+    const Screen terminal;
+    std::uint64_t version = log.version();
+    int lines = 0;  // on the screen, that the next drawing replaces
+    while (interrupted == 0) {
+      const std::uint64_t begin = monotonic_nanoseconds();
+      Result<std::vector<Series>> all = all_series(log);
+      if (!all) return fail(all.error());
+      const std::string text = screen(log, *std::move(all));
+      // Each line is wiped before it is written, and what is left of the last drawing below them.
+      std::string out = lines > 0 ? "\x1b[" + std::to_string(lines) + "A\r" : "\r";
+      for (char c : text) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
+      print(out + "\x1b[J");
+      if (std::fflush(stdout) != 0) return kSuccess;
+      lines = static_cast<int>(std::ranges::count(text, '\n'));
+      version = rest(log, version, begin);
+    }
+    return kSuccess;
+  }
+
+  // Waits for something new, but a second at most, since ages change by themselves; and long enough that drawing many
+  // runs does not keep a processor busy.
+  static std::uint64_t rest(const Log& log, std::uint64_t version, std::uint64_t begin) {
+    constexpr std::uint64_t kMillisecond = 1'000'000;
+    const std::uint64_t drawing = monotonic_nanoseconds() - begin;
+    const auto pause = std::max(kRedraw, std::chrono::milliseconds(4 * drawing / kMillisecond));
+    const timespec time{pause.count() / 1000, pause.count() % 1000 * 1'000'000};
+    nanosleep(&time, nullptr);  // ends early at a signal
+    std::uint64_t now = version;
+    for (int i = 0; i < 8 && interrupted == 0 && now == version; ++i) {
+      now = log.wait_for_change(version, std::chrono::milliseconds(100));
+    }
+    return now;
+  }
+
+  std::string screen(const Log& log, std::vector<Series> all) const {
+    if (all.empty()) return "waiting for scalars in '" + directory_ + "' ...\n";
+    const std::size_t total = all.size();
+    const auto room = static_cast<std::size_t>(std::max(terminal_height() - 4, 1));
+    if (total > room) {
+      // The newest ones, in the order of their names as before.
+      std::vector<double> times;
+      for (const Series& one : all) times.push_back(one.tag.last_time);
+      std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(room - 1), std::greater());
+      const double oldest = times[room - 1];
+      std::erase_if(all, [&](const Series& one) { return one.tag.last_time < oldest; });
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(room, all.size())), all.end());
+    }
+    std::string footer =
+        total > all.size() ? grouped(total - all.size()) + " more: choose with --runs and --tags. " : "";
+    for (const std::string& problem : log.problems()) footer += problem + ". ";
+    return table(all, static_cast<std::size_t>(terminal_width()), footer + "Ctrl-C ends it.");
+  }
+
+  static Line line(const Series& series, double now) {
+    const Tag& tag = series.tag;
+    Line line;
+    line.run = series.run.name();
+    line.tag = tag.name;
+    line.step = std::to_string(tag.last_step);
+    line.age = duration_text(now - tag.last_time);
+    const Result<Scalars> last =
+        series.run.scalars(tag.name, {.first_step = tag.last_step, .last_step = tag.last_step});
+    if (last && !last->values.empty()) {
+      line.value = value_text(last->values.back());
+      line.finite = std::isfinite(last->values.back());
+    }
+    if (const Result<Drawing> drawing = series.run.draw(tag.name, kHistory); drawing) {
+      line.rate = rate_text(drawing->points);
+      line.alarm = alarm_text(*drawing);
+    }
+    return line;
+  }
+
+  void draw(const Series& series, std::size_t width, Line& line) const {
+    const Result<Drawing> drawing = series.run.draw(series.tag.name, static_cast<int>(width));
+    if (drawing) line.history = sparkline(*drawing, static_cast<int>(width), glyphs_);
+  }
+
+  // Columns as wide as their widest entry. What does not fit is taken from the history, then from the names.
+  struct Widths {
+    std::size_t run = 0, tag = 0, step = 0, value = 0, history = kHistory, rate = 0, age = 0, alarm = 0;
+  };
+  static constexpr std::size_t kHistory = 24;
+
+  static Widths measure(const std::vector<Line>& lines, std::size_t width) {
+    constexpr std::size_t kShortestHistory = 8;
+    constexpr std::size_t kShortestNames = 16;
+    Widths widths;
+    for (const Line& one : lines) {
+      widths.run = std::max(widths.run, length(render::printable(one.run)));
+      widths.tag = std::max(widths.tag, length(render::printable(one.tag)));
+      widths.step = std::max(widths.step, one.step.size());
+      widths.value = std::max(widths.value, one.value.size());
+      widths.rate = std::max(widths.rate, one.rate.size());
+      widths.age = std::max(widths.age, one.age.size());
+      widths.alarm = std::max(widths.alarm, one.alarm.size());
+    }
+    const std::size_t others =
+        widths.step + widths.value + widths.rate + widths.age + 6 * 2 + (widths.alarm > 0 ? widths.alarm + 2 : 0);
+    const std::size_t room = width > others ? width - others : 0;
+    const std::size_t names = widths.run + widths.tag;
+    if (names + kHistory > room) {
+      widths.history = std::clamp(room > names ? room - names : 0, kShortestHistory, kHistory);
+    }
+    const std::size_t left = std::max(room > widths.history ? room - widths.history : 0, kShortestNames);
+    if (names > left) {
+      widths.run = std::min(widths.run, std::max(left / 2, left - std::min(widths.tag, left)));
+      widths.tag = std::min(widths.tag, left - widths.run);
+    }
+    return widths;
+  }
+
+  std::string table(const std::vector<Series>& all, std::size_t width, const std::string& footer) const {
+    const double now = wall_seconds();
+    std::vector<Line> lines = {{.run = "run",
+                                .tag = "tag",
+                                .step = "step",
+                                .value = "value",
+                                .history = "history",
+                                .rate = "steps",
+                                .age = "ago",
+                                .alarm = ""}};
+    for (const Series& one : all) lines.push_back(line(one, now));
+    const Widths widths = measure(lines, width);
+    for (std::size_t i = 1; i < lines.size(); ++i) draw(all[i - 1], widths.history, lines[i]);
+    std::string out;
+    for (const Line& one : lines) out += line_text(one, widths, &one == lines.data());
+    return footer.empty() ? out : out + styled(fitted(footer, width - 1), Style::dim, color_) + "\n";
+  }
+
+  std::string line_text(const Line& line, const Widths& widths, bool heading) const {
+    const auto in = [&](const std::string& text, Style style) { return styled(text, style, color_ && !heading); };
+    std::string text = padded(fitted(line.run, widths.run), widths.run) + "  " +
+                       padded(fitted(line.tag, widths.tag), widths.tag) + "  " + padded_left(line.step, widths.step) +
+                       "  " + in(padded_left(line.value, widths.value), line.finite ? Style::bold : Style::red) + "  " +
+                       in(padded(line.history, widths.history), Style::cyan) + "  " +
+                       padded_left(line.rate, widths.rate) + "  " + padded_left(line.age, widths.age);
+    if (!line.alarm.empty()) text += "  " + in(line.alarm, Style::red);
+    return (heading ? styled(text, Style::dim, color_) : text) + "\n";
+  }
+
+  // Where each series was left off, by run and tag: steps alone do not tell, since a restart goes back.
+  using Seen = std::map<std::pair<std::string, std::string>, double>;
+
+  int append(const Log& log) const {
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
+    Seen seen;
+    std::uint64_t version = log.version();
+    while (interrupted == 0) {
+      const std::uint64_t begin = monotonic_nanoseconds();
+      const Result<std::vector<Series>> all = all_series(log);
+      if (!all) return fail(all.error());
+      for (const Series& one : *all) append_new(one, seen);
+      if (std::fflush(stdout) != 0) return kSuccess;
+      version = rest(log, version, begin);
+    }
+    return kSuccess;
+  }
+
+  // The last point of a series that is seen for the first time; then every new one, or the last where there are many.
+  static void append_new(const Series& series, Seen& seen) {
+    constexpr std::size_t kMany = 5;
+    const Tag& tag = series.tag;
+    const auto [known, first] = seen.try_emplace({series.run.name(), tag.name}, tag.last_time);
+    if (!first && known->second >= tag.last_time) return;
+    const double since = std::nextafter(first ? tag.last_time : known->second, first ? -HUGE_VAL : HUGE_VAL);
+    const Result<Scalars> points = series.run.scalars(tag.name, {.first_time = since});
+    known->second = tag.last_time;
+    if (!points || points->size() == 0) return;
+    const std::size_t count = points->size();
+    for (std::size_t i = first || count > kMany ? count - 1 : 0; i < count; ++i) {
+      print(time_text(points->wall_times[i]) + "\t" + render::printable(series.run.name()) + "\t" +
+            render::printable(tag.name) + "\t" + std::to_string(points->steps[i]) + "\t" +
+            value_text(points->values[i]) + "\n");
+    }
+  }
+
+  std::string directory_;
+  Selector runs_{"--runs", "run"};
+  Selector tags_{"--tags", "tag"};
+  bool once_ = false;
+  bool color_ = colored(stdout);
+  render::Glyphs glyphs_ = shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_tail_command() { return std::make_unique<Tail>(); }
+
+}  // namespace sonde::cli

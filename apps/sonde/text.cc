@@ -1,0 +1,91 @@
+#include "text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/file.h"
+#include "render/console.h"
+#include "render/digits.h"
+
+namespace sonde::cli {
+
+std::string counted(std::uint64_t count, std::string_view what) {
+  return grouped(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+std::string grouped(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"kB", "MB", "GB", "TB"};
+  if (bytes < 1000) return counted(bytes, "byte");
+  double value = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit < 3; ++unit) value /= 1000;
+  return render::brief(value) + " " + std::string(kUnits[unit]);
+}
+
+std::string duration_text(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  seconds = std::max(seconds, 0.0);
+  const auto whole = [](double value, std::string_view unit) {
+    return std::to_string(std::llround(std::min(value, 1e15))) + std::string(unit);
+  };
+  if (seconds < 1) return whole(seconds * 1000, " ms");
+  if (seconds < 9.95) return render::brief(std::round(seconds * 10) / 10) + " s";
+  if (seconds < 99.5) return whole(seconds, " s");
+  if (seconds < 99.5 * 60) return whole(seconds / 60, " min");
+  if (seconds < 47.5 * 3600) return whole(seconds / 3600, " h");
+  return whole(seconds / 86400, " days");
+}
+
+std::string listed(const std::vector<std::string>& names, std::size_t most) {
+  const std::size_t shown = names.size() <= most ? names.size() : most - 1;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text.append("'").append(render::printable(names[i])).append("'");
+  }
+  return shown == names.size() ? text : text + " and " + grouped(names.size() - shown) + " more";
+}
+
+std::size_t length(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string padded(std::string text, std::size_t width) {
+  const std::size_t columns = length(text);
+  if (columns < width) text.append(width - columns, ' ');
+  return text;
+}
+
+std::string padded_left(std::string text, std::size_t width) {
+  const std::size_t columns = length(text);
+  if (columns < width) text.insert(0, width - columns, ' ');
+  return text;
+}
+
+std::string fitted(std::string_view name, std::size_t width) {
+  std::string text = render::printable(name);
+  if (length(text) <= width || width < 5) return text;
+  // The beginning says which group, the end which member of it: both stay. Cut between characters only.
+  const std::size_t head = (width - 3) / 2;
+  const std::size_t tail = width - 3 - head;
+  const auto byte_of = [&](std::size_t character) {
+    std::size_t at = 0;
+    for (; at < text.size(); ++at) {
+      if ((text[at] & 0xc0) != 0x80 && character-- == 0) break;
+    }
+    return at;
+  };
+  return text.substr(0, byte_of(head)) + "..." + text.substr(byte_of(length(text) - tail));
+}
+
+std::string run_path(const std::string& directory, const std::string& run) {
+  return run == "." ? directory : join_path(directory, run);
+}
+
+}  // namespace sonde::cli

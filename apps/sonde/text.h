@@ -1,0 +1,34 @@
+// Words, sizes and columns for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sonde::cli {
+
+// "1 tensor", "1,200 tensors"
+std::string counted(std::uint64_t count, std::string_view what);
+// "1,234,567"
+std::string grouped(std::uint64_t count);
+// "512 bytes", "1.2 MB"
+std::string size_text(std::uint64_t bytes);
+// "3.2 s", "5 min", "2 h", "8 days"
+std::string duration_text(double seconds);
+
+// "a, b and c"; of more than `most` the first ones, "a, b and 7 more". Each in quotes.
+std::string listed(const std::vector<std::string>& names, std::size_t most = 4);
+
+// Characters of a text in UTF-8.
+std::size_t length(std::string_view text);
+// With blanks up to `width` characters, behind or before it.
+std::string padded(std::string text, std::size_t width);
+std::string padded_left(std::string text, std::size_t width);
+// A name from a file, safe to print, of at most `width` characters: cut in the middle where it is longer.
+std::string fitted(std::string_view name, std::size_t width);
+
+// The run's name as a path below `directory`, which is the directory itself for ".".
+std::string run_path(const std::string& directory, const std::string& run);
+
+}  // namespace sonde::cli
