@@ -256,6 +256,31 @@ class Minimal(unittest.TestCase):
             self.assertEqual(list(points(log, tag)), list(range(100)), tag)
 
 
+class ReadLog(unittest.TestCase):
+    PROGRAM = BUILD / "examples" / "example_read_log"
+
+    def test_tells_of_a_log_what_tensorboard_tells_of_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BUILD / "examples" / "example_minimal"], cwd=folder, check=True)
+            cache = os.environ | {"XDG_CACHE_HOME": folder}  # not that of whoever runs the test
+            result = subprocess.run([self.PROGRAM], cwd=folder, env=cache, check=True, capture_output=True, text=True)
+            log = read(pathlib.Path(folder, "logs", "minimal"))
+        self.assertEqual(result.stderr, "")
+        lines = result.stdout.splitlines()
+        self.assertEqual(lines[0], "minimal")
+        for tag, plugin in plugins(log).items():
+            self.assertIn(f"  {tag}: {plugin}, 100 points", lines)
+        loss = [float(value) for value in points(log, "loss").values()]
+        self.assertIn(f"  loss is {loss[-1]:.6g} at step 99, was between {min(loss):.6g} and {max(loss):.6g}", lines)
+        histogram = points(log, "dense_1/kernel")[99]
+        self.assertIn(f"  dense_1/kernel at step 99: {histogram[:, 2].sum():g} values in {len(histogram)} buckets", lines)
+
+    def test_a_directory_that_is_not_there_is_one_sentence(self):
+        result = subprocess.run([self.PROGRAM, "nowhere"], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"\A[^\n]*'nowhere'[^\n]*\n\Z")
+
+
 class TensorFiles(unittest.TestCase):
     def test_what_it_saves_opens_in_numpy_and_what_it_prints_is_in_the_files(self):
         with tempfile.TemporaryDirectory() as folder:
