@@ -1,4 +1,4 @@
-"""The bars that the recorder is held to, and where they stand in the results of one run."""
+"""The bars that recording and reading are held to, and where they stand in the results of one run."""
 
 import dataclasses
 
@@ -23,6 +23,24 @@ def at_most(what, bar, measured, unit):
 
 def at_least(what, bar, measured, unit):
     return Bar(what, f">= {bar:g} {unit}", f"{number(measured)} {unit}", measured / bar, measured >= bar)
+
+
+def reading_bars(ours):
+    server = "TensorBoard's data server with `scalars=all`"
+    return [
+        at_least(f"opening 5M points of 10 runs, against {server}", 12,
+                 ours("few_runs/data_server/time") / ours("few_runs/time"), "times"),
+        at_most("memory for them, a point", 10, ours("few_runs/bytes_a_point"), "bytes"),
+        at_least(f"opening 5M points of 1,000 runs, against {server}", 10,
+                 ours("many_runs/data_server/time") / ours("many_runs/time"), "times"),
+        at_least("opening 5M points again, unchanged, against the first time", 5,
+                 ours("few_runs/time") / ours("again/time"), "times"),
+        at_most("memory for a log of 20,000 images and 20,000 histograms", 100, ours("media/memory"), "MB"),
+        at_most("drawing any part of 10M points 1000 pixels wide", 10,
+                max(ours(f"draw/{part}") for part in ("first", "all", "part")), "ms"),
+        at_least("`sonde export --format csv` of 5M points, against tbparse to a DataFrame", 100,
+                 ours("export/tbparse/scaled_time") / ours("export/time"), "times"),
+    ]
 
 
 def bars(results):
@@ -72,4 +90,5 @@ def bars(results):
         at_most("memory at 64 MiB, and 1 for the files' buffers, while producing 10 GiB", 64 + 1,
                 ours("memory", "wait/peak"), "MiB"),
         at_most("statistics file, a tensor and step", 100, ours("throughput", "stats_bytes"), "bytes"),
+        *reading_bars(lambda name: ours("reading", name)),
     ]

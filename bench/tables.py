@@ -38,6 +38,24 @@ MEMORY = [
     ("drop/peak", "peak growth, dropping"),
     ("drop/dropped", "dropped, all counted"),
 ]
+READING = [
+    ("few_runs/time", "5M points, 10 runs x 25 tags x 20,000 steps, no cache: everything can be asked for"),
+    ("few_runs/bytes_a_point", "memory for it, a point"),
+    ("few_runs/data_server/time", "the same, TensorBoard's data server"),
+    ("few_runs/data_server/memory", "memory of the data server"),
+    ("many_runs/time", "5M points, 1,000 runs x 10 tags x 500 steps, no cache"),
+    ("many_runs/bytes_a_point", "memory for it, a point"),
+    ("many_runs/data_server/time", "the same, TensorBoard's data server"),
+    ("many_runs/data_server/memory", "memory of the data server"),
+    ("again/time", "5M points of 10 runs, unchanged since they were read before"),
+    ("media/time", "20,000 images and 20,000 histograms, no cache"),
+    ("media/memory", "memory for it"),
+    ("draw/first", "10M points of one series drawn 1000 pixels wide, the first time"),
+    ("draw/all", "the same, later"),
+    ("draw/part", "any part of them, seen for the first time"),
+    ("export/time", "`sonde export --format csv` of 5M points, no cache"),
+    ("export/tbparse/scaled_time", "tbparse to a DataFrame: 100,000 points, times 50"),
+]
 
 
 def markdown_table(head, rows):
@@ -97,6 +115,11 @@ def tables(results):
            plain(results["idle"], IDLE))
     yield ("Whether memory stays within the budget", "10 GiB of tensors of many sizes against 64 MiB.",
            ["what", "measured"], plain(results["memory"], MEMORY))
+    yield ("How fast logs are read",
+           "In turns with the peers, files in the page cache, medians of three. Memory is what is anonymous. The data "
+           "server's time is from its start until it lists every tag with its last step. tbparse reads a log of a "
+           "fiftieth of the size, and its time is scaled: the whole log takes it minutes.", ["what", "measured"],
+           plain(results["reading"], READING))
     yield ("What the peers take", "CPU time of the caller's thread, medians.", ["what", "measured"],
            plain(results["peers"], [(name, f"`{name}`") for name in results["peers"]]))
     yield ("How fast statistics are", "Google Benchmark, CPU time, medians of five; the number is how many values.",

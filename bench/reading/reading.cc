@@ -1,0 +1,134 @@
+// How long does it take until everything in a log can be asked for, how much memory does it need, and how fast is a
+// curve drawn?
+//
+//   bench_reading open LOGDIR POINTS [CACHE_DIRECTORY]    once, in a fresh process; without a directory no cache is
+//   used bench_reading draw LOGDIR POINTS                      one series of so many points
+//
+// The logs are those of bench/peers/make_log.py; bench/read_logs.py runs this program and its peers in turns.
+#include "measure.h"
+#include "sonde/log.h"
+
+namespace bench {
+namespace {
+
+sonde::Log open_log(const char* directory, const char* cache) {
+  sonde::LogOptions options{.cache = sonde::LogOptions::Cache::off};
+  if (cache != nullptr) {
+    options.cache = sonde::LogOptions::Cache::on;
+    options.cache_directory = cache;
+  }
+  auto log = sonde::Log::open(directory, options);
+  check(log.ok(), log.ok() ? "" : log.error().message());
+  return *std::move(log);
+}
+
+// What a page would list: waits until everything has been read.
+std::uint64_t count_points(const sonde::Log& log) {
+  log.wait();
+  std::uint64_t points = 0;
+  for (const sonde::Run& run : log.runs()) {
+    for (const sonde::Tag& tag : run.tags()) points += tag.points;
+  }
+  return points;
+}
+
+sonde::Tag first_series(const sonde::Run& run) {
+  for (const sonde::Tag& tag : run.tags()) {
+    if (tag.kind == sonde::TagKind::scalars) return tag;
+  }
+  fail("the run '" + run.name() + "' has no scalars");
+}
+
+// The last run holds what its last record says, whatever kind it is of.
+void check_last_run(const sonde::Log& log) {
+  const sonde::Run run = log.runs().back();
+  for (const sonde::Tag& tag : run.tags()) {
+    if (tag.kind == sonde::TagKind::scalars) {
+      const auto scalars = run.scalars(tag.name);
+      check(scalars.ok() && scalars->size() == tag.points, "points of '" + tag.name + "' are missing");
+      check(scalars->steps.back() + 1 == std::ssize(scalars->steps), "the steps of '" + tag.name + "' are wrong");
+    } else {
+      const auto values = run.values(tag.name, tag.kind);
+      check(values.ok() && values->size() == tag.points, "values of '" + tag.name + "' are missing");
+      const bool read =
+          tag.kind == sonde::TagKind::images ? run.images(values->back()).ok() : run.histogram(values->back()).ok();
+      check(read, "the last value of '" + tag.name + "' cannot be read");
+    }
+  }
+  for (const sonde::Run& each : log.runs()) check(each.damage().empty(), "damage was found in a sound log");
+}
+
+void measure_open(const char* directory, std::uint64_t expected, const char* cache) {
+  const double before = memory_status("RssAnon:");
+  const double begin = seconds();
+  const sonde::Log log = open_log(directory, cache);
+  const std::uint64_t points = count_points(log);
+  report("time", seconds() - begin, "s");
+  const double memory = memory_status("RssAnon:") - before;
+  report("memory", memory / 1e6, "MB");
+  report("bytes_a_point", memory / static_cast<double>(points), "bytes");
+  check(points == expected, std::to_string(points) + " points were found, not " + std::to_string(expected));
+  check_last_run(log);
+}
+
+// The extremes of all points are among those drawn.
+void check_drawing(const sonde::Drawing& drawing, const sonde::Scalars& all, int width) {
+  check(drawing.total == all.size(), "the drawing does not stand for every point");
+  check(drawing.points.size() <= 4 * static_cast<std::size_t>(width), "a pixel column has more than four points");
+  const auto [low, high] = std::ranges::minmax(all.values);
+  const auto [drawn_low, drawn_high] = std::ranges::minmax(drawing.points.values);
+  check(low == drawn_low && high == drawn_high, "the drawing lacks the smallest or the largest value");
+}
+
+void measure_draw(const char* directory, std::uint64_t expected) {
+  constexpr int kWidth = 1000;
+  constexpr int kDrawings = 30;
+  const sonde::Log log = open_log(directory, nullptr);
+  check(count_points(log) == expected, "points are missing");
+  const sonde::Run run = log.runs().front();
+  const sonde::Tag tag = first_series(run);
+
+  const auto draw = [&](const sonde::Range& range, std::vector<double>& times) {
+    const double begin = seconds();
+    auto drawing = run.draw(tag.name, kWidth, range);
+    times.push_back((seconds() - begin) * 1e3);
+    check(drawing.ok(), drawing.ok() ? "" : drawing.error().message());
+    return *std::move(drawing);
+  };
+  std::vector<double> times;
+  const sonde::Drawing first = draw({}, times);
+  report("first", times.front(), "ms");
+  times.clear();
+  for (int i = 0; i < kDrawings; ++i) static_cast<void>(draw({}, times));
+  report("all", median(times), "ms");
+
+  // As somebody zooms: a range that no other question had.
+  std::mt19937_64 random(1);
+  std::uniform_int_distribution<std::int64_t> step(tag.first_step, tag.last_step);
+  times.clear();
+  for (int i = 0; i < kDrawings; ++i) {
+    const auto [low, high] = std::minmax({step(random), step(random)});
+    const sonde::Drawing part = draw({.first_step = low, .last_step = high}, times);
+    check(part.total == static_cast<std::uint64_t>(high - low + 1), "a part of the series has lost points");
+  }
+  report("part", median(times), "ms");
+
+  const auto all = run.scalars(tag.name);
+  check(all.ok() && all->size() == expected, "the series has lost points");
+  check_drawing(first, *all, kWidth);
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  const std::string_view question = argc > 1 ? argv[1] : "";
+  if (question == "open" && (argc == 4 || argc == 5)) {
+    bench::measure_open(argv[2], std::stoull(argv[3]), argc == 5 ? argv[4] : nullptr);
+  } else if (question == "draw" && argc == 4) {
+    bench::measure_draw(argv[2], std::stoull(argv[3]));
+  } else {
+    std::fprintf(stderr, "usage: bench_reading open LOGDIR POINTS [CACHE_DIRECTORY] | draw LOGDIR POINTS\n");
+    return 2;
+  }
+}
