@@ -31,7 +31,7 @@ constexpr std::array kKinds = {
 
 std::vector<Column> columns_of(TagKind kind) {
   using Type = Cell::Type;
-  std::vector<Column> columns = {{"step", Type::integer}, {"wall_time", Type::real}};
+  std::vector<Column> columns = {{"step", Type::integer}, {"wall_time", Type::time}};
   if (kind == TagKind::scalars) columns.push_back({"value", Type::number});
   if (kind == TagKind::histograms) {
     for (std::string_view name : {"left", "right", "count"}) columns.push_back({name, Type::real});
@@ -50,7 +50,7 @@ std::vector<Column> columns_of(TagKind kind) {
 Status put_scalars(TableWriter& table, const Run& run, const Tag& tag, History history) {
   const Result<Scalars> scalars = run.scalars(tag.name, {}, history);
   if (!scalars) return scalars.error();
-  std::array cells = {Cell::of_integer(0), Cell::of_real(0), Cell::of_number(0)};
+  std::array cells = {Cell::of_integer(0), Cell::of_time(0), Cell::of_number(0)};
   for (std::size_t i = 0; i < scalars->size(); ++i) {
     cells[0].integer = scalars->steps[i];
     cells[1].real = scalars->wall_times[i];
@@ -62,7 +62,7 @@ Status put_scalars(TableWriter& table, const Run& run, const Tag& tag, History h
 
 Status put_histogram(TableWriter& table, const ValueRef& value, const std::vector<Bucket>& buckets) {
   for (const Bucket& bucket : buckets) {
-    const std::array cells = {Cell::of_integer(value.step), Cell::of_real(value.wall_time), Cell::of_real(bucket.left),
+    const std::array cells = {Cell::of_integer(value.step), Cell::of_time(value.wall_time), Cell::of_real(bucket.left),
                               Cell::of_real(bucket.right), Cell::of_real(bucket.count)};
     if (Status status = table.row(cells); !status) return status;
   }
@@ -74,7 +74,7 @@ Status put_statistics(TableWriter& table, const Run& run, const Tag& tag, Histor
   if (!statistics) return statistics.error();
   for (const TensorStatistics& one : *statistics) {
     const std::array cells = {Cell::of_integer(one.step),
-                              Cell::of_real(one.wall_time),
+                              Cell::of_time(one.wall_time),
                               Cell::of_text(sonde::to_string(one.dtype)),
                               Cell::of_shape(one.shape),
                               Cell::of_count(one.count),
@@ -98,7 +98,7 @@ class Export final : public Subcommand {
   Export()
       : Subcommand({.name = "export",
                     .usage = "export LOGDIR [options]",
-                    .summary = "write a log directory as CSV, JSON lines, a database or files",
+                    .summary = "write a log as CSV, JSON lines, a database or files",
                     .details =
                         "Scalars, statistics and histograms become rows, every one of them, that begin with run, tag, "
                         "step and wall_time (seconds since 1970); a histogram has one row for each bucket. Images, "
@@ -167,8 +167,9 @@ class Export final : public Subcommand {
       });
       if (found && other.kind != kind.kind) others.emplace_back(other.name);
     }
-    std::string text = "there are no " + std::string(kind.name) + " in '" + directory_ + "'";
-    if (kind.kind == TagKind::audio || kind.kind == TagKind::text) text.replace(0, 12, "there is no ");
+    const bool uncountable = kind.kind == TagKind::audio || kind.kind == TagKind::text;
+    const std::string text = std::string(uncountable ? "there is no " : "there are no ") + std::string(kind.name) +
+                             " in '" + directory_ + "'";
     return others.empty() ? text : text + ", but " + listed(others, others.size());
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "json.h"
 #include "render/console.h"
 #include "render/digits.h"
@@ -65,7 +66,7 @@ class Ls final : public Subcommand {
 
  private:
   struct Row {
-    std::string tag, kind, points, steps, last;
+    std::string tag, kind, points, steps, last = {};
     bool alarming = false;  // the last value is not finite
   };
 
@@ -78,22 +79,35 @@ class Ls final : public Subcommand {
     std::uint64_t points = 0;
     std::vector<std::vector<Row>> rows;
     for (const SelectedRun& one : selected) {
-      std::vector<Row>& of_run = rows.emplace_back();
-      for (const Tag& tag : one.tags) {
-        of_run.push_back(row(one.run, tag));
-        points += tag.points;
-        ++tags;
-      }
+      rows.push_back(rows_of(one));
+      tags += one.tags.size();
+      for (const Tag& tag : one.tags) points += tag.points;
     }
     measure(rows);
     print(styled(directory_, Style::bold, color_) + "  " + counted(selected.size(), "run") + ", " +
           counted(tags, "tag") + ", " + counted(points, "point") + "\n");
+    if (tags > 0) print_row({"tag", "kind", "points", "steps", "last"}, Style::dim);
     for (std::size_t i = 0; i < selected.size(); ++i) {
-      print_heading(selected[i].run);
-      for (const Row& one : rows[i]) print_row(one);
+      print_heading(selected[i]);
+      for (const Row& one : rows[i]) print_row(one, Style::cyan);
       if (rows[i].empty()) print(styled("  nothing yet\n", Style::dim, color_));
       print_warnings(selected[i].run);
     }
+  }
+
+  // A line for each tag. What a tensor's statistics and histogram have in common is said once.
+  static std::vector<Row> rows_of(const SelectedRun& selected) {
+    std::vector<Row> rows;
+    for (const Tag& tag : selected.tags) {
+      Row next = row(selected.run, tag);
+      if (!rows.empty() && next.last.empty() && rows.back().last.empty() && rows.back().tag == next.tag &&
+          rows.back().points == next.points && rows.back().steps == next.steps) {
+        rows.back().kind += ", " + next.kind;
+      } else {
+        rows.push_back(std::move(next));
+      }
+    }
+    return rows;
   }
 
   static Row row(const Run& run, const Tag& tag) {
@@ -113,7 +127,7 @@ class Ls final : public Subcommand {
 
   // Columns as wide as their widest entry; of a terminal's width the tags get what the others leave.
   void measure(const std::vector<std::vector<Row>>& rows) {
-    std::size_t tag = 3;
+    std::size_t tag = 3;  // as the headings
     for (const auto& of_run : rows) {
       for (const Row& one : of_run) {
         tag = std::max(tag, length(render::printable(one.tag)));
@@ -130,22 +144,26 @@ class Ls final : public Subcommand {
     tag_width_ = std::min(tag, room);
   }
 
-  void print_heading(const Run& run) const {
+  void print_heading(const SelectedRun& selected) const {
     std::uint64_t bytes = 0;
-    for (const LogFile& file : run.files()) bytes += file.size;
+    for (const LogFile& file : selected.run.files()) bytes += file.size;
+    double last = 0;
+    for (const Tag& tag : selected.tags) last = std::max(last, tag.last_time);
+    std::string facts = size_text(bytes);
+    if (last > 0) facts += ", last point " + duration_text(wall_seconds() - last) + " ago";
     std::string line = "\n";
-    line.append(styled(render::printable(run.name()), Style::bold, color_)).append("  ");
-    print(line.append(styled(size_text(bytes), Style::dim, color_)).append("\n"));
+    line.append(styled(render::printable(selected.run.name()), Style::bold, color_)).append("  ");
+    print(line.append(styled(facts, Style::dim, color_)).append("\n"));
   }
 
-  void print_row(const Row& one) const {
-    std::string line = "  " + padded(fitted(one.tag, tag_width_), tag_width_) + "  " +
-                       styled(padded(one.kind, kind_width_), Style::cyan, color_) + "  " +
-                       padded_left(one.points, points_width_) + "  ";
+  void print_row(const Row& one, Style style) const {
+    const Style others = style == Style::dim ? style : Style::plain;
+    std::string points = padded_left(one.points, points_width_) + "  ";
     // Nothing follows the last column, blanks least of all.
-    line += one.last.empty() ? one.steps : padded(one.steps, steps_width_) + "  ";
-    line += styled(one.last, one.alarming ? Style::red : Style::plain, color_);
-    print(line + "\n");
+    points += one.last.empty() ? one.steps : padded(one.steps, steps_width_) + "  ";
+    print("  " + styled(padded(fitted(one.tag, tag_width_), tag_width_), others, color_) + "  " +
+          styled(padded(one.kind, kind_width_), style, color_) + "  " + styled(points, others, color_) +
+          styled(one.last, one.alarming ? Style::red : others, color_) + "\n");
   }
 
   void print_warnings(const Run& run) const {
@@ -195,10 +213,10 @@ class Ls final : public Subcommand {
   bool json_ = false;
   bool color_ = colored(stdout);
   std::size_t tag_width_ = 0;
-  std::size_t kind_width_ = 0;
-  std::size_t points_width_ = 0;
-  std::size_t steps_width_ = 0;
-  std::size_t last_width_ = 0;
+  std::size_t kind_width_ = 4;
+  std::size_t points_width_ = 6;
+  std::size_t steps_width_ = 5;
+  std::size_t last_width_ = 4;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "formats/csv.h"
 #include "output.h"
+#include "tables.h"
 
 namespace sonde::cli {
 namespace {
@@ -87,7 +88,7 @@ Result<std::unique_ptr<MediaFiles>> MediaFiles::create(const std::string& folder
     return Status(Code::invalid_argument, "'" + folder + "' is there already: name a new or an empty folder with -o");
   }
   std::unique_ptr<MediaFiles> files(new MediaFiles(folder));
-  if (Status status = make_directories(files->aside_); !status) return status;
+  if (Status status = make_directories(files->aside_); !status) return about_path(status, folder);
   return files;
 }
 
@@ -127,7 +128,7 @@ Status MediaFiles::write(const Run& run, const Tag& tag, const ValueRef& value, 
     }
     if (Status status = write_file(join_path(aside_, name), items[i].bytes); !status) return status;
     std::string time;
-    csv::put_number(time, value.wall_time);
+    put_finite(time, Cell::Type::time, value.wall_time);
     csv::put_row(
         manifest_,
         {valid_utf8(name), valid_utf8(run.name()), valid_utf8(tag.name), step, time, valid_utf8(items[i].label)},

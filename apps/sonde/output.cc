@@ -27,6 +27,13 @@ std::string path_aside(const std::string& path) {
   return plain + ".part-" + std::to_string(process_id());
 }
 
+Status about_path(const Status& error, const std::string& path) {
+  std::string message = error.message();
+  const std::string aside = path_aside(path);
+  if (const std::size_t at = message.find(aside); at != std::string::npos) message.replace(at, aside.size(), path);
+  return {error.code(), message};
+}
+
 Status move_into_place(const std::string& aside, const std::string& path) {
   std::error_code error;
   fs::rename(aside, path, error);
@@ -39,7 +46,7 @@ Result<Output> Output::open(const std::string& path) {
   if (path.empty()) return output;
   if (Status status = writable_as_file(path); !status) return status;
   Result<AppendFile> file = AppendFile::create(path_aside(path));
-  if (!file) return file.error();
+  if (!file) return about_path(file.error(), path);
   output.file_ = *std::move(file);
   output.path_ = path;
   return output;

@@ -15,6 +15,8 @@ namespace sonde::cli {
 Status writable_as_file(const std::string& path);
 // A name beside `path`, for a file or folder that becomes `path` when it is complete.
 std::string path_aside(const std::string& path);
+// The error that the caller of something aside got, about the path that the user knows.
+Status about_path(const Status& error, const std::string& path);
 // Puts the complete file or folder in its place.
 Status move_into_place(const std::string& aside, const std::string& path);
 

@@ -57,7 +57,7 @@ Result<std::string> CleanCopy::place(const TreeFile& file) const {
   const std::string path = single_file_ ? aside_ : join_path(aside_, file.relative);
   const std::string folder = fs::path(path).parent_path().string();
   if (!folder.empty()) {
-    if (Status status = make_directories(folder); !status) return status;
+    if (Status status = make_directories(folder); !status) return about_path(status, out_);
   }
   return path;
 }

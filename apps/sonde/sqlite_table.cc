@@ -82,7 +82,8 @@ class SqliteTable final : public TableWriter {
       case Cell::Type::integer:
       case Cell::Type::count: return "INTEGER";
       case Cell::Type::number:
-      case Cell::Type::real: return "REAL";
+      case Cell::Type::real:
+      case Cell::Type::time: return "REAL";
       case Cell::Type::text:
       case Cell::Type::shape: return "TEXT";
     }
@@ -97,7 +98,8 @@ class SqliteTable final : public TableWriter {
       case Cell::Type::integer: sqlite3_bind_int64(insert_, at, cell.integer); return;
       case Cell::Type::count: sqlite3_bind_int64(insert_, at, signed_count(cell.count)); return;
       case Cell::Type::number:
-      case Cell::Type::real: sqlite3_bind_double(insert_, at, cell.real); return;
+      case Cell::Type::real:
+      case Cell::Type::time: sqlite3_bind_double(insert_, at, cell.real); return;
       case Cell::Type::text: return bind_text(at, cell.text);
       case Cell::Type::shape: shape_ = json_shape(*cell.shape); return bind_text(at, shape_);
     }

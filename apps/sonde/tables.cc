@@ -15,19 +15,11 @@ namespace {
 
 bool is_float(double value) noexcept { return static_cast<double>(static_cast<float>(value)) == value; }
 
-template <class T>
-void put_digits(std::string& out, T value) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+template <class T, class... Format>
+void put_digits(std::string& out, T value, Format... format) {
+  std::array<char, 64> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, format...);
   out.append(digits.data(), end.ptr);
-}
-
-void put_finite(std::string& out, const Cell& cell) {
-  if (cell.type == Cell::Type::number && is_float(cell.real)) {
-    put_digits(out, static_cast<float>(cell.real));
-  } else {
-    put_digits(out, cell.real);
-  }
 }
 
 // A field of CSV, without line end.
@@ -73,7 +65,8 @@ class CsvTable final : public TableWriter {
       case Cell::Type::count: return put_digits(out, cell.count);
       case Cell::Type::number:
       case Cell::Type::real:
-        if (std::isfinite(cell.real)) return put_finite(out, cell);
+      case Cell::Type::time:
+        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
         return csv::put_number(out, cell.real);
       case Cell::Type::text: return put_field(out, cell.text);
       case Cell::Type::shape: return put_field(out, json_shape(*cell.shape));
@@ -115,7 +108,8 @@ class JsonLines final : public TableWriter {
       case Cell::Type::count: return put_digits(out, cell.count);
       case Cell::Type::number:
       case Cell::Type::real:
-        if (std::isfinite(cell.real)) return put_finite(out, cell);
+      case Cell::Type::time:
+        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
         out += json_number(cell.real);
         return;
       case Cell::Type::text: out += json_text(cell.text); return;
@@ -129,6 +123,17 @@ class JsonLines final : public TableWriter {
 };
 
 }  // namespace
+
+void put_finite(std::string& out, Cell::Type type, double value) {
+  constexpr double kPlausible = 1e15;  // beyond it a time is no time, and has hundreds of digits
+  if (type == Cell::Type::number && is_float(value)) {
+    put_digits(out, static_cast<float>(value));
+  } else if (type == Cell::Type::time && std::abs(value) < kPlausible && (std::abs(value) > 1e-3 || value == 0)) {
+    put_digits(out, value, std::chars_format::fixed);
+  } else {
+    put_digits(out, value);
+  }
+}
 
 Result<std::unique_ptr<TableWriter>> open_table(const TableTarget& target, const std::vector<Column>& columns) {
   if (target.format == "sqlite") return open_sqlite_table(target, columns);

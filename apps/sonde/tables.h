@@ -20,6 +20,7 @@ struct Cell {
     count,
     number,  // the shortest text that reads back as the same float where it is one, else as the same double
     real,    // ... as the same double
+    time,    // the same, seconds since 1970, never with an exponent
     text,
     shape,
   };
@@ -34,9 +35,13 @@ struct Cell {
   static Cell of_count(std::uint64_t value) noexcept { return {.type = Type::count, .count = value}; }
   static Cell of_number(double value) noexcept { return {.type = Type::number, .real = value}; }
   static Cell of_real(double value) noexcept { return {.type = Type::real, .real = value}; }
+  static Cell of_time(double value) noexcept { return {.type = Type::time, .real = value}; }
   static Cell of_text(std::string_view value) noexcept { return {.type = Type::text, .text = value}; }
   static Cell of_shape(const Shape& value) noexcept { return {.type = Type::shape, .shape = &value}; }
 };
+
+// A number of type `number`, `real` or `time`, which is finite.
+void put_finite(std::string& out, Cell::Type type, double value);
 
 struct Column {
   std::string_view name;
