@@ -1,0 +1,128 @@
+"""sonde ls: every tag that TensorBoard's reader finds, and what a person sees."""
+
+import os
+import unittest
+
+import logs
+from command import Case
+
+# The plugins whose kind has the same name here.
+PLUGINS = ("scalars", "histograms", "images", "audio", "text", "pr_curves", "mesh", "hparams", "custom_scalars")
+
+
+class Ls(Case):
+    def listed(self, *arguments):
+        """{(run, tag, kind): the entry}."""
+        return {(run["run"], tag["tag"], tag["kind"]): tag
+                for run in self.json("ls", *arguments)["runs"] for tag in run["tags"]}
+
+    def test_finds_what_tensorboard_finds_in_the_logs_of_every_writer(self):
+        self.assertGreaterEqual(len(logs.WRITERS), 2)
+        for writer in logs.WRITERS:
+            with self.subTest(writer):
+                listed = self.listed(str(logs.GOLDEN / writer))
+                expected = {(run, tag, plugin): points for (run, tag), (plugin, points)
+                            in logs.read(logs.GOLDEN / writer).items() if plugin in PLUGINS and run != "restarted"}
+                self.assertEqual({key for key in listed if key[0] != "restarted" and key[2] in PLUGINS},
+                                 set(expected))
+                for key, points in expected.items():
+                    entry = listed[key]
+                    steps = [point.step for point in points]
+                    self.assertEqual((entry["points"], entry["first_step"], entry["last_step"]),
+                                     (len(steps), min(steps), max(steps)), key)
+
+    def test_counts_the_newest_history_of_a_restarted_run(self):
+        entry = self.listed(str(logs.GOLDEN / "torch"))[("restarted", "loss/train", "scalars")]
+        self.assertEqual((entry["points"], entry["first_step"], entry["last_step"]), (10, 0, 9))
+
+    def test_the_keys_of_the_json(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar("x", 1, 5)
+            writer.scalar("x", 2, 7)
+        self.assertEqual(self.json("ls", "logs"), {"runs": [{
+            "run": "a", "damage": 0, "gaps": 0, "tags": [
+                {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "plugin": "scalars"}]}]})
+
+    def test_a_table_for_people_with_the_last_value(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar("loss", 4, 0)
+            writer.scalar("loss", 0.25, 1200)
+            writer.scalar("broken", float("nan"), 3)
+        text = self.output("ls", "logs")
+        self.assertIn("1 run, 2 tags, 3 points", text)
+        self.assertRegex(text, r"(?m)^  loss +scalars +2  0 \.\. 1200  0\.25$")
+        self.assertRegex(text, r"(?m)^  broken +scalars +1  3 +NaN$")
+
+    def test_colours_and_cut_names_on_a_terminal_only(self):
+        name = "a/very/long/name/" * 6 + "end"
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar(name, 1, 0)
+        self.assertIn(name, self.output("ls", "logs"))
+        text = self.on_terminal("ls", "logs")
+        self.assertIn("\x1b[", text)
+        self.assertNotIn(name, text)
+        self.assertIn("name/end", text)
+
+    def test_names_cannot_write_to_the_terminal(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar("red\x1b[31m\n", 1, 0)
+        self.assertNotIn("\x1b[31m", self.output("ls", "logs"))
+        self.assertEqual([tag for _, tag, _ in self.listed("logs")], ["red\x1b[31m\n"])
+
+    def test_chooses_runs_and_tags(self):
+        for run in ("train", "train.eval", "test"):
+            with logs.Writer(self.path(f"logs/{run}")) as writer:
+                for tag in ("loss", "loss/a", "a[0]"):
+                    writer.scalar(tag, 1, 0)
+
+        def chosen(*arguments):
+            return sorted((run, tag) for run, tag, _ in self.listed("logs", *arguments))
+
+        self.assertEqual(chosen("--runs", "t.*t", "--tags", "loss.*"), [("test", "loss"), ("test", "loss/a")])
+        self.assertEqual({run for run, _ in chosen("--runs", "train")}, {"train"})  # the whole name
+        self.assertEqual({run for run, _ in chosen("--runs", "train.eval")}, {"train.eval"})
+        self.assertEqual({tag for _, tag in chosen("--tags", "a[0]")}, {"a[0]"})  # as a pattern it would match a0
+        self.assertEqual({tag for _, tag in chosen("--tags", "a\\[.\\]|loss")}, {"a[0]", "loss"})
+
+    def test_a_choice_of_nothing_names_the_nearest(self):
+        with logs.Writer(self.path("logs/train")) as writer:
+            writer.scalar("loss", 1, 0)
+        self.assertIn("did you mean 'train'?", self.error("ls", "logs", "--runs", "trian"))
+        self.assertIn("no tag matches --tags 'accuracy'; there is 'loss'",
+                      self.error("ls", "logs", "--tags", "accuracy"))
+        self.assertIn("neither a tag nor a regular expression", self.error("ls", "logs", "--tags", "los("))
+
+    def test_mentions_damage_and_what_to_do(self):
+        folder = logs.copy_of("torch", self.folder)
+        path = logs.event_files(folder)["train"][0]
+        content = bytearray(path.read_bytes())
+        content[logs.records(content)[3][0] + 20] ^= 1
+        path.write_bytes(content)
+        self.assertIn("! 1 damaged place: 'sonde check torch/train' tells where", self.output("ls", "torch"))
+        damage = {run["run"]: run["damage"] for run in self.json("ls", "torch")["runs"]}
+        self.assertEqual({run: count for run, count in damage.items() if count}, {"train": 1})
+
+    def test_a_directory_alone_is_listed(self):
+        folder = str(logs.GOLDEN / "keras")
+        self.assertEqual(self.output(folder, "--json"), self.output("ls", folder, "--json"))
+
+    def test_a_directory_without_runs(self):
+        os.mkdir(self.path("empty"))
+        self.assertEqual(self.output("ls", "empty"), "There are no runs in 'empty'.\n")
+        self.assertEqual(self.json("ls", "empty"), {"runs": []})
+
+    def test_an_event_file_of_zero_bytes(self):
+        os.mkdir(self.path("logs"))
+        open(self.path("logs/events.out.tfevents.1.host.1.0"), "wb").close()
+        self.assertEqual([run["tags"] for run in self.json("ls", "logs")["runs"]], [[]])
+        self.assertIn("nothing yet", self.output("ls", "logs"))
+
+    def test_what_cannot_be_read(self):
+        self.assertIn("No such file", self.error("ls", "nowhere"))
+        with open(self.path("file"), "wb") as file:
+            file.write(b"x")
+        self.assertIn("'file' is a file", self.error("ls", "file"))
+
+
+if __name__ == "__main__":
+    unittest.main()
