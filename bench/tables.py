@@ -117,8 +117,8 @@ def tables(results):
            ["what", "measured"], plain(results["memory"], MEMORY))
     yield ("How fast logs are read",
            "In turns with the peers, files in the page cache, medians of three. Memory is what is anonymous. The data "
-           "server's time is from its start until it lists every tag with its last step. tbparse reads a log of a "
-           "fiftieth of the size, and its time is scaled: the whole log takes it minutes.", ["what", "measured"],
+           "server's time is from its start until it rests, and then it lists every tag with its last step. tbparse "
+           "reads a log of a fiftieth of the size, and its time is scaled: the whole log takes it minutes.", ["what", "measured"],
            plain(results["reading"], READING))
     yield ("What the peers take", "CPU time of the caller's thread, medians.", ["what", "measured"],
            plain(results["peers"], [(name, f"`{name}`") for name in results["peers"]]))
