@@ -36,16 +36,16 @@ std::optional<TensorFormat> format_named(std::string_view path) noexcept {
   return std::nullopt;
 }
 
-// The file's name before what a format says, which knows no files.
-Status in_file(const std::string& path, const Status& status) {
+// The name of a file, or of an array in it, before what a format says, which knows neither.
+Status in_file(const std::string& name, const Status& status) {
   const std::string between = status.message().starts_with("not a ") ? " is " : ": ";
-  return {status.code(), "'" + path + "'" + between + status.message()};
+  return {status.code(), "'" + name + "'" + between + status.message()};
 }
 
 template <class T>
-Result<T> in_file(const std::string& path, Result<T> result) {
+Result<T> in_file(const std::string& name, Result<T> result) {
   if (result) return result;
-  return in_file(path, result.error());
+  return in_file(name, result.error());
 }
 
 }  // namespace
@@ -140,15 +140,22 @@ Result<TensorInfo> Contents::info(std::size_t index) const {
     if (!tensor) return tensor.error();
     return TensorInfo{tensor->dtype, tensor->shape};
   }
-  const Result<npy::Header> header = npy::parse(format_ == TensorFormat::npy ? bytes() : npz_[index].packed);
-  if (!header) return in_file(path_, header.error());
+  const Result<npy::Header> header = format_ == TensorFormat::npy
+                                         ? in_file(path_, npy::parse(bytes()))
+                                         : in_file(path_, in_file(names_[index], npy::parse(npz_[index].packed)));
+  if (!header) return header.error();
   return TensorInfo{header->dtype, header->shape};
 }
 
 Result<TensorView> Contents::view(std::size_t index) const {
   switch (format_) {
     case TensorFormat::npy: return in_file(path_, npy::view(bytes()));
-    case TensorFormat::npz: return in_file(path_, npz::view(npz_[index]));
+    case TensorFormat::npz: {
+      Result<TensorView> view = npz::view(npz_[index]);
+      // That it is compressed names the array already.
+      if (npz_[index].method == npz::Method::stored) view = in_file(names_[index], std::move(view));
+      return in_file(path_, std::move(view));
+    }
     case TensorFormat::safetensors: break;
   }
   return safetensors_[index].view();

@@ -248,6 +248,20 @@ TEST_F(TensorIo, DamagedElementsOfAnArchiveAreFoundWhenLoaded) {
   EXPECT_FALSE(load_npz(path("a.npz")).ok());
 }
 
+TEST_F(TensorIo, WhatIsNoArrayInAnArchiveIsNamed) {
+  const std::vector<float> values(3, 1);
+  ASSERT_TRUE(save_npz(path("a.npz"), {{"good", view(values)}, {"bad", view(values)}}).ok());
+  std::string bytes = *read_file(path("a.npz"));
+  bytes[bytes.find("NUMPY", bytes.find("bad.npy"))] = 'X';
+  const auto file = TensorFile::open(written("a.npz", bytes));
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(file->view("good").ok());
+  for (const Status& status : {file->view("bad").status(), file->info("bad").status()}) {
+    EXPECT_EQ(status.code(), Code::corrupt);
+    EXPECT_THAT(status.message(), StartsWith("'" + path("a.npz") + "': 'bad' is not a valid npy file: "));
+  }
+}
+
 // ---- Looking into a file
 
 TEST_F(TensorIo, AFileTellsWhatItHolds) {
