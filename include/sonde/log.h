@@ -240,6 +240,9 @@ struct LogOptions {
   // `live`: a thread watches the directory, and new points and runs appear by themselves, within 200 ms where the
   // system tells of changes (inotify). `once`: what is there when the log is opened, and after each refresh().
   enum class Follow : std::uint8_t { once, live } follow = Follow::once;
+  // How a live log learns of changes. `automatic`: the system tells, but on network file systems, where it cannot, the
+  // files are looked at every 150 ms or, in large logs, as often as takes a twentieth of one processor.
+  enum class Watch : std::uint8_t { automatic, poll } watch = Watch::automatic;
 };
 
 class Log {

@@ -50,7 +50,8 @@ Result<std::shared_ptr<LogIndex>> LogIndex::open(std::string directory, const Lo
 
 Status LogIndex::start() {
   if (!cache_directory_.empty() && !make_directories(cache_directory_)) cache_directory_.clear();
-  if (options_.follow == LogOptions::Follow::live && tells_of_changes(directory_)) {
+  const bool live = options_.follow == LogOptions::Follow::live;
+  if (live && options_.watch == LogOptions::Watch::automatic && tells_of_changes(directory_)) {
     if (Result<Watch> watch = Watch::create()) watch_.emplace(std::move(*watch));
   }
   watch_complete_ = watch_.has_value();
@@ -61,7 +62,7 @@ Status LogIndex::start() {
     if (!thread) return thread.error();
     threads_.push_back(std::move(*thread));
   }
-  if (options_.follow == LogOptions::Follow::live) {
+  if (live) {
     Result<Thread> thread = Thread::start("sonde-follow", [this] { follow(); });
     if (!thread) return thread.error();
     threads_.push_back(std::move(*thread));

@@ -19,8 +19,6 @@ using tfrecord::RecordReader;
 
 // Large enough that system calls do not count, small enough to stay in the second cache.
 constexpr std::size_t kWindow = std::size_t{512} << 10;
-// What is read in less time than a cache file takes to write and find again is not worth one.
-constexpr std::uint64_t kWorthRemembering = std::uint64_t{1} << 20;
 
 std::uint32_t checksum_at(const InputFile& input, std::uint64_t begin, std::uint64_t end) {
   std::byte bytes[Guard::kSize];
@@ -220,9 +218,9 @@ void RunIndex::restore() {
   bytes_read_.store(bytes, std::memory_order_relaxed);
 }
 
-void RunIndex::remember() {
+void RunIndex::remember(std::uint64_t worth) {
   const std::lock_guard updating(updating_);
-  if (cache_path_.empty() || not_remembered_ < kWorthRemembering) return;
+  if (cache_path_.empty() || not_remembered_ < worth) return;
   not_remembered_ = 0;
   // A cache that cannot be written costs time the next time, and nothing else.
   (void)save_cache(cache_path_, data_);

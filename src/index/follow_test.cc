@@ -1,0 +1,158 @@
+// Logs that grow while they are looked at. Times are bounds against hanging, not measurements.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+
+#include "base/thread.h"
+#include "base/watch.h"
+#include "index/index_testing.h"
+
+namespace sonde::index {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+LogOptions live() { return {.cache = LogOptions::Cache::off, .follow = LogOptions::Follow::live}; }
+
+// Waits for a change at a time until it is so; false after far more time than that takes.
+bool becomes(const Log& log, const std::function<bool()>& so) {
+  const auto end = Clock::now() + seconds(30);
+  std::uint64_t seen = log.version();
+  while (!so()) {
+    if (Clock::now() > end) return false;
+    seen = log.wait_for_change(seen, milliseconds(200));
+  }
+  return true;
+}
+
+std::size_t points(const Log& log, std::string_view run, std::string_view tag) {
+  const auto found = log.run(run);
+  if (!found) return 0;
+  const auto scalars = found->scalars(tag);
+  return scalars ? scalars->size() : 0;
+}
+
+TEST(Follow, NewPointsAppearByThemselves) {
+  TempDir dir;
+  const std::string path = dir / "r/" + std::string(kEvents);
+  append(path, version() + scalar("loss", 0, 0));
+  const Log log = open(dir.path(), live());
+  log.wait();
+  for (int i = 1; i < 20; ++i) {
+    append(path, scalar("loss", i, i));
+    ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == static_cast<std::size_t>(i) + 1; })) << i;
+  }
+}
+
+TEST(Follow, ARunThatAppearsLaterIsFoundHoweverDeep) {
+  TempDir dir;
+  const Log log = open(dir.path(), live());
+  EXPECT_TRUE(log.runs().empty());
+  append(dir / "a/b/c/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "a/b/c", "loss") == 1; }));
+  append(dir / "a/b/c/" + std::string(kEvents), scalar("loss", 1, 1));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "a/b/c", "loss") == 2; }));
+  append(dir / "a/" + std::string(kEvents), version() + scalar("loss", 1, 1));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "a", "loss") == 1; }));
+}
+
+TEST(Follow, ARunThatIsDeletedDisappears) {
+  TempDir dir;
+  append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  append(dir / "s/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  const Log log = open(dir.path(), live());
+  log.wait();
+  std::filesystem::remove_all(dir / "r");
+  ASSERT_TRUE(becomes(log, [&] { return log.runs().size() == 1; }));
+  append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0) + scalar("loss", 1, 0));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == 2; })) << "and may come back";
+}
+
+TEST(Follow, AFileThatIsReplacedIsNoticed) {
+  TempDir dir;
+  const std::string path = dir / "r/" + std::string(kEvents);
+  append(path, version() + scalar("loss", 0, 0));
+  const Log log = open(dir.path(), live());
+  log.wait();
+  overwrite(dir / "aside", version() + scalar("loss", 0, 1) + scalar("loss", 1, 1) + scalar("loss", 2, 1));
+  std::filesystem::rename(dir / "aside", path);
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == 3; }));
+}
+
+TEST(Follow, RecordsThatArriveInPiecesAppearWhenTheyAreWhole) {
+  TempDir dir;
+  const std::string path = dir / "r/" + std::string(kEvents);
+  append(path, version());
+  const Log log = open(dir.path(), live());
+  std::string bytes;
+  for (int i = 0; i < 5; ++i) bytes += scalar("loss", i, i);
+  for (const char byte : bytes) append(path, std::string_view(&byte, 1));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == 5; }));
+  EXPECT_TRUE(log.run("r")->damage().empty());
+}
+
+TEST(Follow, PollsWhereTheSystemDoesNotTell) {
+  TempDir dir;
+  const std::string path = dir / "r/" + std::string(kEvents);
+  append(path, version() + scalar("loss", 0, 0));
+  LogOptions options = live();
+  options.watch = LogOptions::Watch::poll;
+  const Log log = open(dir.path(), options);
+  append(path, scalar("loss", 1, 1));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == 2; }));
+  append(dir / "later/" + std::string(kEvents), version() + scalar("loss", 1, 1));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "later", "loss") == 1; }));
+  std::filesystem::remove_all(dir / "later");
+  ASSERT_TRUE(becomes(log, [&] { return log.runs().size() == 1; }));
+}
+
+TEST(Follow, ManyMayAskWhileItGrows) {
+  TempDir dir;
+  const std::string path = dir / "r/" + std::string(kEvents);
+  append(path, version());
+  const Log log = open(dir.path(), live());
+  constexpr int kCount = 3000;
+  Result<Thread> writer = Thread::start("writer", [&] {
+    for (int i = 0; i < kCount; ++i) append(path, scalar("loss", i, i));
+  });
+  ASSERT_TRUE(writer);
+  std::vector<Thread> readers;
+  for (int i = 0; i < 2; ++i) {
+    Result<Thread> reader = Thread::start("reader", [&] {
+      std::size_t before = 0;
+      while (before < kCount) {
+        const auto run = log.run("r");
+        const auto scalars = run ? run->scalars("loss") : Result<Scalars>(Scalars{});
+        const std::size_t now = scalars ? scalars->size() : 0;
+        ASSERT_GE(now, before);
+        for (std::size_t k = 0; k < now; ++k) ASSERT_EQ(scalars->values[k], static_cast<double>(k));
+        if (now > 0) {
+          ASSERT_TRUE(run->draw("loss", 100));
+        }
+        before = now;
+        log.wait_for_change(log.version(), milliseconds(20));
+      }
+    });
+    ASSERT_TRUE(reader);
+    readers.push_back(std::move(*reader));
+  }
+}
+
+TEST(Watch, TellsOnceOfManyChangesInADirectory) {
+  TempDir dir;
+  Result<Watch> watch = Watch::create();
+  ASSERT_TRUE(watch);
+  ASSERT_TRUE(watch->add(dir.path()));
+  for (int i = 0; i < 100; ++i) append(dir / "file", "x");
+  const Watch::Changes changes = watch->wait(seconds(10));
+  EXPECT_EQ(changes.directories, (std::vector<std::string>{dir.path()}));
+  EXPECT_FALSE(changes.lost);
+  EXPECT_TRUE(watch->wait(milliseconds(0)).directories.empty());
+  EXPECT_FALSE(watch->add(dir / "missing"));
+}
+
+}  // namespace
+}  // namespace sonde::index
