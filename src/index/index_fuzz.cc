@@ -1,0 +1,75 @@
+// Any bytes as the files of a run: an event file, and behind a first byte that is odd a statistics file. Records are
+// taken as sound whatever their checksums say, or hardly any would get through.
+#include <cstdlib>
+
+#include "index/cache.h"
+#include "index/draw.h"
+#include "index/record_readers.h"
+
+namespace {
+
+using namespace sonde;
+using namespace sonde::index;
+
+// Lengths of two bytes, then so many bytes: records without their checksums.
+template <class Reader>
+void read_all(RunData& run, Bytes bytes) {
+  Reader reader(run, 0);
+  ByteReader from(bytes);
+  while (!from.done()) {
+    const std::uint64_t offset = from.position();
+    const Bytes payload = from.take(from.get<std::uint16_t>());
+    if (from.ok()) reader.read(offset, payload);
+  }
+}
+
+void ask(const Series& series) {
+  std::vector<Part<Column>> parts;
+  for (const auto& entry : series.columns.entries()) parts.push_back({entry.file, &entry.source});
+  std::vector<ColumnStretch> stretches;
+  for (const Stretch& stretch : newest_history<Column>(parts, series.restarts)) {
+    const Column& column = *parts.front().source;
+    if (stretch.begin >= stretch.end || stretch.end > column.size()) std::abort();
+    for (std::size_t i = stretch.begin + 1; i < stretch.end; ++i) {
+      if (column.step_at(i) < column.step_at(i - 1)) std::abort();
+    }
+    stretches.push_back({&column, stretch.begin, stretch.end});
+  }
+  for (const Axis axis : {Axis::step, Axis::wall_time}) {
+    const Drawing drawing = draw(stretches, 7, {}, axis);
+    if (drawing.points.size() > 28) std::abort();
+  }
+}
+
+std::size_t points_of(const RunData& run) {
+  std::size_t points = 0;
+  for (const Series& series : run.series()) {
+    for (const auto& entry : series.columns.entries()) points += entry.source.size();
+    for (const auto& entry : series.tracks.entries()) points += entry.source.size();
+  }
+  return points;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const Bytes bytes{reinterpret_cast<const std::byte*>(data) + 1, size - 1};
+  RunData run;
+  run.files.emplace_back();
+  if (data[0] % 2 == 0) {
+    read_all<EventReader>(run, bytes);
+  } else {
+    read_all<StatisticsReader>(run, bytes);
+  }
+  for (Series& series : run.series()) {
+    for (auto& entry : series.columns.entries()) entry.source.settle();
+    ask(series);
+  }
+  // What the cache gives back is what went in.
+  const auto cached = encode_cache(run);
+  RunData restored;
+  if (!cached || !decode_cache(as_bytes(*cached), nullptr, restored)) std::abort();
+  if (restored.series().size() != run.series().size() || points_of(restored) != points_of(run)) std::abort();
+  return 0;
+}
