@@ -47,18 +47,48 @@ std::vector<Column> columns_of(TagKind kind) {
   return columns;
 }
 
-Status put_scalars(TableWriter& table, const Run& run, const Tag& tag, History history) {
-  const Result<Scalars> scalars = run.scalars(tag.name, {}, history);
-  if (!scalars) return scalars.error();
-  std::array cells = {Cell::of_integer(0), Cell::of_time(0), Cell::of_number(0)};
-  for (std::size_t i = 0; i < scalars->size(); ++i) {
-    cells[0].integer = scalars->steps[i];
-    cells[1].real = scalars->wall_times[i];
-    cells[2].real = scalars->values[i];
-    if (Status status = table.row(cells); !status) return status;
+// The points of all chosen scalars, in pieces.
+class ScalarPieces {
+ public:
+  ScalarPieces(const std::vector<SelectedRun>& selected, std::uint64_t points, History history)
+      : selected_(selected), points_(points), history_(history) {}
+
+  Result<bool> next(ScalarPiece& piece) {
+    constexpr std::size_t kPoints = 16384;  // about a megabyte of text
+    while (scalars_ == nullptr || at_ == scalars_->size()) {
+      if (!next_tag()) return false;
+      Result<Scalars> scalars = selected_[run_].run.scalars(tag().name, {}, history_);
+      if (!scalars) return scalars.error();
+      scalars_ = std::make_shared<const Scalars>(*std::move(scalars));
+      at_ = 0;
+    }
+    const std::size_t end = std::min(scalars_->size(), at_ + kPoints);
+    piece = {selected_[run_].run.name(), tag().name, scalars_, at_, end};
+    progress_.update(done_ += end - at_, points_);
+    at_ = end;
+    return true;
   }
-  return Status::success();
-}
+
+ private:
+  const Tag& tag() const { return selected_[run_].tags[tag_]; }
+  bool next_tag() {
+    if (scalars_ != nullptr) ++tag_;
+    for (; run_ < selected_.size(); ++run_, tag_ = 0) {
+      if (tag_ < selected_[run_].tags.size()) return true;
+    }
+    return false;
+  }
+
+  const std::vector<SelectedRun>& selected_;
+  std::uint64_t points_;
+  History history_;
+  std::size_t run_ = 0;
+  std::size_t tag_ = 0;
+  std::shared_ptr<const Scalars> scalars_;  // of that tag
+  std::size_t at_ = 0;
+  std::uint64_t done_ = 0;
+  Progress progress_{"exporting"};
+};
 
 Status put_histogram(TableWriter& table, const ValueRef& value, const std::vector<Bucket>& buckets) {
   for (const Bucket& bucket : buckets) {
@@ -180,10 +210,22 @@ class Export final : public Subcommand {
         open_table({.format = format_, .path = output_, .table = std::string(kind.name)}, columns_of(kind.kind));
     if (!opened) return fail(opened.error());
     TableWriter& table = **opened;
-    Status status = each_tag(selected, points, [&](const Run& run, const Tag& tag) {
+    Status status =
+        kind.kind == TagKind::scalars ? write_scalars(table, selected, points) : write_tensors(table, selected, points);
+    if (status) status = table.finish();
+    if (table.reader_left()) return kSuccess;
+    return status ? report_skipped() : fail(status);
+  }
+
+  Status write_scalars(TableWriter& table, const std::vector<SelectedRun>& selected, std::uint64_t points) const {
+    ScalarPieces pieces(selected, points, history());
+    return table.rows([&](ScalarPiece& piece) { return pieces.next(piece); });
+  }
+
+  Status write_tensors(TableWriter& table, const std::vector<SelectedRun>& selected, std::uint64_t points) {
+    return each_tag(selected, points, [&](const Run& run, const Tag& tag) {
       table.series(run.name(), tag.name);
-      if (kind.kind == TagKind::scalars) return put_scalars(table, run, tag, history());
-      if (kind.kind == TagKind::statistics) return put_statistics(table, run, tag, history());
+      if (tag.kind == TagKind::statistics) return put_statistics(table, run, tag, history());
       return each_value(run, tag, [&](const ValueRef& value) {
         const Result<std::vector<Bucket>> buckets = run.histogram(value);
         if (buckets) return put_histogram(table, value, *buckets);
@@ -191,9 +233,6 @@ class Export final : public Subcommand {
         return Status::success();
       });
     });
-    if (status) status = table.finish();
-    if (table.reader_left()) return kSuccess;
-    return status ? report_skipped() : fail(status);
   }
 
   int write_files(const std::vector<SelectedRun>& selected, std::uint64_t points) {

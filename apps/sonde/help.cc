@@ -64,6 +64,19 @@ std::string option_text(const Flags::Flag& flag) {
   return flag.value.empty() ? text : text + " " + flag.value;
 }
 
+// A command line in as many lines as it takes, which a shell reads as one.
+std::string shell_lines(std::string_view line) {
+  constexpr std::size_t kRoom = kWidth - 4;  // the indent, and a backslash
+  std::string out;
+  while (line.size() > kRoom) {
+    const std::size_t blank = line.rfind(' ', kRoom);
+    if (blank == std::string_view::npos) break;
+    out.append(line.substr(0, blank)).append(" \\\n    ");
+    line.remove_prefix(blank + 1);
+  }
+  return out.append(line);
+}
+
 bool has(const Commands& commands, std::string_view name) {
   return std::ranges::any_of(commands, [&](const auto& command) { return command->about().name == name; });
 }
@@ -107,7 +120,7 @@ std::string command_help(Subcommand& command, bool color) {
   out += table("Options", rows, color);
   if (about.examples.empty()) return out;
   out.append("\n").append(styled("Examples", Style::bold, color)).append("\n");
-  for (std::string_view example : about.examples) out += "  " + std::string(example) + "\n";
+  for (std::string_view example : about.examples) out += "  " + shell_lines(example) + "\n";
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "formats/csv.h"
 #include "json.h"
+#include "ordered_texts.h"
 #include "output.h"
 
 namespace sonde::cli {
@@ -28,37 +29,83 @@ void put_field(std::string& out, std::string_view text) {
   out.resize(out.size() - 2);  // what separates it from the empty field, and the line end
 }
 
-class CsvTable final : public TableWriter {
- public:
-  CsvTable(Output output, const std::vector<Column>& columns) : output_(std::move(output)) {
-    std::string& out = output_.buffer();
-    out += "run,tag";
-    for (const Column& column : columns) out.append(",").append(column.name);
-    out += '\n';
-  }
+std::array<Cell, 3> point_cells(const Scalars& scalars, std::size_t at) noexcept {
+  return {Cell::of_integer(scalars.steps[at]), Cell::of_time(scalars.wall_times[at]),
+          Cell::of_number(scalars.values[at])};
+}
 
-  void series(std::string_view run, std::string_view tag) override {
-    prefix_.clear();
-    put_field(prefix_, valid_utf8(run));
-    prefix_ += ',';
-    put_field(prefix_, valid_utf8(tag));
-  }
+// What the formats of text have in common.
+class TextTable : public TableWriter {
+ public:
+  explicit TextTable(Output output) : output_(std::move(output)) {}
+
+  void series(std::string_view run, std::string_view tag) override { prefix_ = prefix(run, tag); }
 
   Status row(std::span<const Cell> cells) override {
-    std::string& out = output_.buffer();
-    out += prefix_;
-    for (const Cell& cell : cells) {
-      out += ',';
-      put(out, cell);
-    }
-    out += '\n';
+    put_row(output_.buffer(), prefix_, cells);
     return output_.flush_some();
+  }
+
+  // On all processors: nearly all of the time goes into digits.
+  Status rows(const ScalarSource& source) override {
+    OrderedTexts texts([&](OrderedTexts::Make& make) -> Result<bool> {
+      ScalarPiece piece;
+      Result<bool> more = source(piece);
+      if (!more || !*more) return more;
+      make = [this, piece = std::move(piece)](std::string& out) {
+        const std::string names = prefix(piece.run, piece.tag);
+        out.reserve((piece.end - piece.begin) * (names.size() + 40));
+        for (std::size_t i = piece.begin; i < piece.end; ++i) put_row(out, names, point_cells(*piece.scalars, i));
+      };
+      return true;
+    });
+    return texts.run([&](std::string_view text) {
+      output_.buffer() += text;
+      return output_.flush_some();
+    });
   }
 
   Status finish() override { return output_.finish(); }
   bool reader_left() const noexcept override { return output_.reader_left(); }
 
+ protected:
+  std::string& buffer() noexcept { return output_.buffer(); }
+
  private:
+  // What every row of a series begins with. Both are called in any thread.
+  virtual std::string prefix(std::string_view run, std::string_view tag) const = 0;
+  virtual void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const = 0;
+
+  Output output_;
+  std::string prefix_;
+};
+
+class CsvTable final : public TextTable {
+ public:
+  CsvTable(Output output, const std::vector<Column>& columns) : TextTable(std::move(output)) {
+    buffer() += "run,tag";
+    for (const Column& column : columns) buffer().append(",").append(column.name);
+    buffer() += '\n';
+  }
+
+ private:
+  std::string prefix(std::string_view run, std::string_view tag) const override {
+    std::string text;
+    put_field(text, valid_utf8(run));
+    text += ',';
+    put_field(text, valid_utf8(tag));
+    return text;
+  }
+
+  void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const override {
+    out += prefix;
+    for (const Cell& cell : cells) {
+      out += ',';
+      put(out, cell);
+    }
+    out += '\n';
+  }
+
   static void put(std::string& out, const Cell& cell) {
     switch (cell.type) {
       case Cell::Type::integer: return put_digits(out, cell.integer);
@@ -72,36 +119,28 @@ class CsvTable final : public TableWriter {
       case Cell::Type::shape: return put_field(out, json_shape(*cell.shape));
     }
   }
-
-  Output output_;
-  std::string prefix_;
 };
 
-class JsonLines final : public TableWriter {
+class JsonLines final : public TextTable {
  public:
-  JsonLines(Output output, const std::vector<Column>& columns) : output_(std::move(output)) {
+  JsonLines(Output output, const std::vector<Column>& columns) : TextTable(std::move(output)) {
     for (const Column& column : columns) keys_.emplace_back(",").append(json_text(column.name)).append(":");
   }
 
-  void series(std::string_view run, std::string_view tag) override {
-    prefix_ = "{\"run\":" + json_text(run) + ",\"tag\":" + json_text(tag);
+ private:
+  std::string prefix(std::string_view run, std::string_view tag) const override {
+    return "{\"run\":" + json_text(run) + ",\"tag\":" + json_text(tag);
   }
 
-  Status row(std::span<const Cell> cells) override {
-    std::string& out = output_.buffer();
-    out += prefix_;
+  void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const override {
+    out += prefix;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       out += keys_[i];
       put(out, cells[i]);
     }
     out += "}\n";
-    return output_.flush_some();
   }
 
-  Status finish() override { return output_.finish(); }
-  bool reader_left() const noexcept override { return output_.reader_left(); }
-
- private:
   static void put(std::string& out, const Cell& cell) {
     switch (cell.type) {
       case Cell::Type::integer: return put_digits(out, cell.integer);
@@ -117,9 +156,7 @@ class JsonLines final : public TableWriter {
     }
   }
 
-  Output output_;
   std::vector<std::string> keys_;
-  std::string prefix_;
 };
 
 }  // namespace
@@ -132,6 +169,18 @@ void put_finite(std::string& out, Cell::Type type, double value) {
     put_digits(out, value, std::chars_format::fixed);
   } else {
     put_digits(out, value);
+  }
+}
+
+Status TableWriter::rows(const ScalarSource& source) {
+  ScalarPiece piece;
+  while (true) {
+    const Result<bool> more = source(piece);
+    if (!more || !*more) return more.status();
+    series(piece.run, piece.tag);
+    for (std::size_t i = piece.begin; i < piece.end; ++i) {
+      if (Status status = row(point_cells(*piece.scalars, i)); !status) return status;
+    }
   }
 }
 

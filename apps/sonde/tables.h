@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sonde/log.h"
 #include "sonde/status.h"
 #include "sonde/tensor.h"
 
@@ -48,6 +50,17 @@ struct Column {
   Cell::Type type;
 };
 
+// Some points of a series.
+struct ScalarPiece {
+  std::string_view run;
+  std::string_view tag;
+  std::shared_ptr<const Scalars> scalars;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+// Gives the next piece, or false after the last. Called in any thread, one call at a time.
+using ScalarSource = std::function<Result<bool>(ScalarPiece&)>;
+
 // A table whose rows begin with `run` and `tag`, followed by the columns given.
 class TableWriter {
  public:
@@ -56,6 +69,8 @@ class TableWriter {
   // The run and tag of the rows that follow.
   virtual void series(std::string_view run, std::string_view tag) = 0;
   virtual Status row(std::span<const Cell> cells) = 0;
+  // A row for each point: step, wall_time, value. What a piece refers to must live until the call returns.
+  virtual Status rows(const ScalarSource& source);
   // Without it nothing is left on the disk.
   virtual Status finish() = 0;
   // See Output.
