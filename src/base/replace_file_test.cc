@@ -18,12 +18,14 @@ namespace {
 using ::testing::HasSubstr;
 
 class ReplaceFileTest : public ::testing::Test {
- protected:
+ public:
   ReplaceFileTest() {
     std::string name = (std::filesystem::temp_directory_path() / "sonde-replace-XXXXXX").string();
     dir_ = ::mkdtemp(name.data());
   }
   ~ReplaceFileTest() override { std::filesystem::remove_all(dir_); }
+
+ protected:
   std::string path(std::string_view name) const { return join_path(dir_, name); }
   std::ptrdiff_t files() const { return std::distance(std::filesystem::directory_iterator(dir_), {}); }
   std::string dir_;

@@ -23,13 +23,14 @@ using ::testing::Pair;
 using ::testing::StartsWith;
 
 class TensorIo : public ::testing::Test {
- protected:
+ public:
   TensorIo() {
     std::string name = (std::filesystem::temp_directory_path() / "sonde-tensor-io-XXXXXX").string();
     dir_ = ::mkdtemp(name.data());
   }
   ~TensorIo() override { std::filesystem::remove_all(dir_); }
 
+ protected:
   std::string path(std::string_view name) const { return join_path(dir_, name); }
   std::string written(std::string_view name, std::string_view bytes) const {
     EXPECT_TRUE(write_file(path(name), bytes).ok());
@@ -55,6 +56,7 @@ class TensorIo : public ::testing::Test {
   }
   static std::vector<NamedView> views(const std::vector<NamedTensor>& tensors) {
     std::vector<NamedView> result;
+    result.reserve(tensors.size());
     for (const NamedTensor& tensor : tensors) result.push_back(tensor.view());
     return result;
   }

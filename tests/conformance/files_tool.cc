@@ -36,8 +36,8 @@ class Arguments {
 
   bool at_end() const { return next_ >= fields_.size(); }
   const std::string& text() {
-    static const std::string kNone;
-    return at_end() ? kNone : fields_[next_++];
+    static const std::string none;
+    return at_end() ? none : fields_[next_++];
   }
   // Valid as long as the arguments are.
   TensorView tensor() {
@@ -69,8 +69,9 @@ void put_tensor(Fields& out, const TensorView& tensor) {
 }
 
 Status put(Fields& out, Result<std::string> result) {
-  if (result) out.push_back(*std::move(result));
-  return result.status();
+  if (!result) return result.error();
+  out.push_back(*std::move(result));
+  return {};
 }
 Status put(Fields& out, const Result<Tensor>& result) {
   if (result) put_tensor(out, result->view());
@@ -85,6 +86,7 @@ std::vector<Named> named_tensors(Arguments& arguments, std::vector<std::string>&
     tensors.push_back(arguments.tensor());
   }
   std::vector<Named> named;
+  named.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) named.push_back({names[i], tensors[i]});
   return named;
 }
