@@ -19,9 +19,17 @@ endif()
 if(SONDE_BENCH)
   find_package(benchmark REQUIRED)
 endif()
-# By pkg-config, as Debian 12 has CMake files for only half of it. No encryption is needed on loopback.
-if(SONDE_DATA_SERVER)
-  pkg_check_modules(GRPC REQUIRED IMPORTED_TARGET grpc++_unsecure protobuf)
-  find_program(PROTOC protoc REQUIRED)
-  find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
+
+# Only TensorBoard's data server needs gRPC, so it is built where gRPC is there. By pkg-config, as Debian 12 has CMake
+# files for only half of it. No encryption is needed on loopback.
+pkg_check_modules(GRPC QUIET IMPORTED_TARGET grpc++_unsecure protobuf)
+find_program(PROTOC protoc)
+find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)
+set(data_server_default OFF)
+if(PROJECT_IS_TOP_LEVEL AND GRPC_FOUND AND PROTOC AND GRPC_CPP_PLUGIN)
+  set(data_server_default ON)
+endif()
+option(SONDE_DATA_SERVER "Build TensorBoard's data server; needs gRPC" ${data_server_default})
+if(SONDE_DATA_SERVER AND NOT (GRPC_FOUND AND PROTOC AND GRPC_CPP_PLUGIN))
+  message(FATAL_ERROR "SONDE_DATA_SERVER needs gRPC and protobuf for C++ with their compilers; see tools/packages.txt")
 endif()
