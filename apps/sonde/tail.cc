@@ -214,7 +214,8 @@ class Tail final : public Subcommand {
     line.run = series.run.name();
     line.tag = tag.name;
     line.step = std::to_string(tag.last_step);
-    line.age = duration_text(now - tag.last_time);
+    const double age = now - tag.last_time;
+    line.age = age < 1 ? "now" : duration_text(age);
     const Result<Scalars> last =
         series.run.scalars(tag.name, {.first_step = tag.last_step, .last_step = tag.last_step});
     if (last && !last->values.empty()) {
@@ -233,9 +234,10 @@ class Tail final : public Subcommand {
     if (drawing) line.history = sparkline(*drawing, static_cast<int>(width), glyphs_);
   }
 
-  // Columns as wide as their widest entry. What does not fit is taken from the history, then from the names.
+  // Columns as wide as their widest entry, and wide enough that they do not jump about from one drawing to the next.
+  // What does not fit is taken from the history, then from the names.
   struct Widths {
-    std::size_t run = 0, tag = 0, step = 0, value = 0, history = kHistory, rate = 0, age = 0, alarm = 0;
+    std::size_t run = 3, tag = 3, step = 6, value = 8, history = kHistory, rate = 6, age = 6, alarm = 0;
   };
   static constexpr std::size_t kHistory = 24;
 

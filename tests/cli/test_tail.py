@@ -23,7 +23,7 @@ class Once(Case):
             writer.scalar("rate", 0.5, 10)
         lines = self.output("tail", "logs", "--once").splitlines()
         self.assertRegex(lines[0], r"^run +tag +step +value +history +steps +ago$")
-        self.assertRegex(lines[1], r"^train  loss +99 +0\.01  \S{24} +2/s +[\d.]+ m?s$")
+        self.assertRegex(lines[1], r"^train  loss +99 +0\.01  \S{24} +2/s +(now|[\d.]+ \w+)$")
         self.assertRegex(lines[2], r"^train  rate +10 +0\.5 ")
         self.assertEqual(len(lines), 3)
 
