@@ -49,15 +49,22 @@ Line fit(const std::uint64_t* numbers, std::size_t count) noexcept {
 
 std::size_t packed_size(std::size_t count, unsigned bits) noexcept { return (count * bits + 7) / 8; }
 
+// Whole words at a time: setting bits in memory one number after the other waits for each to be written.
 void pack(const std::uint64_t* numbers, std::size_t count, const Line& line, std::byte* to) noexcept {
   if (line.bits == 0) return;
+  std::uint64_t word = 0;
+  unsigned used = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t rest = numbers[i] - line.base - i * line.slope;
-    const std::size_t bit = i * line.bits;
-    std::uint64_t word = load<std::uint64_t>(to + bit / 8);
-    word |= rest << (bit % 8);
-    std::memcpy(to + bit / 8, &word, sizeof word);
+    word |= rest << used;
+    used += line.bits;
+    if (used < 64) continue;
+    std::memcpy(to, &word, sizeof word);
+    to += sizeof word;
+    used -= 64;
+    word = used > 0 ? rest >> (line.bits - used) : 0;
   }
+  std::memcpy(to, &word, (used + 7) / 8);
 }
 
 std::uint64_t unpack_one(const std::byte* from, std::size_t index, unsigned bits) noexcept {
@@ -67,12 +74,41 @@ std::uint64_t unpack_one(const std::byte* from, std::size_t index, unsigned bits
   return bits == 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
 }
 
-bool exact_as_float(double value) noexcept {
-  return std::isnan(value) || static_cast<double>(static_cast<float>(value)) == value;
+bool all_finite(const double* values, std::size_t count) noexcept {
+  constexpr std::uint64_t kExponent = 0x7ff0000000000000;
+  std::uint64_t odd = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    odd |= std::uint64_t{(std::bit_cast<std::uint64_t>(values[i]) & kExponent) == kExponent};
+  return odd == 0;
+}
+
+// Of finite values, several at a time: one comparison waits for the one before it.
+void note_finite(const double* values, std::size_t count, Column::Block& block) noexcept {
+  constexpr std::size_t kLanes = 4;
+  double low[kLanes];
+  double high[kLanes];
+  for (std::size_t lane = 0; lane < kLanes; ++lane) low[lane] = high[lane] = values[0];
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double value = values[i + lane];
+      low[lane] = value < low[lane] ? value : low[lane];
+      high[lane] = value > high[lane] ? value : high[lane];
+    }
+  }
+  for (; i < count; ++i) {
+    low[0] = std::min(low[0], values[i]);
+    high[0] = std::max(high[0], values[i]);
+  }
+  block.min = *std::min_element(low, low + kLanes);
+  block.max = *std::max_element(high, high + kLanes);
+  block.min_at = static_cast<std::uint8_t>(std::find(values, values + count, block.min) - values);
+  block.max_at = static_cast<std::uint8_t>(std::find(values, values + count, block.max) - values);
 }
 
 // The first of equal extremes counts.
 void note_values(const double* values, std::size_t count, Column::Block& block) noexcept {
+  if (all_finite(values, count)) return note_finite(values, count, block);
   bool any = false;
   for (std::size_t i = 0; i < count; ++i) {
     const double value = values[i];
@@ -95,11 +131,15 @@ void note_values(const double* values, std::size_t count, Column::Block& block) 
 }
 
 std::uint8_t value_bytes(const double* values, std::size_t count) noexcept {
-  const auto bits = [&](std::size_t i) { return std::bit_cast<std::uint64_t>(values[i]); };
-  std::size_t equal = 1;
-  while (equal < count && bits(equal) == bits(0)) ++equal;
-  if (equal == count) return 0;
-  return std::all_of(values, values + count, exact_as_float) ? 4 : 8;
+  std::uint64_t different = 0;
+  std::uint64_t inexact = 0;  // as floats; NaN is as good a float
+  const auto first = std::bit_cast<std::uint64_t>(values[0]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = values[i];
+    different |= std::bit_cast<std::uint64_t>(value) ^ first;
+    inexact |= std::uint64_t{static_cast<double>(static_cast<float>(value)) != value && value == value};
+  }
+  return different == 0 ? 0 : inexact == 0 ? 4 : 8;
 }
 
 double value_one(const std::byte* from, std::size_t index, unsigned bytes) noexcept {
@@ -195,7 +235,7 @@ void Column::pack_tail() {
   block.value_bytes = value_bytes(values, count);
   block.bytes = static_cast<std::uint32_t>(data_size(block));
 
-  auto data = std::make_unique<std::byte[]>(block.bytes);  // zeroed: packing only sets bits
+  auto data = std::make_unique_for_overwrite<std::byte[]>(block.bytes);
   const Places at = places(block, data.get());
   if (block.value_bytes == 4) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -207,6 +247,8 @@ void Column::pack_tail() {
   }
   pack(steps, count, step_line, data.get() + (at.steps - data.get()));
   pack(times, count, time_line, data.get() + (at.times - data.get()));
+
+  std::memset(data.get() + block.bytes - kPadding, 0, kPadding);
 
   blocks_.push_back(block);
   data_.push_back(data.get());

@@ -18,7 +18,7 @@ namespace {
 using tfrecord::RecordReader;
 
 // Large enough that system calls do not count, small enough to stay in the second cache.
-constexpr std::size_t kWindow = std::size_t{512} << 10;
+constexpr std::size_t kWindow = std::size_t{256} << 10;
 
 std::uint32_t checksum_at(const InputFile& input, std::uint64_t begin, std::uint64_t end) {
   std::byte bytes[Guard::kSize];
