@@ -87,6 +87,20 @@ class Scalars(Export):
                          "run,tag,step,wall_time,value\n"
                          ".,x,1,1700000000.25,0.1\n.,x,2,1700000000,1e-45\n.,x,3,0,16777216\n")
 
+    def test_many_points_keep_their_order_on_one_processor_or_all(self):
+        with logs.Writer(self.path("logs")) as writer:
+            for step in range(40_000):
+                for tag in ("a", "b"):
+                    writer.scalar(tag, step % 1024, step, step / 4)
+        expected = "run,tag,step,wall_time,value\n" + "".join(
+            f".,{tag},{step},{step / 4:g},{step % 1024}\n" if step % 4 == 0 else
+            f".,{tag},{step},{step / 4!r},{step % 1024}\n" for tag in ("a", "b") for step in range(40_000))
+        self.assertEqual(self.output("export", "logs"), expected)
+        alone = subprocess.run(["taskset", "-c", str(min(os.sched_getaffinity(0))), SONDE, "export", "logs"],
+                               cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True, timeout=60,
+                               check=True)
+        self.assertEqual(alone.stdout, expected)
+
     def test_not_finite_values_are_spelled_out(self):
         with logs.Writer(self.path("logs")) as writer:
             for step, value in enumerate((math.nan, math.inf, -math.inf)):
