@@ -135,6 +135,17 @@ TEST(Restart, SessionLogStartReplacesWhatCameAfterItsStepForEveryTag) {
   EXPECT_EQ(steps_of(run, "rare", History::all).size(), 10U);
 }
 
+TEST(Restart, SessionLogStartLeavesTheGraphAlone) {
+  TempDir dir;  // as TensorFlow 1 begins every file
+  std::string graph;
+  tfevents::put_graph_event(graph, kStart, "graph");
+  append(dir / "r/" + std::string(kEvents), version() + graph + session_start(0, kStart) + scalar("loss", 0, 1));
+  const sonde::Run run = *open(dir.path()).run("r");
+  const auto graphs = run.values("__run_graph__", TagKind::graphs);
+  ASSERT_TRUE(graphs && graphs->size() == 1);
+  EXPECT_EQ(*run.graph(graphs->at(0)), "graph");
+}
+
 TEST(Restart, TheSameStepAgainIsNone) {
   TempDir dir;  // a program that gives no step at all
   append(dir / "r/events.out.tfevents.1700000000.h.1.0", version() + scalar("x", 0, 1, 10) + scalar("x", 0, 2, 11));

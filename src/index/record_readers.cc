@@ -19,6 +19,12 @@ std::size_t record_size(std::size_t payload) noexcept {
   return tfrecord::kHeaderSize + payload + tfrecord::kFooterSize;
 }
 
+// What describes the run as a whole stays: TensorFlow 1 writes the graph first and then the START of step 0.
+bool has_history(TagKind kind) noexcept {
+  return kind != TagKind::graphs && kind != TagKind::hparams && kind != TagKind::custom_scalars &&
+         kind != TagKind::statistics;
+}
+
 }  // namespace
 
 Series* EventReader::find_plain(const tfevents::PlainScalar& scalar) {
@@ -79,9 +85,10 @@ void EventReader::read_graph(std::uint64_t offset) {
 
 void EventReader::restart() {
   for (Series& series : run_.series()) {
+    if (!has_history(series.kind)) continue;
     const std::size_t index =
         series.kind == TagKind::scalars ? series.columns.size_of(file_) : series.tracks.size_of(file_);
-    if (series.kind != TagKind::statistics) series.restarts.push_back({file_, index, event_.step, event_.wall_time});
+    series.restarts.push_back({file_, index, event_.step, event_.wall_time});
   }
 }
 
