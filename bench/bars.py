@@ -38,6 +38,7 @@ def reading_bars(ours):
         at_most("memory for a log of 20,000 images and 20,000 histograms", 100, ours("media/memory"), "MB"),
         at_most("drawing any part of 10M points 1000 pixels wide", 10,
                 max(ours(f"draw/{part}") for part in ("first", "all", "part")), "ms"),
+        at_most("a new point in a followed log of 1,000 runs, the latest of 200", 200, ours("follow/latest_arrival"), "ms"),
         at_least("`sonde export --format csv` of 5M points, against tbparse to a DataFrame", 100,
                  ours("export/tbparse/scaled_time") / ours("export/time"), "times"),
     ]

@@ -117,5 +117,6 @@ class Reading:
         for _ in range(TURNS):
             self.ours("media", "open", media, 2 * MEDIA)
             self.ours("draw", "draw", long, LONG.points)
+            self.ours("follow", "follow", self.scalars(MANY_RUNS))
         self.export(FEW_RUNS, FRACTION)
         return {name: (statistics.median(values), unit) for name, (unit, values) in self.found.items()}

@@ -53,6 +53,9 @@ READING = [
     ("draw/first", "10M points of one series drawn 1000 pixels wide, the first time"),
     ("draw/all", "the same, later"),
     ("draw/part", "any part of them, seen for the first time"),
+    ("follow/idle", "following 1,000 runs while nothing happens"),
+    ("follow/arrival", "a new point, from the file to the index"),
+    ("follow/latest_arrival", "the latest of 200"),
     ("export/time", "`sonde export --format csv` of 5M points, no cache"),
     ("export/tbparse/scaled_time", "tbparse to a DataFrame: 100,000 points, times 50"),
 ]

@@ -1,10 +1,14 @@
 // How long does it take until everything in a log can be asked for, how much memory does it need, and how fast is a
 // curve drawn?
 //
-//   bench_reading open LOGDIR POINTS [CACHE_DIRECTORY]    once, in a fresh process; without a directory no cache is
-//   used bench_reading draw LOGDIR POINTS                      one series of so many points
+//   bench_reading open LOGDIR POINTS [CACHE]   once, in a fresh process; CACHE is a directory, without one none is used
+//   bench_reading draw LOGDIR POINTS           one series of so many points
+//   bench_reading follow LOGDIR                a log that is watched: what it costs while nothing happens, and how soon
+//                                              a point that another program writes into a run of its own is there
 //
 // The logs are those of bench/peers/make_log.py; bench/read_logs.py runs this program and its peers in turns.
+#include <thread>
+
 #include "measure.h"
 #include "sonde/log.h"
 
@@ -118,6 +122,51 @@ void measure_draw(const char* directory, std::uint64_t expected) {
   check_drawing(first, *all, kWidth);
 }
 
+double process_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Runs of the log are linked into a directory of our own, in which one more run then grows.
+void measure_follow(const char* directory) {
+  using namespace std::chrono_literals;
+  constexpr int kPoints = 200;
+  const LogDirectory own_directory;
+  const std::filesystem::path own = own_directory.path();
+  for (const auto& run : std::filesystem::directory_iterator(directory)) {
+    std::filesystem::create_directory_symlink(std::filesystem::absolute(run.path()), own / run.path().filename());
+  }
+  auto log = sonde::Log::open(own.string(),
+                              {.cache = sonde::LogOptions::Cache::off, .follow = sonde::LogOptions::Follow::live});
+  check(log.ok(), log.ok() ? "" : log.error().message());
+  log->wait();
+
+  const double cpu = process_cpu_seconds();
+  const double begin = seconds();
+  std::this_thread::sleep_for(3s);
+  report("idle", (process_cpu_seconds() - cpu) / (seconds() - begin) * 100, "% of a core");
+
+  auto recorder = sonde::Recorder::open((own / "growing").string(), {.flush_interval = 1h});
+  check(recorder.ok(), "the run cannot be written");
+  std::vector<double> times;
+  for (int i = 0; i < kPoints; ++i) {
+    recorder->scalar("loss", i, i);
+    check(recorder->flush().ok(), "a point cannot be written");
+    const double written = seconds();
+    for (std::uint64_t seen = log->version();; seen = log->wait_for_change(seen, 1s)) {
+      const auto run = log->run("growing");
+      const auto scalars = run ? run->scalars("loss") : sonde::Result<sonde::Scalars>(run.error());
+      if (scalars.ok() && scalars->size() > static_cast<std::size_t>(i)) break;
+      check(seconds() - written < 10, "a point has not arrived in ten seconds");
+    }
+    times.push_back((seconds() - written) * 1e3);
+    std::this_thread::sleep_for(10ms);
+  }
+  report("arrival", median(times), "ms");
+  report("latest_arrival", *std::ranges::max_element(times), "ms");
+}
+
 }  // namespace
 }  // namespace bench
 
@@ -127,8 +176,10 @@ int main(int argc, char** argv) {
     bench::measure_open(argv[2], std::stoull(argv[3]), argc == 5 ? argv[4] : nullptr);
   } else if (question == "draw" && argc == 4) {
     bench::measure_draw(argv[2], std::stoull(argv[3]));
+  } else if (question == "follow" && argc == 3) {
+    bench::measure_follow(argv[2]);
   } else {
-    std::fprintf(stderr, "usage: bench_reading open LOGDIR POINTS [CACHE_DIRECTORY] | draw LOGDIR POINTS\n");
+    std::fprintf(stderr, "usage: bench_reading open LOGDIR POINTS [CACHE] | draw LOGDIR POINTS | follow LOGDIR\n");
     return 2;
   }
 }
