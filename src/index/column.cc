@@ -175,31 +175,35 @@ double time_in(const Column::Block& block, const std::byte* data, std::size_t i)
 
 }  // namespace
 
+Column::Tail Column::make_tail(std::size_t capacity) {
+  Tail tail;
+  tail.memory = std::make_unique_for_overwrite<std::byte[]>(capacity * 3 * sizeof(double));
+  tail.steps = new (tail.memory.get()) std::int64_t[capacity];
+  tail.times = new (tail.memory.get() + capacity * sizeof(double)) double[capacity];
+  tail.values = new (tail.memory.get() + capacity * 2 * sizeof(double)) double[capacity];
+  return tail;
+}
+
 // Grows the tail, or packs it where it is a whole block.
 void Column::make_room() {
   if (packed_ % kBlock != 0) return reopen_last_block();
   if (tail_count_ == kBlock) return pack_tail();
   const std::size_t capacity = std::min(kBlock, std::max<std::size_t>(16, tail_capacity_ * 4));
-  const auto grow = [&](auto& array, auto zero) {
-    auto larger = std::make_unique_for_overwrite<decltype(zero)[]>(capacity);
-    std::copy_n(array.get(), tail_count_, larger.get());
-    array = std::move(larger);
-  };
-  grow(tail_.steps, std::int64_t{});
-  grow(tail_.times, double{});
-  grow(tail_.values, double{});
+  Tail larger = make_tail(capacity);
+  std::copy_n(tail_.steps, tail_count_, larger.steps);
+  std::copy_n(tail_.times, tail_count_, larger.times);
+  std::copy_n(tail_.values, tail_count_, larger.values);
+  tail_ = std::move(larger);
   tail_capacity_ = capacity;
 }
 
 void Column::reopen_last_block() {
   Points points;
   const std::size_t count = unpack(blocks_.size() - 1, points);
-  tail_.steps = std::make_unique_for_overwrite<std::int64_t[]>(kBlock);
-  tail_.times = std::make_unique_for_overwrite<double[]>(kBlock);
-  tail_.values = std::make_unique_for_overwrite<double[]>(kBlock);
-  std::copy_n(points.steps, count, tail_.steps.get());
-  std::copy_n(points.times, count, tail_.times.get());
-  std::copy_n(points.values, count, tail_.values.get());
+  tail_ = make_tail(kBlock);
+  std::copy_n(points.steps, count, tail_.steps);
+  std::copy_n(points.times, count, tail_.times);
+  std::copy_n(points.values, count, tail_.values);
   tail_capacity_ = kBlock;
   tail_count_ = count;
   if (!owned_.empty() && owned_.back().get() == data_.back()) owned_.pop_back();
@@ -230,7 +234,7 @@ void Column::pack_tail() {
   block.time_bits = time_line.bits;
   block.times_ascend = std::is_sorted(times, times + count);
   block.count = static_cast<std::uint16_t>(count);
-  const double* values = tail_.values.get();
+  const double* values = tail_.values;
   note_values(values, count, block);
   block.value_bytes = value_bytes(values, count);
   block.bytes = static_cast<std::uint32_t>(data_size(block));
@@ -286,9 +290,9 @@ Point Column::at(std::size_t index) const noexcept {
 
 std::size_t Column::unpack(std::size_t index, Points& to) const noexcept {
   if (index >= blocks_.size()) {
-    std::copy_n(tail_.steps.get(), tail_count_, to.steps);
-    std::copy_n(tail_.times.get(), tail_count_, to.times);
-    std::copy_n(tail_.values.get(), tail_count_, to.values);
+    std::copy_n(tail_.steps, tail_count_, to.steps);
+    std::copy_n(tail_.times, tail_count_, to.times);
+    std::copy_n(tail_.values, tail_count_, to.values);
     return tail_count_;
   }
   const Block& block = blocks_[index];

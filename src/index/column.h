@@ -102,11 +102,14 @@ class Column {
   bool restore(ByteReader& from, std::shared_ptr<const void> owner);
 
  private:
+  // The points of the last block while it grows, in one piece of memory.
   struct Tail {
-    std::unique_ptr<std::int64_t[]> steps;
-    std::unique_ptr<double[]> times;
-    std::unique_ptr<double[]> values;
+    std::unique_ptr<std::byte[]> memory;
+    std::int64_t* steps = nullptr;
+    double* times = nullptr;
+    double* values = nullptr;
   };
+  static Tail make_tail(std::size_t capacity);
   void make_room();
   void reopen_last_block();
   void pack_tail();
