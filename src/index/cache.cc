@@ -1,12 +1,15 @@
 #include "index/cache.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/crc32c.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "formats/tfrecord.h"
 
@@ -16,6 +19,7 @@ namespace {
 constexpr std::string_view kMagic = "SONDEIDX";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHead = 16;
+constexpr std::string_view kSuffix = ".index";
 
 // FNV-1a, with two beginnings: 128 bits, so that no two directories share a name.
 std::uint64_t hash(std::string_view text, std::uint64_t begin) noexcept {
@@ -201,10 +205,30 @@ bool get_run(ByteReader& from, RunData& run, const std::shared_ptr<const void>& 
 
 }  // namespace
 
+void prune_cache(const std::string& cache_directory, std::uint64_t limit) {
+  const Result<Directory> listed = read_directory(cache_directory);
+  if (!listed) return;
+  std::vector<std::pair<FileState, std::string>> files;
+  std::uint64_t total = 0;
+  for (const DirectoryEntry& entry : listed->entries) {
+    if (entry.type != DirectoryEntry::Type::file || !entry.name.ends_with(kSuffix)) continue;
+    const std::string path = join_path(cache_directory, entry.name);
+    if (const Result<FileState> state = file_state(path)) {
+      total += state->size;
+      files.emplace_back(*state, path);
+    }
+  }
+  std::ranges::sort(files, {}, [](const auto& file) { return file.first.modified; });
+  for (const auto& [state, path] : files) {
+    if (total <= limit) return;
+    if (remove_file(path)) total -= state.size;
+  }
+}
+
 std::string cache_file(const std::string& cache_directory, const std::string& run_directory) {
   const std::string name =
       hex(hash(run_directory, 0xcbf29ce484222325)) + "-" + hex(hash(run_directory, 0x9e3779b97f4a7c15));
-  return join_path(cache_directory, name + ".index");
+  return join_path(cache_directory, name + std::string(kSuffix));
 }
 
 Result<std::string> encode_cache(const RunData& run) {

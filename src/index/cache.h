@@ -10,6 +10,7 @@
 // log files are still those that were read is for the caller to find out, from SourceFile.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -28,5 +29,9 @@ bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData
 
 Status save_cache(const std::string& path, const RunData& run);
 bool load_cache(const std::string& path, RunData& run);
+
+inline constexpr std::uint64_t kCacheLimit = std::uint64_t{2} << 30;
+// Removes the oldest cache files until the others take no more than `limit` bytes.
+void prune_cache(const std::string& cache_directory, std::uint64_t limit = kCacheLimit);
 
 }  // namespace sonde::index

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "index/index_testing.h"
@@ -125,7 +126,7 @@ TEST_F(CacheTest, HoldsAllThatTheIndexHolds) {
       const auto tags = run.tags();
       RunIndex again("r", entry.path().string(), cache_ / "one");
       again.update();
-      again.remember(0);
+      ASSERT_TRUE(again.remember(0));
       RunIndex restored("r", entry.path().string(), cache_ / "one");
       restored.update();
       const auto restored_tags = restored.tags();
@@ -140,6 +141,21 @@ TEST_F(CacheTest, HoldsAllThatTheIndexHolds) {
       }
     }
   }
+}
+
+TEST_F(CacheTest, ForgetsTheOldestWhereItGrowsTooLarge) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (int i = 0; i < 5; ++i) {
+    const std::string file = cache_ / std::to_string(i) + ".index";
+    overwrite(file, std::string(100, 'x'));
+    std::filesystem::last_write_time(file, now - std::chrono::hours(i));
+  }
+  overwrite(cache_ / "not ours", std::string(1000, 'x'));
+  prune_cache(cache_.path(), 250);
+  std::vector<std::string> left;
+  for (const std::string& file : cache_files()) left.push_back(std::filesystem::path(file).filename());
+  std::ranges::sort(left);
+  EXPECT_EQ(left, (std::vector<std::string>{"0.index", "1.index", "not ours"}));
 }
 
 TEST_F(CacheTest, WithoutAPlaceToWriteIsNoError) {

@@ -79,9 +79,11 @@ LogIndex::~LogIndex() {
   news_.notify_all();
   if (watch_) watch_->wake();
   threads_.clear();  // joins
+  bool remembered = false;
   for (const auto& [name, run] : runs_) {
-    if (run->read_once()) run->remember();
+    if (run->read_once()) remembered |= run->remember();
   }
+  if (remembered) prune_cache(cache_directory_);
 }
 
 std::string LogIndex::path_of(const std::string& name) const {

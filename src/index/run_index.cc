@@ -218,12 +218,12 @@ void RunIndex::restore() {
   bytes_read_.store(bytes, std::memory_order_relaxed);
 }
 
-void RunIndex::remember(std::uint64_t worth) {
+bool RunIndex::remember(std::uint64_t worth) {
   const std::lock_guard updating(updating_);
-  if (cache_path_.empty() || not_remembered_ < worth) return;
+  if (cache_path_.empty() || not_remembered_ < worth) return false;
   not_remembered_ = 0;
   // A cache that cannot be written costs time the next time, and nothing else.
-  (void)save_cache(cache_path_, data_);
+  return save_cache(cache_path_, data_).ok();
 }
 
 }  // namespace sonde::index

@@ -37,8 +37,8 @@ class RunIndex {
   bool alive() const;
   // What is read in less time than a cache file takes to write and find again is not worth one.
   static constexpr std::uint64_t kWorthRemembering = std::uint64_t{1} << 20;
-  // Writes the cache, if at least so many bytes are new.
-  void remember(std::uint64_t worth = kWorthRemembering);
+  // Writes the cache, if at least so many bytes are new. True if it did.
+  bool remember(std::uint64_t worth = kWorthRemembering);
 
   std::uint64_t bytes_found() const noexcept { return bytes_found_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
