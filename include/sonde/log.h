@@ -212,7 +212,8 @@ class Run {
   SONDE_API Result<Tensor> tensor(const ValueRef& value) const;                  // of any numeric tensor
   SONDE_API Result<std::string> graph(const ValueRef& value) const;              // a serialised GraphDef
 
-  // Of a tag of kind `statistics`, by ascending step.
+  SONDE_API Result<TensorStatistics> statistics(const ValueRef& value) const;
+  // All of a tag of kind `statistics`, by ascending step. Fails where one of them cannot be read.
   SONDE_API Result<std::vector<TensorStatistics>> statistics(std::string_view tag, const Range& range = {},
                                                              History history = History::newest) const;
 

@@ -141,6 +141,8 @@ Result<std::string> Run::graph(const ValueRef& value) const {
   return Status(Code::invalid_argument, "the value is not a graph");
 }
 
+Result<TensorStatistics> Run::statistics(const ValueRef& value) const { return index_->read_statistics(value); }
+
 Result<std::vector<TensorStatistics>> Run::statistics(std::string_view tag, const Range& range, History history) const {
   const auto refs = values(tag, TagKind::statistics, range, history);
   if (!refs) return refs.error();
