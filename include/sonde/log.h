@@ -195,7 +195,7 @@ class Run {
 
   SONDE_API Result<Scalars> scalars(std::string_view tag, const Range& range = {},
                                     History history = History::newest) const;
-  // `width` pixels for the range, or for all there is where the range is open.
+  // `width` pixels, 1 to 65,536, for the range, or for all there is where the range is open.
   SONDE_API Result<Drawing> draw(std::string_view tag, int width, const Range& range = {},
                                  Axis axis = Axis::step) const;
   // Times count from the first point of the run; 0 where there is none.

@@ -1,6 +1,7 @@
 #include "base/directory.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ DirectoryEntry::Type type_of(int directory, const dirent& entry) noexcept {
   return S_ISREG(info.st_mode) ? Type::file : S_ISDIR(info.st_mode) ? Type::directory : Type::other;
 }
 
+bool is_link(int directory, const dirent& entry) noexcept {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_LNK;
+  struct stat info{};
+  return ::fstatat(directory, entry.d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
+}
+
 struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
@@ -45,7 +52,9 @@ Result<Directory> read_directory(const std::string& path) {
     const dirent* entry = ::readdir(open.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") found.entries.push_back({std::string(name), type_of(fd, *entry)});
+    if (name != "." && name != "..") {
+      found.entries.push_back({std::string(name), type_of(fd, *entry), is_link(fd, *entry)});
+    }
   }
   if (errno != 0) return system_error("read the directory", path, errno);
   std::ranges::sort(found.entries, {}, &DirectoryEntry::name);
@@ -62,6 +71,15 @@ Result<std::string> user_cache_directory() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return std::string(cache);
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return join_path(home, ".cache");
   return Status(Code::not_found, "neither XDG_CACHE_HOME nor HOME names a directory");
+}
+
+Status make_private_directory(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash != std::string::npos && slash > 0) {
+    if (Status status = make_directories(path.substr(0, slash)); !status) return status;
+  }
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make the directory", path, errno);
+  return Status::success();
 }
 
 Status remove_file(const std::string& path) {

@@ -14,6 +14,7 @@ struct DirectoryEntry {
   enum class Type : std::uint8_t { file, directory, other };
   std::string name;
   Type type = Type::other;  // of what a symbolic link points to; `other` where it points nowhere
+  bool link = false;
 };
 
 struct Directory {
@@ -28,6 +29,9 @@ Result<std::string> real_path(const std::string& path);
 // Where programs may keep what they can make again: $XDG_CACHE_HOME, or .cache in the home directory. Fails where
 // neither is known.
 Result<std::string> user_cache_directory();
+
+// Makes it, with all parents, for this user alone; one that is there stays as it is.
+Status make_private_directory(const std::string& path);
 
 // No error where there is no such file.
 Status remove_file(const std::string& path);

@@ -58,7 +58,8 @@ Status Watch::add(const std::string& directory) {
     }
     return system_error("watch", directory, errno);
   }
-  directories_[id] = directory;
+  std::vector<std::string>& paths = directories_[id];
+  if (std::ranges::find(paths, directory) == paths.end()) paths.push_back(directory);
   return Status::success();
 }
 
@@ -73,8 +74,14 @@ void Watch::take_events(Changes& changes) {
       if ((event.mask & IN_Q_OVERFLOW) != 0) changes.lost = true;
       const auto found = directories_.find(event.wd);
       if (found == directories_.end()) continue;
-      if (std::ranges::find(changes.directories, found->second) == changes.directories.end()) {
-        changes.directories.push_back(found->second);
+      const bool entries = (event.mask & (IN_MODIFY | IN_ATTRIB)) == 0;
+      for (const std::string& path : found->second) {
+        const auto known = std::ranges::find(changes.directories, path, &Change::directory);
+        if (known == changes.directories.end()) {
+          changes.directories.push_back({path, entries});
+        } else {
+          known->entries |= entries;
+        }
       }
       if ((event.mask & IN_IGNORED) != 0) directories_.erase(found);
     }

@@ -22,13 +22,18 @@ class Watch {
   Watch& operator=(Watch&&) = delete;
   ~Watch();
 
-  // Fails with Code::exhausted where the user's limit is reached: then changes there are not told. Adding a directory
-  // again has no effect.
+  // Fails with Code::exhausted where the user's limit is reached: then changes there are not told. A directory may be
+  // added under several paths, as links lead to it; changes are told for each.
   Status add(const std::string& directory);
 
+  struct Change {
+    std::string directory;  // as given to add
+    bool entries = false;   // something came, went or was renamed; otherwise files in it were only written to
+    friend bool operator==(const Change&, const Change&) = default;
+  };
   struct Changes {
-    std::vector<std::string> directories;  // each once, as given to add
-    bool lost = false;                     // some were not told of: anything may have changed
+    std::vector<Change> directories;  // each once
+    bool lost = false;                // some were not told of: anything may have changed
   };
   // Waits until something changed, wake() was called, or the time is over.
   Changes wait(std::chrono::milliseconds timeout);
@@ -39,7 +44,7 @@ class Watch {
   void take_events(Changes& changes);
   int notify_ = -1;
   int wake_ = -1;
-  std::unordered_map<int, std::string> directories_;
+  std::unordered_map<int, std::vector<std::string>> directories_;  // by the number that the system gives
 };
 
 }  // namespace sonde

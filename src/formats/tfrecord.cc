@@ -26,16 +26,16 @@ void end_record(std::string& out, std::size_t record) {
 
 namespace {
 
-// Longer records do not exist; a search that believed them would wait for bytes that never come.
-constexpr std::uint64_t kPlausible = std::uint64_t{1} << 40;
+// A protobuf ends at 2 GiB. Whoever believed a longer record would wait for bytes that never come.
+constexpr std::uint64_t kPlausible = std::uint64_t{1} << 31;
 
 }  // namespace
 
-// Whether a whole header is there, and its checksum right. The record itself may reach beyond the end.
+// Whether a whole header is there, its checksum right and its length possible. The record may reach beyond the end.
 bool RecordReader::header_at(std::size_t position) const noexcept {
   if (bytes_.size() - position < kHeaderSize) return false;
   const std::byte* at = bytes_.data() + position;
-  return load<std::uint32_t>(at + 8) == masked_crc32c({at, 8});
+  return load<std::uint64_t>(at) < kPlausible && load<std::uint32_t>(at + 8) == masked_crc32c({at, 8});
 }
 
 // Whether the record of a sound header reaches beyond the end.
@@ -48,9 +48,7 @@ bool RecordReader::cut_off(std::size_t position) const noexcept {
 // The next sound header, or else the first place where one may still come to stand: with the bytes that follow.
 std::size_t RecordReader::resynchronise(std::size_t from) const noexcept {
   for (std::size_t at = from; at + kHeaderSize <= bytes_.size(); ++at) {
-    if (load<std::uint64_t>(bytes_.data() + at) < kPlausible && header_at(at)) {
-      if (tail_ == Tail::growing || !cut_off(at)) return at;
-    }
+    if (header_at(at) && (tail_ == Tail::growing || !cut_off(at))) return at;
   }
   if (tail_ == Tail::complete) return bytes_.size();
   return std::max(from, bytes_.size() - (kHeaderSize - 1));
@@ -70,7 +68,8 @@ RecordReader::Found RecordReader::next_damaged() noexcept {
     return Found::damage;
   }
   if (!sound_header) {
-    reason_ = "the checksum of the length is wrong";
+    const bool sound = load<std::uint32_t>(bytes_.data() + begin_ + 8) == masked_crc32c(bytes_.subspan(begin_, 8));
+    reason_ = sound ? "the length is impossible: over 2 GiB" : "the checksum of the length is wrong";
     end_ = resynchronise(begin_ + 1);
     return Found::damage;
   }

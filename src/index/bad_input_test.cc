@@ -121,17 +121,31 @@ TEST(BadInput, DamageInAFileIsFoundInEveryWindowInWhichItIsRead) {
   EXPECT_EQ(run.damage().size(), damaged);
 }
 
-TEST(BadInput, LengthsBeyondTheFileAllocateNothing) {
+TEST(BadInput, ImpossibleLengthsAllocateNothingAndAreNamed) {
   for (const std::uint64_t length : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t{1} << 40}) {
     TempDir dir;
     std::string header;
     put(header, length);
     put(header, masked_crc32c(as_bytes(header)));
-    append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0) + header + std::string(1 << 20, 'x'));
+    append(dir / "r/" + std::string(kEvents),
+           version() + scalar("loss", 0, 0) + header + std::string(1 << 20, 'x') + scalar("loss", 1, 1));
     const sonde::Run run = *open(dir.path()).run("r");
-    EXPECT_EQ(steps_of(run, "loss"), (std::vector<std::int64_t>{0}));
-    EXPECT_EQ(run.files()[0].error, "") << "it waits for the rest";
+    EXPECT_EQ(steps_of(run, "loss"), (std::vector<std::int64_t>{0, 1}));
+    ASSERT_FALSE(run.damage().empty());
+    EXPECT_EQ(run.damage()[0].reason, "the length is impossible: over 2 GiB");
   }
+}
+
+TEST(BadInput, ALengthBeyondTheFileWaitsForTheRest) {
+  TempDir dir;
+  std::string header;
+  put(header, std::uint64_t{1} << 30);
+  put(header, masked_crc32c(as_bytes(header)));
+  append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0) + header + std::string(1 << 20, 'x'));
+  const sonde::Run run = *open(dir.path()).run("r");
+  EXPECT_EQ(steps_of(run, "loss"), (std::vector<std::int64_t>{0}));
+  EXPECT_TRUE(run.damage().empty());
+  EXPECT_EQ(run.files()[0].error, "");
 }
 
 TEST(BadInput, ALogOfZeroBytesHasNoTags) {

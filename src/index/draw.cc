@@ -53,8 +53,8 @@ class Canvas {
     return axis_ == Axis::step ? static_cast<double>(point.step) : point.time;
   }
   bool inside(const Point& point) const noexcept {
-    return point.step >= range_.first_step && point.step <= range_.last_step && point.time >= range_.first_time &&
-           point.time <= range_.last_time;
+    return point.step >= range_.first_step && point.step <= range_.last_step && !(point.time < range_.first_time) &&
+           !(point.time > range_.last_time);
   }
   Cell& cell_of(const Point& point) noexcept {
     // Differences first: steps beyond 2^53 are not doubles, their distances mostly are.
@@ -103,7 +103,7 @@ class Canvas {
       extent.last_step = std::max(extent.last_step, stretch.column->step_at(stretch.end - 1));
       if (axis_ == Axis::step) continue;
       const auto add_time = [&](double time) {
-        if (time < range_.first_time || time > range_.last_time) return;
+        if (std::isnan(time) || time < range_.first_time || time > range_.last_time) return;
         extent.low = std::min(extent.low, time);
         extent.high = std::max(extent.high, time);
       };

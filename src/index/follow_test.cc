@@ -94,6 +94,34 @@ TEST(Follow, RecordsThatArriveInPiecesAppearWhenTheyAreWhole) {
   EXPECT_TRUE(log.run("r")->damage().empty());
 }
 
+TEST(Follow, ARunIsFollowedUnderEveryNameThatLinksGiveIt) {
+  TempDir dir;
+  append(dir / "b_real/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  std::filesystem::create_directory_symlink("b_real", dir / "a_latest");
+  std::filesystem::create_directory_symlink("b_real", dir / "z_latest");
+  const Log log = open(dir.path(), live());
+  log.wait();
+  append(dir / "b_real/" + std::string(kEvents), scalar("loss", 1, 1));
+  for (const char* name : {"a_latest", "b_real", "z_latest"}) {
+    ASSERT_TRUE(becomes(log, [&] { return points(log, name, "loss") == 2; })) << name;
+  }
+}
+
+TEST(Follow, ALinkThatLeadsInCirclesInventsNoRuns) {
+  TempDir dir;
+  append(dir / "sub/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  std::filesystem::create_directory_symlink("..", dir / "sub/loop");
+  const Log log = open(dir.path(), live());
+  log.wait();
+  append(dir / "sub/" + std::string(kEvents), scalar("loss", 1, 1));
+  append(dir / "new/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  append(dir / "sub/deep/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "new", "loss") == 1 && points(log, "sub/deep", "loss") == 1; }));
+  std::vector<std::string> names;
+  for (const sonde::Run& run : log.runs()) names.push_back(run.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"new", "sub", "sub/deep"}));
+}
+
 TEST(Follow, PollsWhereTheSystemDoesNotTell) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
@@ -148,10 +176,24 @@ TEST(Watch, TellsOnceOfManyChangesInADirectory) {
   ASSERT_TRUE(watch->add(dir.path()));
   for (int i = 0; i < 100; ++i) append(dir / "file", "x");
   const Watch::Changes changes = watch->wait(seconds(10));
-  EXPECT_EQ(changes.directories, (std::vector<std::string>{dir.path()}));
+  EXPECT_EQ(changes.directories, (std::vector<Watch::Change>{{dir.path(), true}}));
   EXPECT_FALSE(changes.lost);
   EXPECT_TRUE(watch->wait(milliseconds(0)).directories.empty());
   EXPECT_FALSE(watch->add(dir / "missing"));
+  append(dir / "file", "x");
+  EXPECT_EQ(watch->wait(seconds(10)).directories, (std::vector<Watch::Change>{{dir.path(), false}}));
+}
+
+TEST(Watch, TellsForEveryPathOfADirectory) {
+  TempDir dir;
+  std::filesystem::create_directory(dir / "real");
+  std::filesystem::create_directory_symlink(dir / "real", dir / "link");
+  Result<Watch> watch = Watch::create();
+  ASSERT_TRUE(watch);
+  ASSERT_TRUE(watch->add(dir / "real"));
+  ASSERT_TRUE(watch->add(dir / "link"));
+  append(dir / "real/file", "x");
+  EXPECT_EQ(watch->wait(seconds(10)).directories.size(), 2U);
 }
 
 }  // namespace

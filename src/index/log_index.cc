@@ -49,7 +49,7 @@ Result<std::shared_ptr<LogIndex>> LogIndex::open(std::string directory, const Lo
 }
 
 Status LogIndex::start() {
-  if (!cache_directory_.empty() && !make_directories(cache_directory_)) cache_directory_.clear();
+  if (!cache_directory_.empty() && !make_private_directory(cache_directory_)) cache_directory_.clear();
   const bool live = options_.follow == LogOptions::Follow::live;
   if (live && options_.watch == LogOptions::Watch::automatic && tells_of_changes(directory_)) {
     if (Result<Watch> watch = Watch::create()) watch_.emplace(std::move(*watch));
@@ -102,27 +102,42 @@ void LogIndex::add_run(const std::string& name) {
   news_.notify_all();
 }
 
-// Looks at a directory and all below it. Links are followed, but not into a directory on the way to them.
-Status LogIndex::find_runs(const std::string& name, std::vector<Place>& above) {
-  // Watched first: what comes while it is listed is then told.
-  if (watch_ && !watch_->add(path_of(name))) watch_complete_ = false;
-  const Result<Directory> listed = read_directory(path_of(name));
+// Looks at a directory and all below it. Links are followed, but not into a directory on the way to them; and what
+// many links lead to is listed under each of them, but looked into once, or links across a tree would multiply.
+Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& walk) {
+  const std::string path = path_of(name);
+  const Result<FileState> state = file_state(path);
+  if (!state) return state.error();
+  const Place here = {state->device, state->inode};
+  if (std::ranges::find(walk.above, here) != walk.above.end()) return Status::success();
+  // Watched before it is listed: what comes in between is then told.
+  if (watch_ && watch_->add(path).code() == Code::exhausted) watch_complete_ = false;
+  const Result<Directory> listed = read_directory(path);
   if (!listed) return listed.error();
-  const Place here = {listed->state.device, listed->state.inode};
-  for (const Place& place : above) {
-    if (place.device == here.device && place.inode == here.inode) return Status::success();
-  }
   if (!run_files(*listed).empty()) add_run(name);
-  above.push_back(here);
+  if (through_link && !walk.linked.insert(here).second) return Status::success();
+  walk.above.push_back(here);
   for (const DirectoryEntry& entry : listed->entries) {
     if (entry.type != DirectoryEntry::Type::directory) continue;
-    const Status status = find_runs(name.empty() ? entry.name : join_path(name, entry.name), above);
+    const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
+    const Status status = find_runs(below, through_link || entry.link, walk);
     if (status) continue;
     const std::lock_guard lock(mutex_);
     if (std::ranges::find(problems_, status.message()) == problems_.end()) problems_.push_back(status.message());
   }
-  above.pop_back();
+  walk.above.pop_back();
   return Status::success();
+}
+
+// The same for a directory of which the system says that something has come.
+void LogIndex::find_runs_below(const std::string& name) {
+  Walk walk;
+  for (std::size_t slash = 0; !name.empty() && slash != std::string::npos; slash = name.find('/', slash + 1)) {
+    const Result<FileState> state = file_state(path_of(name.substr(0, slash)));
+    if (!state) return;  // it has gone; its run finds out
+    walk.above.emplace_back(state->device, state->inode);
+  }
+  (void)find_runs(name, false, walk);
 }
 
 void LogIndex::find_all_runs() {
@@ -130,8 +145,8 @@ void LogIndex::find_all_runs() {
     const std::lock_guard lock(mutex_);
     problems_.clear();
   }
-  std::vector<Place> above;
-  if (const Status status = find_runs("", above); !status) {
+  Walk walk;
+  if (const Status status = find_runs("", false, walk); !status) {
     const std::lock_guard lock(mutex_);
     problems_.push_back(status.message());
   }
@@ -158,7 +173,12 @@ void LogIndex::work() {
     const bool alive = run->alive();
     lock.lock();
     std::erase(reading_, run.get());
-    if (!alive) runs_.erase(run->name());
+    // Its files may have gone and come back while it waited here, so it is put in as well as taken out.
+    if (alive) {
+      runs_.try_emplace(run->name(), run);
+    } else if (const auto at = runs_.find(run->name()); at != runs_.end() && at->second == run) {
+      runs_.erase(at);
+    }
     if (news || !alive) version_.fetch_add(1, std::memory_order_release);
     news_.notify_all();
   }
@@ -215,21 +235,13 @@ std::uint64_t LogIndex::wait_for_change(std::uint64_t seen, milliseconds timeout
   return version();
 }
 
-// Directories in which something changed: their own run is read again, and runs below them may be new.
+// Directories in which something changed: their own run is read again, and where something came, runs may be new.
 void LogIndex::follow_changes(const Watch::Changes& changes) {
-  for (const std::string& path : changes.directories) {
+  for (const auto& [path, entries] : changes.directories) {
     const std::string name = path.size() > directory_.size() ? path.substr(path_of("x").size() - 1) : "";
-    const Result<std::shared_ptr<RunIndex>> known = run(name.empty() ? "." : name);
-    if (known) queue(*known);
-    std::vector<Place> above;
-    (void)find_runs(name, above);  // where it has gone, its run finds out
+    if (const auto known = run(name.empty() ? "." : name)) queue(*known);
+    if (entries) find_runs_below(name);
   }
-}
-
-void LogIndex::poll() {
-  find_all_runs();
-  for (const auto& run : runs()) queue(run);
-  wait();
 }
 
 void LogIndex::follow() {
@@ -244,11 +256,11 @@ void LogIndex::follow() {
       const Watch::Changes changes =
           watch_->wait(watch_complete_ ? milliseconds(3'600'000) : std::max(until_poll, milliseconds(1)));
       follow_changes(changes);
-      if (changes.lost) poll();
+      if (changes.lost) refresh();
     }
     if (!watch_complete_ && Clock::now() >= next_poll) {
       const auto begin = Clock::now();
-      poll();
+      refresh();
       const auto took = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
       next_poll = Clock::now() + std::max(kShortestPoll, took * kPollShare);
     }

@@ -9,8 +9,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/thread.h"
@@ -42,12 +44,14 @@ class LogIndex {
   LogIndex(std::string directory, std::string real_directory, const LogOptions& options);
   Status start();
 
-  // Finding runs. `name` is the path below the log directory, empty for itself; `above` the inodes on the way to it.
-  struct Place {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
+  // Finding runs. `name` is the path below the log directory, empty for itself.
+  using Place = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+  struct Walk {
+    std::vector<Place> above;  // the directories on the way to where it is: links to them would lead in circles
+    std::set<Place> linked;    // those that were reached through a link and looked into
   };
-  Status find_runs(const std::string& name, std::vector<Place>& above);
+  Status find_runs(const std::string& name, bool through_link, Walk& walk);
+  void find_runs_below(const std::string& name);
   void find_all_runs();
   void add_run(const std::string& name);
   std::string path_of(const std::string& name) const;
@@ -59,7 +63,6 @@ class LogIndex {
   // Following.
   void follow();
   void follow_changes(const Watch::Changes& changes);
-  void poll();
 
   const std::string directory_;
   const std::string real_directory_;  // absolute, without links: what the cache is named after

@@ -41,6 +41,23 @@ TEST(Discovery, FollowsLinksButNotInCircles) {
   EXPECT_EQ(names, (std::vector<std::string>{"linked", "run"}));
 }
 
+TEST(Discovery, LinksAcrossATreeDoNotMultiply) {
+  TempDir dir;  // every directory links to every other: 10! paths
+  constexpr int kCount = 10;
+  for (int i = 0; i < kCount; ++i) append(dir / std::to_string(i) + "/" + std::string(kEvents), version());
+  for (int i = 0; i < kCount; ++i) {
+    for (int k = 0; k < kCount; ++k) {
+      if (i != k) {
+        std::filesystem::create_directory_symlink(dir / std::to_string(k),
+                                                  dir / std::to_string(i) + "/" + std::to_string(k));
+      }
+    }
+  }
+  const Log log = open(dir.path());
+  EXPECT_TRUE(log.run("9").ok());
+  EXPECT_LT(log.runs().size(), 300U);
+}
+
 TEST(Discovery, RunsTakeNoFileDescriptors) {
   TempDir dir;
   const std::string file = version() + scalar("loss", 1, 1);
@@ -297,6 +314,16 @@ TEST(Scalars, KeepWhatIsNotFinite) {
   EXPECT_TRUE(std::isnan(values[0]));
   EXPECT_EQ(values[1], infinity);
   EXPECT_EQ(values[2], -infinity);
+}
+
+TEST(Scalars, WithoutATimeAreStillThere) {
+  TempDir dir;
+  append(dir / "r/" + std::string(kEvents),
+         version() + scalar("x", 0, 1) + scalar("x", 1, 2, std::nan("")) + scalar("x", 2, 3));
+  const sonde::Run run = *open(dir.path()).run("r");
+  EXPECT_EQ(values_of(run, "x"), (Values{1, 2, 3}));
+  EXPECT_EQ(run.draw("x", 100)->total, 3U);
+  EXPECT_FALSE(run.draw("x", 2'000'000'000));
 }
 
 TEST(Scalars, OfARangeOfStepsOrTimes) {

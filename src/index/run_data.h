@@ -139,7 +139,7 @@ class RunData {
   Series* find(std::string_view tag, TagKind kind) const noexcept;
   Series& add(std::string_view tag, TagKind kind, std::string_view plugin);
 
-  // Adjoining damage becomes one. Beyond a limit the rest of a file is not listed.
+  // Adjoining damage becomes one. No more than 100,000 places of a run are listed.
   void add_damage(FoundDamage found);
   // Forgets everything that came from a file.
   void drop_file(std::uint32_t file);

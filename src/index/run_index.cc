@@ -2,6 +2,7 @@
 #include "index/run_index.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/crc32c.h"
@@ -65,8 +66,11 @@ bool RunIndex::update() {
 
 // Only update() changes what data_ holds, so reading it there needs no lock.
 bool RunIndex::find_files() {
+  const Result<Directory> listed = read_directory(directory_);
+  // Only a directory that is not there has lost its files; one that cannot be read now may be readable later.
+  if (!listed && listed.error().code() != Code::not_found) return false;
   std::vector<RunFile> found;
-  if (const Result<Directory> listed = read_directory(directory_)) found = run_files(*listed);
+  if (listed) found = run_files(*listed);
   bool changed = false;
   const std::unique_lock lock(data_mutex_);
   std::uint64_t bytes = 0;
@@ -135,9 +139,13 @@ bool RunIndex::read_file(std::uint32_t file) {
     data_.files[file].error.clear();
   }
   const std::uint64_t before = source.read;
-  const Status status = source.type == SourceFile::Type::events
-                            ? read_records<EventReader>(file, *input, state->size)
-                            : read_records<StatisticsReader>(file, *input, state->size);
+  Status status;
+  try {
+    status = source.type == SourceFile::Type::events ? read_records<EventReader>(file, *input, state->size)
+                                                     : read_records<StatisticsReader>(file, *input, state->size);
+  } catch (const std::bad_alloc&) {
+    status = {Code::exhausted, "there is not enough memory to read '" + path + "'"};
+  }
   if (!status) note_error(file, status);
   if (source.read != before) {
     const Guard guard = guard_of(*input, source.read);

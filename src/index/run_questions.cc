@@ -59,7 +59,8 @@ std::vector<Selected<Source>> select(const ByFile<Source>& by_file, const Series
 }
 
 bool contains(const Range& range, std::int64_t step, double time) noexcept {
-  return step >= range.first_step && step <= range.last_step && time >= range.first_time && time <= range.last_time;
+  // A time that is no number is outside of no range.
+  return step >= range.first_step && step <= range.last_step && !(time < range.first_time) && !(time > range.last_time);
 }
 
 // The part of a stretch of ascending steps that lies in the range of steps.
@@ -211,7 +212,10 @@ Result<Scalars> RunIndex::scalars(std::string_view tag, const Range& range, Hist
 }
 
 Result<Drawing> RunIndex::draw(std::string_view tag, int width, const Range& range, Axis axis) {
-  if (width < 1) return Status(Code::invalid_argument, "a drawing is at least one pixel wide");
+  constexpr int kWidest = 65'536;
+  if (width < 1 || width > kWidest) {
+    return Status(Code::invalid_argument, "a drawing is 1 to " + std::to_string(kWidest) + " pixels wide");
+  }
   ensure_read();
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(tag, TagKind::scalars);
