@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "interrupt.h"
 #include "json.h"
 #include "progress.h"
 #include "render/console.h"
@@ -40,7 +41,8 @@ class Check final : public Subcommand {
 
   void setup(Flags& flags) override {
     flags.argument(path_, "LOGDIR|FILE", "a directory with runs, or one event or statistics file");
-    flags.option(out_, "--repair", "OUT", "write a copy without what is damaged; OUT is new, or an empty directory");
+    flags.path_option(out_, "--repair", "OUT",
+                      "write a copy without what is damaged; OUT is new, or an empty directory");
     flags.toggle(json_, "--json", "for programs");
   }
 
@@ -95,12 +97,15 @@ class Check final : public Subcommand {
     std::size_t looked_at = 0;
     for (const TreeFile& file : tree_.files) {
       if (!relevant(file)) continue;
+      if (Status status = not_interrupted(); !status) return status;
       if (is_records(file)) {
         ++looked_at;
         const auto tell = [&](std::uint64_t bytes) { progress.update(before + bytes, total); };
         if (Status status = look_at(file, tell); !status) return status;
-      } else if (Status status = copy_->add_file(file); !status) {
-        return status;
+      } else {
+        std::string problem;
+        if (Status status = copy_->add_file(file, problem); !status) return status;
+        if (!problem.empty()) tree_.problems.push_back(std::move(problem));
       }
       progress.update(before += file.size, total);
     }
@@ -123,6 +128,7 @@ class Check final : public Subcommand {
     }
     Result<Verdict> verdict = verify(*content, file.kind, tell);
     if (!verdict) {
+      if (Status status = not_interrupted(); !status) return status;
       tree_.problems.push_back("cannot read '" + file.path + "': " + verdict.error().message());
       return Status::success();
     }
@@ -133,6 +139,7 @@ class Check final : public Subcommand {
       if (Status status = copy_->add_records(file, *content, *verdict); !status) return status;
     }
     ++files_;
+    if (verdict->size == 0) empty_files_.push_back(file.path);
     bytes_ += verdict->size;
     records_ += verdict->records;
     newer_ += verdict->newer;
@@ -143,10 +150,13 @@ class Check final : public Subcommand {
   }
 
   std::string text() const {
-    std::string out = styled(path_, Style::bold, color_) + "  " + counted(files_, "file") + ", " +
+    std::string out = styled(harmless(path_), Style::bold, color_) + "  " + counted(files_, "file") + ", " +
                       counted(records_, "sound record") + ", " + size_text(bytes_) + "\n";
     for (const Finding& finding : findings_) out += finding_text(finding);
     if (!findings_.empty()) out += "\n";
+    if (!empty_files_.empty()) {
+      out += listed(empty_files_) + (empty_files_.size() == 1 ? " is empty\n" : " are empty\n");
+    }
     if (newer_ > 0) out += counted(newer_, "record") + " of a newer Sonde, which this one cannot decode\n";
     if (findings_.empty()) {
       out += tree_.problems.empty() ? styled("all sound", Style::green, color_) + "\n" : "";
@@ -156,12 +166,13 @@ class Check final : public Subcommand {
       out += copy_ ? "\n" : "; --repair OUT writes a copy without them\n";
     }
     if (!copy_) return out;
-    out += styled(out_, Style::bold, color_) + "  " +
-           (findings_.empty() ? "a copy, with nothing left out"
-                              : "a copy with all " + counted(records_, "sound record") +
-                                    "; left out is what is "
-                                    "listed above") +
-           "\n";
+    out += styled(harmless(out_), Style::bold, color_) + "  a copy";
+    out += findings_.empty() ? "" : " with all " + counted(records_, "sound record") + ", without what is listed above";
+    if (!tree_.problems.empty()) {
+      out += ", without what cannot be read\n";
+    } else {
+      out += findings_.empty() ? ", with nothing left out\n" : "\n";
+    }
     for (const std::string& other : tree_.others) {
       out += "left out: " + render::printable(other) + ", which is neither a file nor a directory\n";
     }
@@ -169,7 +180,8 @@ class Check final : public Subcommand {
   }
 
   std::string finding_text(const Finding& finding) const {
-    std::string out = "\n" + finding.file->path + "\n";
+    std::string out = "\n";
+    out.append(harmless(finding.file->path)).append("\n");
     std::size_t offset_width = 0;
     std::size_t size_width = 0;
     for (const DamagedPart& part : finding.verdict.damage) {
@@ -216,6 +228,7 @@ class Check final : public Subcommand {
   Tree tree_;
   std::optional<CleanCopy> copy_;
   std::vector<Finding> findings_;  // of damaged files
+  std::vector<std::string> empty_files_;
   std::uint64_t files_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t records_ = 0;

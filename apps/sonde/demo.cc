@@ -104,7 +104,7 @@ class Demo final : public Subcommand {
                     .examples = {"sonde demo", "sonde demo --dir logs/digits --steps 3000 --seed 7"}}) {}
 
   void setup(Flags& flags) override {
-    flags.option(directory_, "--dir", "D", "where the log goes (logs/demo-<time>)");
+    flags.path_option(directory_, "--dir", "D", "where the log goes (logs/demo-<time>)");
     flags.option(steps_, "--steps", "N", "how long to train (1000)");
     flags.option(seed_, "--seed", "S", "another seed, another network (1)");
     flags.toggle(no_serve_, "--no-serve", "end after the training");

@@ -194,7 +194,7 @@ class Doctor final : public Subcommand {
                     .examples = {"sonde doctor", "sonde doctor --dir /data/logs"}}) {}
 
   void setup(Flags& flags) override {
-    flags.option(directory_, "--dir", "D", "where logs will be written (the current directory)");
+    flags.path_option(directory_, "--dir", "D", "where logs will be written (the current directory)");
     flags.toggle(json_, "--json", "for programs");
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "interrupt.h"
 #include "media_files.h"
 #include "progress.h"
 #include "render/console.h"
@@ -32,7 +33,7 @@ constexpr std::array kKinds = {
 std::vector<Column> columns_of(TagKind kind) {
   using Type = Cell::Type;
   std::vector<Column> columns = {{"step", Type::integer}, {"wall_time", Type::time}};
-  if (kind == TagKind::scalars) columns.push_back({"value", Type::number});
+  if (kind == TagKind::scalars) columns.push_back({"value", Type::real});
   if (kind == TagKind::histograms) {
     for (std::string_view name : {"left", "right", "count"}) columns.push_back({name, Type::real});
   }
@@ -60,10 +61,11 @@ class ScalarPieces {
       Result<Scalars> scalars = selected_[run_].run.scalars(tag().name, {}, history_);
       if (!scalars) return scalars.error();
       scalars_ = std::make_shared<const Scalars>(*std::move(scalars));
+      single_ = all_single(scalars_->values);
       at_ = 0;
     }
     const std::size_t end = std::min(scalars_->size(), at_ + kPoints);
-    piece = {selected_[run_].run.name(), tag().name, scalars_, at_, end};
+    piece = {selected_[run_].run.name(), tag().name, scalars_, at_, end, single_};
     progress_.update(done_ += end - at_, points_);
     at_ = end;
     return true;
@@ -85,6 +87,7 @@ class ScalarPieces {
   std::size_t run_ = 0;
   std::size_t tag_ = 0;
   std::shared_ptr<const Scalars> scalars_;  // of that tag
+  bool single_ = false;
   std::size_t at_ = 0;
   std::uint64_t done_ = 0;
   Progress progress_{"exporting"};
@@ -99,28 +102,23 @@ Status put_histogram(TableWriter& table, const ValueRef& value, const std::vecto
   return Status::success();
 }
 
-Status put_statistics(TableWriter& table, const Run& run, const Tag& tag, History history) {
-  const Result<std::vector<TensorStatistics>> statistics = run.statistics(tag.name, {}, history);
-  if (!statistics) return statistics.error();
-  for (const TensorStatistics& one : *statistics) {
-    const std::array cells = {Cell::of_integer(one.step),
-                              Cell::of_time(one.wall_time),
-                              Cell::of_text(sonde::to_string(one.dtype)),
-                              Cell::of_shape(one.shape),
-                              Cell::of_count(one.count),
-                              Cell::of_count(one.nan),
-                              Cell::of_count(one.positive_infinity),
-                              Cell::of_count(one.negative_infinity),
-                              Cell::of_count(one.zeros),
-                              Cell::of_count(one.negatives),
-                              Cell::of_real(one.min),
-                              Cell::of_real(one.max),
-                              Cell::of_real(one.mean),
-                              Cell::of_real(one.std),
-                              Cell::of_real(one.sum_abs)};
-    if (Status status = table.row(cells); !status) return status;
-  }
-  return Status::success();
+Status put_statistics(TableWriter& table, const TensorStatistics& one) {
+  const std::array cells = {Cell::of_integer(one.step),
+                            Cell::of_time(one.wall_time),
+                            Cell::of_text(sonde::to_string(one.dtype)),
+                            Cell::of_shape(one.shape),
+                            Cell::of_count(one.count),
+                            Cell::of_count(one.nan),
+                            Cell::of_count(one.positive_infinity),
+                            Cell::of_count(one.negative_infinity),
+                            Cell::of_count(one.zeros),
+                            Cell::of_count(one.negatives),
+                            Cell::of_real(one.min),
+                            Cell::of_real(one.max),
+                            Cell::of_real(one.mean),
+                            Cell::of_real(one.std),
+                            Cell::of_real(one.sum_abs)};
+  return table.row(cells);
 }
 
 class Export final : public Subcommand {
@@ -150,7 +148,7 @@ class Export final : public Subcommand {
     flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
     flags.choice(history_, "--history", {"newest", "all"},
                  "all: also the points that a restarted job wrote again (newest)");
-    flags.option(output_, "-o,--output", "FILE", "where to write; the folder for files (standard output)");
+    flags.path_option(output_, "-o,--output", "FILE", "where to write; the folder for files (standard output)");
   }
 
   int run() override {
@@ -162,18 +160,27 @@ class Export final : public Subcommand {
       report_unreadable(*log, {});
       return fail("there are no runs in '" + directory_ + "'");
     }
-    Result<std::vector<SelectedRun>> selected = select(*log, runs_, tags_, kind.kind);
-    if (!selected) return fail(selected.error());
+    const Result<std::vector<Run>> runs = select_runs(*log, runs_);
+    if (!runs) return fail(runs.error());
+    const Result<std::vector<SelectedRun>> selected = select(*runs, tags_, kind.kind);
+    if (!selected) {
+      report_unreadable(*log, *runs);
+      return fail(selected.error());
+    }
     std::uint64_t points = 0;
     for (const SelectedRun& one : *selected) {
       for (const Tag& tag : one.tags) points += tag.points;
     }
     if (points == 0) {
-      report_unreadable(*log, *selected);
-      return fail(nothing_of(kind, *log));
+      report_unreadable(*log, *runs);
+      report_damage(*log, *runs);
+      return fail(nothing_of(kind, *runs));
     }
-    const int code = kind.files ? write_files(*selected, points) : write_rows(kind, *selected, points);
-    return code != kSuccess ? code : report_unreadable(*log, *selected);
+    Status status = kind.files ? write_files(*selected, points) : write_rows(kind, *selected, points);
+    if (!status) return fail(status);
+    report_damage(*log, *runs);
+    const int skipped = report_skipped();
+    return std::max(skipped, report_unreadable(*log, *runs));
   }
 
  private:
@@ -187,34 +194,42 @@ class Export final : public Subcommand {
                                         " is for scalars, statistics and histograms"};
   }
 
-  // The sentence for a log without what was asked for, and what there is instead.
-  std::string nothing_of(const ExportKind& kind, const Log& log) const {
+  static void report_damage(const Log& log, const std::vector<Run>& runs) {
+    if (const std::string damage = damage_text(log, runs); !damage.empty()) note(damage);
+  }
+
+  // The sentence for runs without what was asked for, and what there is instead.
+  std::string nothing_of(const ExportKind& kind, const std::vector<Run>& runs) const {
     std::vector<std::string> others;
     for (const ExportKind& other : kKinds) {
-      const bool found = std::ranges::any_of(log.runs(), [&](const Run& run) {
+      const bool found = std::ranges::any_of(runs, [&](const Run& run) {
         return std::ranges::any_of(run.tags(),
                                    [&](const Tag& tag) { return tag.kind == other.kind && tag.points > 0; });
       });
       if (found && other.kind != kind.kind) others.emplace_back(other.name);
     }
     const bool uncountable = kind.kind == TagKind::audio || kind.kind == TagKind::text;
-    const std::string text = std::string(uncountable ? "there is no " : "there are no ") + std::string(kind.name) +
-                             " in '" + directory_ + "'";
+    std::string text = std::string(uncountable ? "there is no " : "there are no ") + std::string(kind.name) + " in ";
+    if (!runs_.pattern().empty()) {
+      std::vector<std::string> names;
+      for (const Run& run : runs) names.push_back(run.name());
+      text += (names.size() == 1 ? "run " : "runs ") + listed(names) + " of ";
+    }
+    text += "'" + directory_ + "'";
     return others.empty() ? text : text + ", but " + listed(others, others.size());
   }
 
   History history() const noexcept { return history_ == "all" ? History::all : History::newest; }
 
-  int write_rows(const ExportKind& kind, const std::vector<SelectedRun>& selected, std::uint64_t points) {
+  Status write_rows(const ExportKind& kind, const std::vector<SelectedRun>& selected, std::uint64_t points) {
     Result<std::unique_ptr<TableWriter>> opened =
         open_table({.format = format_, .path = output_, .table = std::string(kind.name)}, columns_of(kind.kind));
-    if (!opened) return fail(opened.error());
+    if (!opened) return opened.error();
     TableWriter& table = **opened;
     Status status =
         kind.kind == TagKind::scalars ? write_scalars(table, selected, points) : write_tensors(table, selected, points);
     if (status) status = table.finish();
-    if (table.reader_left()) return kSuccess;
-    return status ? report_skipped() : fail(status);
+    return table.reader_left() ? Status::success() : status;
   }
 
   Status write_scalars(TableWriter& table, const std::vector<SelectedRun>& selected, std::uint64_t points) const {
@@ -225,19 +240,24 @@ class Export final : public Subcommand {
   Status write_tensors(TableWriter& table, const std::vector<SelectedRun>& selected, std::uint64_t points) {
     return each_tag(selected, points, [&](const Run& run, const Tag& tag) {
       table.series(run.name(), tag.name);
-      if (tag.kind == TagKind::statistics) return put_statistics(table, run, tag, history());
       return each_value(run, tag, [&](const ValueRef& value) {
-        const Result<std::vector<Bucket>> buckets = run.histogram(value);
-        if (buckets) return put_histogram(table, value, *buckets);
-        skip(run, tag, value, buckets.error());
+        if (tag.kind == TagKind::statistics) {
+          const Result<TensorStatistics> statistics = run.statistics(value);
+          if (statistics) return put_statistics(table, *statistics);
+          skip(run, tag, value, statistics.error());
+        } else {
+          const Result<std::vector<Bucket>> buckets = run.histogram(value);
+          if (buckets) return put_histogram(table, value, *buckets);
+          skip(run, tag, value, buckets.error());
+        }
         return Status::success();
       });
     });
   }
 
-  int write_files(const std::vector<SelectedRun>& selected, std::uint64_t points) {
+  Status write_files(const std::vector<SelectedRun>& selected, std::uint64_t points) {
     const Result<std::unique_ptr<MediaFiles>> files = MediaFiles::create(output_);
-    if (!files) return fail(files.error());
+    if (!files) return files.error();
     Status status = each_tag(selected, points, [&](const Run& run, const Tag& tag) {
       return each_value(run, tag, [&](const ValueRef& value) {
         Status added = (*files)->add(run, tag, value);
@@ -246,8 +266,7 @@ class Export final : public Subcommand {
         return Status::success();
       });
     });
-    if (status) status = (*files)->finish();
-    return status ? report_skipped() : fail(status);
+    return status ? (*files)->finish() : status;
   }
 
   // A value that cannot be decoded costs itself only.
@@ -267,6 +286,7 @@ class Export final : public Subcommand {
     const Result<std::vector<ValueRef>> values = run.values(tag.name, tag.kind, {}, history());
     if (!values) return values.error();
     for (const ValueRef& value : *values) {
+      if (Status status = not_interrupted(); !status) return status;
       if (Status status = write(value); !status) return status;
     }
     return Status::success();

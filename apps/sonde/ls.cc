@@ -54,14 +54,19 @@ class Ls final : public Subcommand {
   int run() override {
     Result<Log> log = open_log(directory_);
     if (!log) return fail(log.error());
-    Result<std::vector<SelectedRun>> selected = select(*log, runs_, tags_);
-    if (!selected) return fail(selected.error());
+    const Result<std::vector<Run>> runs = select_runs(*log, runs_);
+    if (!runs) return fail(runs.error());
+    const Result<std::vector<SelectedRun>> selected = select(*runs, tags_);
+    if (!selected) {
+      report_unreadable(*log, *runs);
+      return fail(selected.error());
+    }
     if (json_) {
       print_json(*selected);
     } else {
       print_text(*selected);
     }
-    return report_unreadable(*log, *selected);
+    return report_unreadable(*log, *runs);
   }
 
  private:
@@ -72,7 +77,7 @@ class Ls final : public Subcommand {
 
   void print_text(const std::vector<SelectedRun>& selected) {
     if (selected.empty()) {
-      print("There are no runs in '" + directory_ + "'.\n");
+      print("There are no runs in '" + harmless(directory_) + "'.\n");
       return;
     }
     std::uint64_t tags = 0;
@@ -84,7 +89,7 @@ class Ls final : public Subcommand {
       for (const Tag& tag : one.tags) points += tag.points;
     }
     measure(rows);
-    print(styled(directory_, Style::bold, color_) + "  " + counted(selected.size(), "run") + ", " +
+    print(styled(harmless(directory_), Style::bold, color_) + "  " + counted(selected.size(), "run") + ", " +
           counted(tags, "tag") + ", " + counted(points, "point") + "\n");
     if (tags > 0) print_row({"tag", "kind", "points", "steps", "last"}, Style::dim);
     for (std::size_t i = 0; i < selected.size(); ++i) {
@@ -168,7 +173,7 @@ class Ls final : public Subcommand {
 
   void print_warnings(const Run& run) const {
     const auto warn = [&](const std::string& text) { print("  " + styled("! " + text, Style::yellow, color_) + "\n"); };
-    const std::string path = run_path(directory_, run.name());
+    const std::string path = harmless(run_path(directory_, run.name()));
     if (const std::size_t places = run.damage().size(); places > 0) {
       warn(counted(places, "damaged place") + ": 'sonde check " + path + "' tells where");
     }

@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/suggest.h"
 #include "help.h"
+#include "interrupt.h"
+#include "output.h"
 #include "parse.h"
 #include "subcommand.h"
-#include "suggest.h"
 #include "terminal.h"
 
 namespace sonde::cli {
@@ -39,7 +41,8 @@ Subcommand* find(const Commands& commands, const std::string& name) {
 // Neither a command nor something that can be shown.
 int unknown(const Commands& commands, const std::string& word) {
   if (word.starts_with('-')) {
-    return fail("there is no option '" + word + "'" + did_you_mean(word, {"--help", "--version"}));
+    const std::vector<std::string> options = {"--help", "--version"};
+    return fail("there is no option '" + word + "'" + did_you_mean(word, options));
   }
   if (word.find_first_of("/.") != std::string::npos) return fail("there is no file '" + word + "'");
   std::vector<std::string> names = {"help"};
@@ -108,9 +111,10 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return sonde::cli::fail("there is not enough memory");
   }
+  sonde::cli::end_if_interrupted();
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     if (errno == EPIPE) return code;  // whoever read it has seen enough
-    return sonde::cli::fail("cannot write to standard output");
+    return sonde::cli::fail(sonde::cli::standard_output_error(errno));
   }
   return code;
 }

@@ -1,5 +1,6 @@
 #include "media_files.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "formats/csv.h"
+#include "interrupt.h"
 #include "output.h"
 #include "tables.h"
 
@@ -24,26 +26,40 @@ void put_escaped(std::string& out, char c) {
   out += {'%', kHex[byte >> 4], kHex[byte & 15]};
 }
 
-// One part of a path. No two names become the same, but for those of more than 200 bytes, which end with a checksum.
+std::string checksum(std::string_view text) {
+  std::array<char, 16> sum;
+  const auto end = std::to_chars(sum.data(), sum.data() + sum.size(), crc32c(as_bytes(text)), 16);
+  return "%~" + std::string(sum.data(), end.ptr);
+}
+
+// Whether a file written here may have this name.
+bool like_a_file(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 8> kEnds = {".png", ".jpg", ".gif", ".bmp", ".bin", ".wav", ".md", ".csv"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+// One folder of a path. No two names become the same, but for those of more than 200 bytes, which end with a checksum.
 std::string path_part(std::string_view name) {
   constexpr std::size_t kLongest = 200;
+  const bool is_utf8 = valid_utf8(name) == name;
+  const std::size_t dot = like_a_file(name) ? name.rfind('.') : std::string_view::npos;
   constexpr std::string_view kUnsafe = "%/\\:*?\"<>|";
   std::string out;
-  for (char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool unsafe = byte < 0x20 || byte == 0x7f || kUnsafe.find(c) != std::string_view::npos;
-    if (unsafe || name == "." || name == "..") {
-      put_escaped(out, c);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(name[i]);
+    const bool unsafe =
+        byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8) || kUnsafe.find(name[i]) != std::string_view::npos;
+    if (unsafe || i == dot || name == "." || name == "..") {
+      put_escaped(out, name[i]);
     } else {
-      out += c;
+      out += name[i];
     }
   }
   if (out.empty()) return "%";
   if (out.size() <= kLongest) return out;
-  std::array<char, 16> sum;
-  const auto end = std::to_chars(sum.data(), sum.data() + sum.size(), crc32c(as_bytes(name)), 16);
-  out.resize(kLongest - 10);
-  return valid_utf8(out) + "%~" + std::string(sum.data(), end.ptr);
+  std::size_t cut = kLongest - 10;
+  while ((out[cut] & 0xc0) == 0x80) --cut;  // between characters
+  return out.substr(0, cut) + checksum(name);
 }
 
 void put_parts(std::string& out, std::string_view name) {
@@ -70,7 +86,11 @@ std::string media_path(std::string_view run, std::string_view tag) {
   std::string path;
   if (run != ".") put_parts(path, run);
   put_parts(path, tag);
-  return path;
+  constexpr std::size_t kLongest = 1000;  // the system takes four times as much, with all that comes before
+  if (path.size() <= kLongest) return path;
+  const std::string sum = checksum(path);
+  path.resize(path.rfind('/', kLongest) + 1);
+  return path + sum + "/";
 }
 
 MediaFiles::MediaFiles(std::string folder) : folder_(std::move(folder)), aside_(path_aside(folder_)) {
@@ -87,6 +107,7 @@ Result<std::unique_ptr<MediaFiles>> MediaFiles::create(const std::string& folder
   if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
     return Status(Code::invalid_argument, "'" + folder + "' is there already: name a new or an empty folder with -o");
   }
+  catch_interrupts();
   std::unique_ptr<MediaFiles> files(new MediaFiles(folder));
   if (Status status = make_directories(files->aside_); !status) return about_path(status, folder);
   return files;

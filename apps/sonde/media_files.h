@@ -4,7 +4,9 @@
 //   OUT/manifest.csv                         file,run,tag,step,wall_time,label
 //
 // Slashes in names make folders, and the root run "." has none of its own. Bytes that do not belong into file names,
-// and the names "." and "..", are written as %XX, so that nothing can come to lie outside OUT.
+// and the names "." and "..", are written as %XX, so that nothing can come to lie outside OUT; so is the last dot of a
+// folder that is called like one of the files ("1.png"), so that none is in the way of a file. Of what is too long for
+// the system the beginning is kept, and a checksum.
 #pragma once
 
 #include <cstdint>

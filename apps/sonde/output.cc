@@ -4,9 +4,11 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/process.h"
+#include "interrupt.h"
 
 namespace sonde::cli {
 
@@ -41,12 +43,17 @@ Status move_into_place(const std::string& aside, const std::string& path) {
   return {Code::io, "cannot rename '" + aside + "' to '" + path + "': " + error.message()};
 }
 
+Status standard_output_error(int error) {
+  return {Code::io, "cannot write to standard output: " + std::generic_category().message(error)};
+}
+
 Result<Output> Output::open(const std::string& path) {
   Output output;
   if (path.empty()) return output;
   if (Status status = writable_as_file(path); !status) return status;
   Result<AppendFile> file = AppendFile::create(path_aside(path));
   if (!file) return about_path(file.error(), path);
+  catch_interrupts();
   output.file_ = *std::move(file);
   output.path_ = path;
   return output;
@@ -65,6 +72,7 @@ Output::~Output() {
 }
 
 Status Output::flush() {
+  if (Status status = not_interrupted(); !status) return status;
   std::string_view left = buffer_;
   if (file_) {
     if (Status status = file_->append(left); !status) return status;
@@ -75,7 +83,7 @@ Status Output::flush() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       reader_left_ = errno == EPIPE;
-      return system_error("write to", "standard output", errno);
+      return standard_output_error(errno);
     }
     left.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -20,6 +20,9 @@ Status about_path(const Status& error, const std::string& path);
 // Puts the complete file or folder in its place.
 Status move_into_place(const std::string& aside, const std::string& path);
 
+// The sentence of a failed write there.
+Status standard_output_error(int error);
+
 class Output {
  public:
   // An empty path is standard output.

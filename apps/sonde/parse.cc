@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "suggest.h"
+#include "base/suggest.h"
 
 namespace sonde::cli {
 namespace {
@@ -128,6 +128,7 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
     }
     // Nobody means a file named "--full".
     if (!one.flag->value.empty() && one.texts.back().starts_with("--")) return lacks_value(*one.flag);
+    if (one.flag->path && one.texts.back().empty()) return lacks_value(*one.flag);
     if (Status status = std::visit(Assign{*one.flag, one.texts}, one.flag->target); !status) return status;
   }
   return Status::success();

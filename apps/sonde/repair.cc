@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "interrupt.h"
 #include "output.h"
 
 namespace sonde::cli {
@@ -14,15 +15,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end, AppendFile& to) {
+// An error of reading goes to `unreadable` where there is one.
+Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end, AppendFile& to,
+                  Status* unreadable = nullptr) {
   constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
   std::string piece;
   while (begin < end) {
     piece.resize(static_cast<std::size_t>(std::min(kPiece, end - begin)));
     const Result<std::size_t> read = from.read_at(begin, std::as_writable_bytes(std::span(piece)));
-    if (!read) return read.error();
-    if (*read < piece.size()) return {Code::io, "a file became shorter while it was copied to '" + to.path() + "'"};
-    if (Status status = to.append(piece); !status) return status;
+    Status status = read.status();
+    if (read && *read < piece.size()) {
+      status = {Code::io, "a file became shorter while it was copied to '" + to.path() + "'"};
+    }
+    if (!status && unreadable != nullptr) {
+      *unreadable = status;
+      return Status::success();
+    }
+    if (!status) return status;
+    if (Status going = not_interrupted(); !going) return going;
+    if (Status written = to.append(piece); !written) return written;
     begin += piece.size();
   }
   return Status::success();
@@ -31,7 +42,9 @@ Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end,
 }  // namespace
 
 CleanCopy::CleanCopy(std::string out, bool single_file)
-    : out_(std::move(out)), aside_(path_aside(out_)), single_file_(single_file) {}
+    : out_(std::move(out)), aside_(path_aside(out_)), single_file_(single_file) {
+  catch_interrupts();
+}
 
 CleanCopy::~CleanCopy() {
   std::error_code error;
@@ -76,16 +89,33 @@ Status CleanCopy::add_records(const TreeFile& file, const InputFile& content, co
   return copy->close();
 }
 
-Status CleanCopy::add_file(const TreeFile& file) {
+Status CleanCopy::add_file(const TreeFile& file, std::string& problem) {
+  const Result<InputFile> content = InputFile::open(file.path);
+  const Result<FileState> state = content ? content->state() : content.error();
+  if (!state) {
+    problem = state.error().message();
+    return Status::success();
+  }
   const Result<std::string> path = place(file);
   if (!path) return path.error();
+  Result<AppendFile> copy = AppendFile::create(*path);
+  if (!copy) return copy.error();
+  Status unreadable;
+  if (Status status = copy_bytes(*content, 0, state->size, *copy, &unreadable); !status) return status;
+  if (Status status = copy->close(); !status) return status;
   std::error_code error;
-  fs::copy_file(file.path, *path, error);
-  if (!error) return Status::success();
-  return {Code::io, "cannot copy '" + file.path + "' to '" + *path + "': " + error.message()};
+  if (!unreadable) {
+    problem = "cannot copy '" + file.path + "': " + unreadable.message();
+    fs::remove(*path, error);
+    return Status::success();
+  }
+  // Programs stay programs. What the system does not let us set is no reason to stop.
+  fs::permissions(*path, fs::status(file.path, error).permissions(), error);
+  return Status::success();
 }
 
 Status CleanCopy::finish() {
+  if (Status status = not_interrupted(); !status) return status;
   if (!single_file_) {
     if (Status status = make_directories(aside_); !status) return status;
   }

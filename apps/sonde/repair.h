@@ -24,8 +24,8 @@ class CleanCopy {
 
   // A file of records: its sound ones, byte for byte, in their order.
   Status add_records(const TreeFile& file, const InputFile& content, const Verdict& verdict);
-  // Any other file as it is.
-  Status add_file(const TreeFile& file);
+  // Any other file as it is. Where it cannot be read it is left out, and `problem` says why.
+  Status add_file(const TreeFile& file, std::string& problem);
   Status finish();
 
  private:

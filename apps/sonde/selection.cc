@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/suggest.h"
 #include "progress.h"
 #include "render/console.h"
 #include "subcommand.h"
-#include "suggest.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -28,11 +28,7 @@ std::string Selector::near(const std::vector<std::string>& names) const {
 Result<std::unordered_set<std::string>> Selector::choose(const std::vector<std::string>& names, Missing missing) const {
   if (pattern_.empty()) return std::unordered_set<std::string>(names.begin(), names.end());
   if (std::ranges::find(names, pattern_) != names.end()) return std::unordered_set<std::string>{pattern_};
-  if (compiled_ == nullptr) compiled_ = std::make_unique<re2::RE2>(pattern_, re2::RE2::Quiet);
-  if (!compiled_->ok()) {
-    return Status(Code::invalid_argument, option_ + " '" + render::printable(pattern_) + "' is neither a " + what_ +
-                                              " nor a regular expression (" + compiled_->error() + ")" + near(names));
-  }
+  if (Status status = compile(); !status) return Status(status.code(), status.message() + near(names));
   std::unordered_set<std::string> chosen;
   for (const std::string& name : names) {
     if (re2::RE2::FullMatch(name, *compiled_)) chosen.insert(name);
@@ -44,26 +40,44 @@ Result<std::unordered_set<std::string>> Selector::choose(const std::vector<std::
   return chosen;
 }
 
-Result<std::vector<SelectedRun>> select(const Log& log, const Selector& runs, const Selector& tags,
-                                        std::optional<TagKind> kind, Selector::Missing missing) {
-  const std::vector<Run> found = log.runs();
-  if (found.empty()) return std::vector<SelectedRun>{};
+Status Selector::compile() const {
+  if (pattern_.empty()) return Status::success();
+  if (compiled_ == nullptr) compiled_ = std::make_unique<re2::RE2>(pattern_, re2::RE2::Quiet);
+  if (compiled_->ok()) return Status::success();
+  return {Code::invalid_argument, option_ + " '" + render::printable(pattern_) + "' is neither a " + what_ +
+                                      " nor a regular expression (" + compiled_->error() + ")"};
+}
+
+Result<std::vector<Run>> select_runs(const Log& log, const Selector& runs, Selector::Missing missing) {
+  std::vector<Run> found = log.runs();
+  if (found.empty()) {
+    if (Status status = runs.compile(); !status) return status;
+    return found;
+  }
   std::vector<std::string> names;
   names.reserve(found.size());
   for (const Run& run : found) names.push_back(run.name());
-  const Result<std::unordered_set<std::string>> chosen_runs = runs.choose(names, missing);
-  if (!chosen_runs) return chosen_runs.error();
+  const Result<std::unordered_set<std::string>> chosen = runs.choose(names, missing);
+  if (!chosen) return chosen.error();
+  std::erase_if(found, [&](const Run& run) { return !chosen->contains(run.name()); });
+  return found;
+}
 
+Result<std::vector<SelectedRun>> select(const std::vector<Run>& runs, const Selector& tags, std::optional<TagKind> kind,
+                                        Selector::Missing missing) {
   std::vector<SelectedRun> selected;
+  if (runs.empty()) {
+    if (Status status = tags.compile(); !status) return status;
+    return selected;
+  }
   std::unordered_set<std::string> tag_names;
-  for (const Run& run : found) {
-    if (!chosen_runs->contains(run.name())) continue;
+  for (const Run& run : runs) {
     SelectedRun one{run, run.tags()};
     std::erase_if(one.tags, [&](const Tag& tag) { return kind && tag.kind != *kind; });
     for (const Tag& tag : one.tags) tag_names.insert(tag.name);
     selected.push_back(std::move(one));
   }
-  names.assign(tag_names.begin(), tag_names.end());
+  std::vector<std::string> names(tag_names.begin(), tag_names.end());
   std::ranges::sort(names);
   const Result<std::unordered_set<std::string>> chosen_tags = tags.choose(names, missing);
   if (!chosen_tags) return chosen_tags.error();
@@ -94,15 +108,36 @@ Result<Log> open_log(const std::string& directory, const LogOptions& options) {
   return log;
 }
 
-int report_unreadable(const Log& log, const std::vector<SelectedRun>& selected) {
-  int code = kSuccess;
-  for (const std::string& problem : log.problems()) code = fail(problem);
-  for (const SelectedRun& one : selected) {
-    for (const LogFile& file : one.run.files()) {
-      if (!file.error.empty()) code = fail(file.error);
+std::vector<std::string> unreadable(const Log& log, const std::vector<Run>& runs) {
+  std::vector<std::string> all = log.problems();
+  for (const Run& run : runs) {
+    for (LogFile& file : run.files()) {
+      if (!file.error.empty()) all.push_back(std::move(file.error));
     }
   }
+  return all;
+}
+
+int report_unreadable(const Log& log, const std::vector<Run>& runs) {
+  int code = kSuccess;
+  for (const std::string& problem : unreadable(log, runs)) code = fail(problem);
   return code;
+}
+
+std::string damage_text(const Log& log, const std::vector<Run>& runs) {
+  std::uint64_t places = 0;
+  std::string only;  // the run, where it is one alone
+  std::size_t damaged_runs = 0;
+  for (const Run& run : runs) {
+    const std::size_t of_run = run.damage().size();
+    if (of_run == 0) continue;
+    places += of_run;
+    only = run.name();
+    ++damaged_runs;
+  }
+  if (places == 0) return "";
+  const std::string path = damaged_runs == 1 ? run_path(log.directory(), only) : log.directory();
+  return counted(places, "damaged place") + " left out: 'sonde check " + path + "' tells where";
 }
 
 }  // namespace sonde::cli

@@ -26,11 +26,14 @@ class Selector {
   ~Selector();
 
   std::string& pattern() noexcept { return pattern_; }  // for Flags
+  const std::string& pattern() const noexcept { return pattern_; }
 
   enum class Missing : unsigned char { error, fine };
   // The names that are chosen. Where the pattern is none, or nothing matches, the error names the nearest ones; with
   // Missing::fine no match is an empty result.
   Result<std::unordered_set<std::string>> choose(const std::vector<std::string>& names, Missing missing) const;
+  // Fails where the pattern is none, for logs without any name.
+  Status compile() const;
 
  private:
   std::string near(const std::vector<std::string>& names) const;
@@ -38,7 +41,7 @@ class Selector {
   std::string option_;
   std::string what_;
   std::string pattern_;
-  mutable std::unique_ptr<re2::RE2> compiled_;  // at the first choice that is not an exact name
+  mutable std::unique_ptr<re2::RE2> compiled_;  // when it is first needed
 };
 
 struct SelectedRun {
@@ -46,15 +49,22 @@ struct SelectedRun {
   std::vector<Tag> tags;
 };
 
+// By name.
+Result<std::vector<Run>> select_runs(const Log& log, const Selector& runs,
+                                     Selector::Missing missing = Selector::Missing::error);
 // Runs without a chosen tag are left out unless all tags are chosen. Waits for the runs to be read.
-Result<std::vector<SelectedRun>> select(const Log& log, const Selector& runs, const Selector& tags,
+Result<std::vector<SelectedRun>> select(const std::vector<Run>& runs, const Selector& tags,
                                         std::optional<TagKind> kind = {},
                                         Selector::Missing missing = Selector::Missing::error);
 
 // Opens a log and reads all of it, with a progress bar.
 Result<Log> open_log(const std::string& directory, const LogOptions& options = {});
 
-// What could not be read: one sentence each on standard error. Returns kSuccess where there is none, else kError.
-int report_unreadable(const Log& log, const std::vector<SelectedRun>& selected);
+// Directories and files that could not be read, one sentence each.
+std::vector<std::string> unreadable(const Log& log, const std::vector<Run>& runs);
+// The same on standard error. Returns kSuccess where there is none, else kError.
+int report_unreadable(const Log& log, const std::vector<Run>& runs);
+// How many damaged places there are and what tells more; empty where there are none.
+std::string damage_text(const Log& log, const std::vector<Run>& runs);
 
 }  // namespace sonde::cli

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/suggest.h"
 #include "json.h"
 #include "picture.h"
 #include "render/array.h"
@@ -15,7 +16,6 @@
 #include "render/digits.h"
 #include "stats/summary.h"
 #include "subcommand.h"
-#include "suggest.h"
 #include "tensor_file.h"
 #include "terminal.h"
 #include "text.h"
@@ -68,7 +68,7 @@ class Show final : public Subcommand {
     flags.argument(file_, "FILE", "a tensor file: npy, npz, safetensors, png or wav");
     flags.option(tensor_, "--tensor", "NAME", "one tensor of the file, by its name or its number in the list");
     flags.toggle(full_, "--full", "all values, however many");
-    flags.option(picture_.path, "--png", "FILE", "draw the tensor instead of printing its values");
+    flags.path_option(picture_.path, "--png", "FILE", "draw the tensor instead of printing its values");
     flags.choice(picture_.layout, "--layout", {"HW", "HWC", "CHW", "NHW", "NHWC", "NCHW"},
                  "which axis is which in the picture (by the shape)");
     flags.choice(picture_.colors, "--colors", {"auto", "grey", "viridis", "diverging"},

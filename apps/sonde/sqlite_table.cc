@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "interrupt.h"
 #include "json.h"
 #include "output.h"
 #include "tables.h"
@@ -35,6 +36,10 @@ class SqliteTable final : public TableWriter {
     constexpr int kHow = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(aside_.c_str(), &database_, kHow, nullptr) != SQLITE_OK) return failure();
     created_ = true;
+    // The index of a large table takes a while.
+    catch_interrupts();
+    constexpr int kOperations = 100'000;  // some milliseconds
+    sqlite3_progress_handler(database_, kOperations, [](void*) { return interrupted() ? 1 : 0; }, nullptr);
     std::string create = "CREATE TABLE " + table_ + " (run TEXT NOT NULL, tag TEXT NOT NULL";
     std::string insert = "INSERT INTO " + table_ + " VALUES (?, ?";
     for (const Column& column : columns) {
@@ -55,6 +60,7 @@ class SqliteTable final : public TableWriter {
   }
 
   Status row(std::span<const Cell> cells) override {
+    if (Status status = not_interrupted(); !status) return status;
     bind_text(1, run_);
     bind_text(2, tag_);
     int at = 3;
@@ -81,7 +87,7 @@ class SqliteTable final : public TableWriter {
     switch (type) {
       case Cell::Type::integer:
       case Cell::Type::count: return "INTEGER";
-      case Cell::Type::number:
+      case Cell::Type::single:
       case Cell::Type::real:
       case Cell::Type::time: return "REAL";
       case Cell::Type::text:
@@ -97,7 +103,7 @@ class SqliteTable final : public TableWriter {
     switch (cell.type) {
       case Cell::Type::integer: sqlite3_bind_int64(insert_, at, cell.integer); return;
       case Cell::Type::count: sqlite3_bind_int64(insert_, at, signed_count(cell.count)); return;
-      case Cell::Type::number:
+      case Cell::Type::single:
       case Cell::Type::real:
       case Cell::Type::time: sqlite3_bind_double(insert_, at, cell.real); return;
       case Cell::Type::text: return bind_text(at, cell.text);
@@ -110,6 +116,7 @@ class SqliteTable final : public TableWriter {
   }
 
   Status failure() const {
+    if (Status status = not_interrupted(); !status) return status;
     const char* reason = database_ != nullptr ? sqlite3_errmsg(database_) : "there is not enough memory";
     return {Code::io, "cannot write '" + path_ + "': " + reason};
   }

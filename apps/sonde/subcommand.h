@@ -41,6 +41,7 @@ class Flags {
     Target target;
     std::vector<std::string> choices = {};  // empty: anything
     bool required = false;                  // arguments only
+    bool path = false;                      // of a file or folder, which cannot be empty
   };
 
   // Arguments are taken in the order of these calls; `arguments` takes all that are left, at least one.
@@ -58,6 +59,9 @@ class Flags {
   template <class T>
   void option(T& target, std::string name, std::string value, std::string help) {
     options_.push_back({std::move(name), std::move(value), std::move(help), &target});
+  }
+  void path_option(std::string& target, std::string name, std::string value, std::string help) {
+    options_.push_back({std::move(name), std::move(value), std::move(help), &target, {}, false, true});
   }
   void choice(std::string& target, std::string name, std::vector<std::string> choices, std::string help) {
     std::string value;

@@ -1,8 +1,10 @@
 #include "tables.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/utf8.h"
@@ -14,7 +16,11 @@
 namespace sonde::cli {
 namespace {
 
-bool is_float(double value) noexcept { return static_cast<double>(static_cast<float>(value)) == value; }
+bool is_single(double value) noexcept {
+  if (!std::isfinite(value)) return true;
+  return std::abs(value) <= std::numeric_limits<float>::max() &&
+         static_cast<double>(static_cast<float>(value)) == value;
+}
 
 template <class T, class... Format>
 void put_digits(std::string& out, T value, Format... format) {
@@ -29,9 +35,10 @@ void put_field(std::string& out, std::string_view text) {
   out.resize(out.size() - 2);  // what separates it from the empty field, and the line end
 }
 
-std::array<Cell, 3> point_cells(const Scalars& scalars, std::size_t at) noexcept {
+std::array<Cell, 3> point_cells(const ScalarPiece& piece, std::size_t at) noexcept {
+  const Scalars& scalars = *piece.scalars;
   return {Cell::of_integer(scalars.steps[at]), Cell::of_time(scalars.wall_times[at]),
-          Cell::of_number(scalars.values[at])};
+          piece.single ? Cell::of_single(scalars.values[at]) : Cell::of_real(scalars.values[at])};
 }
 
 // What the formats of text have in common.
@@ -55,7 +62,7 @@ class TextTable : public TableWriter {
       make = [this, piece = std::move(piece)](std::string& out) {
         const std::string names = prefix(piece.run, piece.tag);
         out.reserve((piece.end - piece.begin) * (names.size() + 40));
-        for (std::size_t i = piece.begin; i < piece.end; ++i) put_row(out, names, point_cells(*piece.scalars, i));
+        for (std::size_t i = piece.begin; i < piece.end; ++i) put_row(out, names, point_cells(piece, i));
       };
       return true;
     });
@@ -110,7 +117,7 @@ class CsvTable final : public TextTable {
     switch (cell.type) {
       case Cell::Type::integer: return put_digits(out, cell.integer);
       case Cell::Type::count: return put_digits(out, cell.count);
-      case Cell::Type::number:
+      case Cell::Type::single:
       case Cell::Type::real:
       case Cell::Type::time:
         if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
@@ -145,7 +152,7 @@ class JsonLines final : public TextTable {
     switch (cell.type) {
       case Cell::Type::integer: return put_digits(out, cell.integer);
       case Cell::Type::count: return put_digits(out, cell.count);
-      case Cell::Type::number:
+      case Cell::Type::single:
       case Cell::Type::real:
       case Cell::Type::time:
         if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
@@ -163,7 +170,7 @@ class JsonLines final : public TextTable {
 
 void put_finite(std::string& out, Cell::Type type, double value) {
   constexpr double kPlausible = 1e15;  // beyond it a time is no time, and has hundreds of digits
-  if (type == Cell::Type::number && is_float(value)) {
+  if (type == Cell::Type::single) {
     put_digits(out, static_cast<float>(value));
   } else if (type == Cell::Type::time && std::abs(value) < kPlausible && (std::abs(value) > 1e-3 || value == 0)) {
     put_digits(out, value, std::chars_format::fixed);
@@ -172,6 +179,8 @@ void put_finite(std::string& out, Cell::Type type, double value) {
   }
 }
 
+bool all_single(std::span<const double> values) noexcept { return std::ranges::all_of(values, is_single); }
+
 Status TableWriter::rows(const ScalarSource& source) {
   ScalarPiece piece;
   while (true) {
@@ -179,7 +188,7 @@ Status TableWriter::rows(const ScalarSource& source) {
     if (!more || !*more) return more.status();
     series(piece.run, piece.tag);
     for (std::size_t i = piece.begin; i < piece.end; ++i) {
-      if (Status status = row(point_cells(*piece.scalars, i)); !status) return status;
+      if (Status status = row(point_cells(piece, i)); !status) return status;
     }
   }
 }

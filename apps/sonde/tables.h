@@ -20,8 +20,8 @@ struct Cell {
   enum class Type : std::uint8_t {
     integer,
     count,
-    number,  // the shortest text that reads back as the same float where it is one, else as the same double
-    real,    // ... as the same double
+    single,  // exactly a float; the shortest text that reads back as the same one
+    real,    // the shortest text that reads back as the same double
     time,    // the same, seconds since 1970, never with an exponent
     text,
     shape,
@@ -35,14 +35,14 @@ struct Cell {
 
   static Cell of_integer(std::int64_t value) noexcept { return {.type = Type::integer, .integer = value}; }
   static Cell of_count(std::uint64_t value) noexcept { return {.type = Type::count, .count = value}; }
-  static Cell of_number(double value) noexcept { return {.type = Type::number, .real = value}; }
+  static Cell of_single(double value) noexcept { return {.type = Type::single, .real = value}; }
   static Cell of_real(double value) noexcept { return {.type = Type::real, .real = value}; }
   static Cell of_time(double value) noexcept { return {.type = Type::time, .real = value}; }
   static Cell of_text(std::string_view value) noexcept { return {.type = Type::text, .text = value}; }
   static Cell of_shape(const Shape& value) noexcept { return {.type = Type::shape, .shape = &value}; }
 };
 
-// A number of type `number`, `real` or `time`, which is finite.
+// A number of type `single`, `real` or `time`, which is finite.
 void put_finite(std::string& out, Cell::Type type, double value);
 
 struct Column {
@@ -57,7 +57,12 @@ struct ScalarPiece {
   std::shared_ptr<const Scalars> scalars;
   std::size_t begin = 0;
   std::size_t end = 0;
+  // Whether every value of the series is a float or not finite. Decided for all of them at once: two values that differ
+  // must differ as text, and the float next to 0.1 and the double next to it have the same shortest text.
+  bool single = false;
 };
+bool all_single(std::span<const double> values) noexcept;
+
 // Gives the next piece, or false after the last. Called in any thread, one call at a time.
 using ScalarSource = std::function<Result<bool>(ScalarPiece&)>;
 

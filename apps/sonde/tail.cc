@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,16 @@ std::string alarm_text(const Drawing& drawing) {
   return text + " at step " + std::to_string(drawing.non_finite.front().step);
 }
 
+// "NaN x 2, first at step 4" becomes "NaN x 2 at step 4", then "NaN x 2".
+std::string shortened(std::string alarm, std::size_t width) {
+  constexpr std::string_view kFirst = ", first";
+  if (alarm.size() <= width) return alarm;
+  if (const std::size_t at = alarm.find(kFirst); at != std::string::npos) alarm.erase(at, kFirst.size());
+  if (alarm.size() > width) alarm.resize(std::min(alarm.find(" at step"), alarm.size()));
+  if (alarm.size() > width) alarm.resize(width);
+  return alarm;
+}
+
 class Tail final : public Subcommand {
  public:
   Tail()
@@ -131,9 +142,10 @@ class Tail final : public Subcommand {
   };
 
   // A run or tag that is asked for may come later, unless the table is printed only once.
-  Result<std::vector<Series>> all_series(const Log& log) const {
-    Result<std::vector<SelectedRun>> selected =
-        select(log, runs_, tags_, TagKind::scalars, once_ ? Selector::Missing::error : Selector::Missing::fine);
+  Selector::Missing missing() const noexcept { return once_ ? Selector::Missing::error : Selector::Missing::fine; }
+
+  Result<std::vector<Series>> all_series(const std::vector<Run>& runs) const {
+    Result<std::vector<SelectedRun>> selected = select(runs, tags_, TagKind::scalars, missing());
     if (!selected) return selected.error();
     std::vector<Series> all;
     for (SelectedRun& one : *selected) {
@@ -145,10 +157,15 @@ class Tail final : public Subcommand {
   }
 
   int print_once(const Log& log) {
-    const Result<std::vector<Series>> all = all_series(log);
-    if (!all) return fail(all.error());
-    print(all->empty() ? "There are no scalars in '" + directory_ + "'.\n" : table(*all, wide(), ""));
-    return report_unreadable(log, {});
+    const Result<std::vector<Run>> runs = select_runs(log, runs_, missing());
+    if (!runs) return fail(runs.error());
+    const Result<std::vector<Series>> all = all_series(*runs);
+    const bool readable = unreadable(log, *runs).empty();
+    if (all && !all->empty()) print(table(*all, wide(), ""));
+    if (all && all->empty() && readable) print("There are no scalars in '" + harmless(directory_) + "'.\n");
+    if (const std::string damage = damage_text(log, *runs); !damage.empty()) note(damage);
+    const int code = report_unreadable(log, *runs);
+    return all ? code : fail(all.error());
   }
 
   // A pipe has no width: nothing is cut there.
@@ -160,9 +177,11 @@ class Tail final : public Subcommand {
     int lines = 0;  // on the screen, that the next drawing replaces
     while (interrupted == 0) {
       const std::uint64_t begin = monotonic_nanoseconds();
-      Result<std::vector<Series>> all = all_series(log);
+      const Result<std::vector<Run>> runs = select_runs(log, runs_, missing());
+      if (!runs) return fail(runs.error());
+      Result<std::vector<Series>> all = all_series(*runs);
       if (!all) return fail(all.error());
-      const std::string text = screen(log, *std::move(all));
+      const std::string text = screen(problems_text(log, *runs), *std::move(all));
       // Each line is wiped before it is written, and what is left of the last drawing below them.
       std::string out = lines > 0 ? "\x1b[" + std::to_string(lines) + "A\r" : "\r";
       for (char c : text) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
@@ -189,8 +208,20 @@ class Tail final : public Subcommand {
     return now;
   }
 
-  std::string screen(const Log& log, std::vector<Series> all) const {
-    if (all.empty()) return "waiting for scalars in '" + directory_ + "' ...\n";
+  // What is wrong, in sentences that a blank follows.
+  static std::string problems_text(const Log& log, const std::vector<Run>& runs) {
+    std::string text;
+    for (const std::string& problem : unreadable(log, runs)) text += problem + ". ";
+    const std::string damage = damage_text(log, runs);
+    return damage.empty() ? text : text + damage + ". ";
+  }
+
+  std::string screen(const std::string& problems, std::vector<Series> all) const {
+    if (all.empty()) {
+      return fitted(problems + "waiting for scalars in '" + directory_ + "' ...",
+                    static_cast<std::size_t>(terminal_width()) - 1) +
+             "\n";
+    }
     const std::size_t total = all.size();
     const auto room = static_cast<std::size_t>(std::max(terminal_height() - 4, 1));
     if (total > room) {
@@ -204,8 +235,7 @@ class Tail final : public Subcommand {
     }
     std::string footer =
         total > all.size() ? grouped(total - all.size()) + " more: choose with --runs and --tags. " : "";
-    for (const std::string& problem : log.problems()) footer += problem + ". ";
-    return table(all, static_cast<std::size_t>(terminal_width()), footer + "Ctrl-C ends it.");
+    return table(all, static_cast<std::size_t>(terminal_width()), footer + problems + "Ctrl-C ends it.");
   }
 
   static Line line(const Series& series, double now) {
@@ -235,7 +265,7 @@ class Tail final : public Subcommand {
   }
 
   // Columns as wide as their widest entry, and wide enough that they do not jump about from one drawing to the next.
-  // What does not fit is taken from the history, then from the names.
+  // What does not fit is taken from the history and the alarms, then from the names.
   struct Widths {
     std::size_t run = 3, tag = 3, step = 6, value = 8, history = kHistory, rate = 6, age = 6, alarm = 0;
   };
@@ -244,6 +274,7 @@ class Tail final : public Subcommand {
   static Widths measure(const std::vector<Line>& lines, std::size_t width) {
     constexpr std::size_t kShortestHistory = 8;
     constexpr std::size_t kShortestNames = 16;
+    constexpr std::size_t kShortestAlarm = 8;  // "NaN, Inf"
     Widths widths;
     for (const Line& one : lines) {
       widths.run = std::max(widths.run, length(render::printable(one.run)));
@@ -254,10 +285,15 @@ class Tail final : public Subcommand {
       widths.age = std::max(widths.age, one.age.size());
       widths.alarm = std::max(widths.alarm, one.alarm.size());
     }
-    const std::size_t others =
-        widths.step + widths.value + widths.rate + widths.age + 6 * 2 + (widths.alarm > 0 ? widths.alarm + 2 : 0);
-    const std::size_t room = width > others ? width - others : 0;
+    const std::size_t others = widths.step + widths.value + widths.rate + widths.age + 6 * 2;
     const std::size_t names = widths.run + widths.tag;
+    std::size_t room = width > others ? width - others : 0;
+    if (widths.alarm > 0) {
+      const std::size_t used = names + kShortestHistory + 2;
+      const std::size_t shortest = std::min(widths.alarm, kShortestAlarm);
+      widths.alarm = std::clamp(room > used ? room - used : 0, shortest, widths.alarm);
+      room -= std::min(room, widths.alarm + 2);
+    }
     if (names + kHistory > room) {
       widths.history = std::clamp(room > names ? room - names : 0, kShortestHistory, kHistory);
     }
@@ -294,22 +330,38 @@ class Tail final : public Subcommand {
                        "  " + in(padded_left(line.value, widths.value), line.finite ? Style::bold : Style::red) + "  " +
                        in(padded(line.history, widths.history), Style::cyan) + "  " +
                        padded_left(line.rate, widths.rate) + "  " + padded_left(line.age, widths.age);
-    if (!line.alarm.empty()) text += "  " + in(line.alarm, Style::red);
+    if (!line.alarm.empty()) text += "  " + in(shortened(line.alarm, widths.alarm), Style::red);
     return (heading ? styled(text, Style::dim, color_) : text) + "\n";
   }
 
-  // Where each series was left off, by run and tag: steps alone do not tell, since a restart goes back.
-  using Seen = std::map<std::pair<std::string, std::string>, double>;
+  // Where a series was left off. Points are counted in the order written: steps and times alone do not tell, since a
+  // restart goes back, and many points may have the same time.
+  struct Place {
+    std::uint64_t points = 0;  // of the newest history, as the following: what tells that there is something new
+    std::int64_t last_step = 0;
+    double last_time = 0;
+    std::size_t printed = 0;  // of all points
+  };
+  using Seen = std::map<std::pair<std::string, std::string>, Place>;  // by run and tag
 
   int append(const Log& log) const {
     std::signal(SIGINT, interrupt);
     std::signal(SIGTERM, interrupt);
     Seen seen;
+    std::set<std::string> said;  // what is wrong, each once
     std::uint64_t version = log.version();
     while (interrupted == 0) {
       const std::uint64_t begin = monotonic_nanoseconds();
-      const Result<std::vector<Series>> all = all_series(log);
+      const Result<std::vector<Run>> runs = select_runs(log, runs_, missing());
+      if (!runs) return fail(runs.error());
+      const Result<std::vector<Series>> all = all_series(*runs);
       if (!all) return fail(all.error());
+      for (const std::string& problem : unreadable(log, *runs)) {
+        if (said.insert(problem).second) fail(problem);
+      }
+      if (const std::string damage = damage_text(log, *runs); !damage.empty() && said.insert(damage).second) {
+        note(damage);
+      }
       for (const Series& one : *all) append_new(one, seen);
       if (std::fflush(stdout) != 0) return kSuccess;
       version = rest(log, version, begin);
@@ -321,14 +373,17 @@ class Tail final : public Subcommand {
   static void append_new(const Series& series, Seen& seen) {
     constexpr std::size_t kMany = 5;
     const Tag& tag = series.tag;
-    const auto [known, first] = seen.try_emplace({series.run.name(), tag.name}, tag.last_time);
-    if (!first && known->second >= tag.last_time) return;
-    const double since = std::nextafter(first ? tag.last_time : known->second, first ? -HUGE_VAL : HUGE_VAL);
-    const Result<Scalars> points = series.run.scalars(tag.name, {.first_time = since});
-    known->second = tag.last_time;
+    const auto [entry, first] = seen.try_emplace({series.run.name(), tag.name});
+    Place& known = entry->second;
+    if (!first && known.points == tag.points && known.last_step == tag.last_step && known.last_time == tag.last_time) {
+      return;
+    }
+    const Result<Scalars> points = series.run.scalars(tag.name, {}, History::all);
     if (!points || points->size() == 0) return;
     const std::size_t count = points->size();
-    for (std::size_t i = first || count > kMany ? count - 1 : 0; i < count; ++i) {
+    const std::size_t begin = std::min(known.printed, count);  // fewer than before where a file was deleted
+    known = {tag.points, tag.last_step, tag.last_time, count};
+    for (std::size_t i = first || count - begin > kMany ? count - 1 : begin; i < count; ++i) {
       print(time_text(points->wall_times[i]) + "\t" + render::printable(series.run.name()) + "\t" +
             render::printable(tag.name) + "\t" + std::to_string(points->steps[i]) + "\t" +
             value_text(points->values[i]) + "\n");

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "subcommand.h"
+#include "text.h"
 
 namespace sonde::cli {
 namespace {
@@ -13,6 +14,13 @@ namespace {
 std::string_view environment(const char* name) noexcept {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
+}
+
+void say(std::string_view sentence, Style style) {
+  // What was printed so far comes first, also where both streams are one terminal.
+  std::fflush(stdout);
+  const std::string line = styled("sonde:", style, colored(stderr)) + " " + harmless(sentence) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace
@@ -64,13 +72,12 @@ std::string styled(std::string_view text, Style style, bool on) {
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int fail(std::string_view sentence) {
-  // What was printed so far comes first, also where both streams are one terminal.
-  std::fflush(stdout);
-  const std::string line = styled("sonde:", Style::red, colored(stderr)) + " " + std::string(sentence) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  say(sentence, Style::red);
   return kError;
 }
 
 int fail(const Status& status) { return fail(status.message()); }
+
+void note(std::string_view sentence) { say(sentence, Style::yellow); }
 
 }  // namespace sonde::cli

@@ -29,8 +29,11 @@ int terminal_height() noexcept;
 
 void print(std::string_view text);  // on standard output, as it is
 
-// "sonde: <sentence>" on standard error. Returns kError, so that a command can say `return fail(...)`.
+// "sonde: <sentence>" on standard error, with nothing in it that a terminal obeys. Returns kError, so that a command
+// can say `return fail(...)`.
 int fail(std::string_view sentence);
 int fail(const Status& status);
+// The same for what is worth knowing and no failure.
+void note(std::string_view sentence);
 
 }  // namespace sonde::cli

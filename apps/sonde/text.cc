@@ -84,6 +84,20 @@ std::string fitted(std::string_view name, std::size_t width) {
   return text.substr(0, byte_of(head)) + "..." + text.substr(byte_of(length(text) - tail));
 }
 
+std::string harmless(std::string_view text) {
+  // So short that nothing is cut out of a piece, though each of its bytes may become four.
+  constexpr std::size_t kPiece = 24;
+  std::string out;
+  while (!text.empty()) {
+    std::size_t end = std::min(kPiece, text.size());
+    // Not within a character; bytes that are none may be parted anywhere.
+    for (int i = 0; i < 3 && end < text.size() && (text[end] & 0xc0) == 0x80; ++i) ++end;
+    out += render::printable(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
 std::string run_path(const std::string& directory, const std::string& run) {
   return run == "." ? directory : join_path(directory, run);
 }

@@ -28,6 +28,10 @@ std::string padded_left(std::string text, std::size_t width);
 // A name from a file, safe to print, of at most `width` characters: cut in the middle where it is longer.
 std::string fitted(std::string_view name, std::size_t width);
 
+// A path or a sentence with names from files in it, in one line, at full length, with nothing that a terminal obeys:
+// \n, \x1b and the like are spelled out.
+std::string harmless(std::string_view text);
+
 // The run's name as a path below `directory`, which is the directory itself for ".".
 std::string run_path(const std::string& directory, const std::string& run);
 

@@ -12,6 +12,7 @@
 #include "formats/stats_record.h"
 #include "formats/tfevents_decode.h"
 #include "formats/tfrecord.h"
+#include "interrupt.h"
 
 namespace sonde::cli {
 namespace {
@@ -197,6 +198,7 @@ Result<Verdict> verify(const InputFile& file, RecordKind kind, const std::functi
     std::copy(window.begin() + static_cast<std::ptrdiff_t>(done), window.end(), window.begin());
     base += done;
     progress(base);
+    if (Status status = not_interrupted(); !status) return status;
   }
   return verifier.take();
 }

@@ -43,7 +43,7 @@ class Once(Case):
         text = self.output("tail", "logs", "--once")
         self.assertIn("NaN x 2, first at step 4", text)
         self.assertRegex(text, r"(?m)-Inf .*!.* Inf at step 3$")
-        self.assertIn("\x1b[31mNaN x 2, first at step 4", self.on_terminal("tail", "logs", "--once"))
+        self.assertIn("\x1b[31mNaN x 2 at step 4", self.on_terminal("tail", "logs", "--once"))
 
     def test_fits_the_terminal(self):
         with logs.Writer(self.path("logs/" + "run" * 20)) as writer:

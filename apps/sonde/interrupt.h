@@ -1,0 +1,18 @@
+// Ctrl-C and SIGTERM in commands that write something aside: it is removed before they end.
+//
+// Once catch_interrupts() was called, both only set a flag. Loops ask not_interrupted() now and then and end with its
+// error, so that destructors clean up; then main lets the signal end the process, as whoever sent it expects. A second
+// one ends it at once.
+#pragma once
+
+#include "sonde/status.h"
+
+namespace sonde::cli {
+
+void catch_interrupts() noexcept;
+bool interrupted() noexcept;
+Status not_interrupted();
+// Does not return where there was a signal.
+void end_if_interrupted() noexcept;
+
+}  // namespace sonde::cli
