@@ -51,9 +51,9 @@ Result<Output> Output::open(const std::string& path) {
   Output output;
   if (path.empty()) return output;
   if (Status status = writable_as_file(path); !status) return status;
+  catch_interrupts();
   Result<AppendFile> file = AppendFile::create(path_aside(path));
   if (!file) return about_path(file.error(), path);
-  catch_interrupts();
   output.file_ = *std::move(file);
   output.path_ = path;
   return output;

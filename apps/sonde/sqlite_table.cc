@@ -33,11 +33,11 @@ class SqliteTable final : public TableWriter {
   }
 
   Status open(const std::vector<Column>& columns) {
+    catch_interrupts();
     constexpr int kHow = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(aside_.c_str(), &database_, kHow, nullptr) != SQLITE_OK) return failure();
     created_ = true;
     // The index of a large table takes a while.
-    catch_interrupts();
     constexpr int kOperations = 100'000;  // some milliseconds
     sqlite3_progress_handler(database_, kOperations, [](void*) { return interrupted() ? 1 : 0; }, nullptr);
     std::string create = "CREATE TABLE " + table_ + " (run TEXT NOT NULL, tag TEXT NOT NULL";

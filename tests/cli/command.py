@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -31,6 +32,27 @@ class Case(unittest.TestCase):
     def run_sonde(self, *arguments, **environment):
         return subprocess.run([SONDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
                               env={**self.environment, **environment}, text=True, timeout=60)
+
+    def run_unprivileged(self, *arguments):
+        """As somebody who has to have permission: the superuser may look anywhere, and is somebody else here."""
+        user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        command = self.path("sonde")
+        if not os.path.exists(command):
+            shutil.copy(SONDE, command)
+        os.chmod(self.folder, 0o777)
+        return subprocess.run([command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              cwd=self.folder, env={**os.environ, "XDG_CACHE_HOME": "/nonexistent"}, timeout=60,
+                              check=False, **user)
+
+    def interrupt(self, signal, *arguments):
+        """Sends the signal once something was begun beside its place; returns the exit code."""
+        with subprocess.Popen([SONDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                              env=self.environment) as process:
+            while process.poll() is None and not any(".part-" in name for name in os.listdir(self.folder)):
+                pass
+            process.send_signal(signal)
+            process.communicate(timeout=60)
+        return process.returncode
 
     def output(self, *arguments):
         result = self.run_sonde(*arguments)

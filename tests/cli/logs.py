@@ -7,8 +7,8 @@ import shutil
 import struct
 
 from tensorboard.backend.event_processing import event_file_loader
-from tensorboard.compat.proto import event_pb2, summary_pb2
-from tensorboard.summary.writer.record_writer import RecordWriter
+from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, types_pb2
+from tensorboard.summary.writer.record_writer import RecordWriter, masked_crc32c
 from tensorboard.util import tensor_util
 
 GOLDEN = pathlib.Path(os.environ["SONDE_SOURCE_DIR"]) / "tests" / "data"
@@ -62,6 +62,21 @@ def records(content):
     return found
 
 
+def with_payload(content, record, payload):
+    """The file with another payload of the same size in that record, and its checksum."""
+    offset, size = record
+    return (content[:offset + 12] + payload + struct.pack("<I", masked_crc32c(payload)) + content[offset + size:])
+
+
+def damage(path, *numbers):
+    """Flips a bit in the payloads of these records."""
+    content = bytearray(pathlib.Path(path).read_bytes())
+    found = records(content)
+    for number in numbers:
+        content[found[number][0] + 14] ^= 1
+    pathlib.Path(path).write_bytes(content)
+
+
 class Writer:
     """An event file, written as TensorBoard writes them."""
 
@@ -88,6 +103,11 @@ class Writer:
 
     def scalar(self, tag, value, step, wall_time=None):
         self.summary(summary_pb2.Summary.Value(tag=tag, simple_value=value), step, wall_time)
+
+    def double(self, tag, value, step):
+        tensor = tensor_pb2.TensorProto(dtype=types_pb2.DT_DOUBLE, double_val=[value])
+        metadata = summary_pb2.SummaryMetadata(plugin_data={"plugin_name": "scalars"})
+        self.summary(summary_pb2.Summary.Value(tag=tag, metadata=metadata, tensor=tensor), step)
 
     def image(self, tag, encoded, step):
         image = summary_pb2.Summary.Image(height=1, width=1, encoded_image_string=encoded)

@@ -4,15 +4,15 @@ import filecmp
 import os
 import pathlib
 import shutil
+import signal
 import struct
-import subprocess
 import unittest
 
 from tensorboard.compat.proto import summary_pb2, tensor_pb2, types_pb2
 from tensorboard.summary.writer.record_writer import RecordWriter, masked_crc32c
 
 import logs
-from command import SONDE, Case
+from command import Case
 
 EVENTS = "events.out.tfevents.1700000000.host.1.0"
 
@@ -59,9 +59,10 @@ class Sound(Check):
         self.assertTrue(list(pathlib.Path(self.path("demo")).rglob("stats.*.tfrecord")))
         self.assertTrue(self.output("check", "demo").endswith("all sound\n"))
 
-    def test_an_empty_event_file_is(self):
+    def test_an_empty_event_file_is_and_is_named(self):
         self.write("logs/" + EVENTS, b"")
         self.assertEqual(self.json("check", "logs")["records"], 0)
+        self.assertIn(f"\n'logs/{EVENTS}' is empty\nall sound\n", self.output("check", "logs"))
 
     def test_a_single_file_may_be_named(self):
         content, records = self.small_log()
@@ -225,7 +226,31 @@ class Repair(Check):
         os.mkdir(self.path("empty"))
         self.output("check", "logs", "--repair", "empty")
         self.assertEqual(os.listdir(self.path("empty")), [EVENTS])
+        self.assertIn("--repair needs a value", self.error("check", "logs", "--repair", ""))
         self.output("check", "logs", "--repair", "logs-clean")  # begins with the same letters, but is beside it
+
+    def test_goes_on_where_another_file_cannot_be_read(self):
+        content, records = self.small_log()
+        self.write("logs/" + EVENTS, content)
+        self.write("logs/a-secret", b"x")
+        os.chmod(self.write("logs/program", b"y"), 0o755)
+        os.chmod(self.path("logs/a-secret"), 0)
+        result = self.run_unprivileged("check", "logs", "--repair", "clean")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"\Asonde: [^\n]*'logs/a-secret'[^\n]*Permission denied\n\Z")
+        self.assertIn("a copy, without what cannot be read", result.stdout)
+        self.assertEqual(sorted(os.listdir(self.path("clean"))), [EVENTS, "program"])
+        self.assertEqual(self.read("clean/" + EVENTS), content)
+        self.assertEqual(os.stat(self.path("clean/program")).st_mode & 0o777, 0o755)
+
+    def test_leaves_nothing_behind_when_it_is_interrupted(self):
+        content, _ = self.small_log()
+        self.write("logs/" + EVENTS, content)
+        with open(self.path("logs/large"), "wb") as file:
+            file.truncate(1 << 30)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.assertEqual(self.interrupt(number, "check", "logs", "--repair", "clean"), -number)
+            self.assertEqual(os.listdir(self.folder), ["logs"])
 
 
 class Cannot(Check):
@@ -235,6 +260,20 @@ class Cannot(Check):
         self.assertIn("no event or statistics files", self.error("check", "empty"))
         self.write("other", b"something else")
         self.assertIn("'other' is no event or statistics file", self.error("check", "other"))
+
+    def test_send_control_characters_to_the_terminal(self):
+        content, records = self.small_log()
+        name = "logs\x1b[31m\n/run\x9b/" + EVENTS
+        path = self.write(name, content)
+        logs.damage(path, 1)
+        for arguments in (("check", "logs\x1b[31m\n"), ("ls", "logs\x1b[31m\n"), ("export", "logs\x1b[31m\n"),
+                          ("tail", "--once", "logs\x1b[31m\n"), ("ls", "no\x1b]0;x\a\n"), ("no\x1b", ),
+                          ("ls", "logs\x1b[31m\n", "--runs", "run\x9c")):
+            result = self.run_sonde(*arguments)
+            seen = result.stderr + ("" if arguments[0] == "export" else result.stdout)
+            self.assertIn("\\x", seen)
+            self.assertNotRegex(seen, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+            self.assertRegex(result.stderr, r"\A(sonde: [^\n]+\n)*\Z")
 
     def test_follow_links_in_circles(self):
         content, records = self.small_log()
@@ -246,17 +285,11 @@ class Cannot(Check):
         content, _ = self.small_log()
         self.write("logs/open/" + EVENTS, content)
         self.write("logs/closed/" + EVENTS, content)
-        # The superuser may look anywhere, so the command runs as somebody else then.
-        user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-        command = shutil.copy(SONDE, self.path("sonde"))
-        os.chmod(self.folder, 0o755)
         os.chmod(self.path("logs/closed"), 0)
         self.addCleanup(os.chmod, self.path("logs/closed"), 0o755)
 
         def run(*arguments):
-            result = subprocess.run([command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                    cwd=self.folder, env={**os.environ, "XDG_CACHE_HOME": "/nonexistent"}, timeout=60,
-                                    check=False, **user)
+            result = self.run_unprivileged(*arguments)
             self.assertEqual(result.returncode, 2)
             self.assertRegex(result.stderr, r"\Asonde: [^\n]*'[^\n]*closed'[^\n]*Permission denied\n\Z")
             return result.stdout

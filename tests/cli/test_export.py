@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -87,6 +88,39 @@ class Scalars(Export):
                          "run,tag,step,wall_time,value\n"
                          ".,x,1,1700000000.25,0.1\n.,x,2,1700000000,1e-45\n.,x,3,0,16777216\n")
 
+    def test_different_doubles_have_different_texts(self):
+        values = [0.10000000149011612, 0.1, math.nan, 1e300, 0.5]
+        with logs.Writer(self.path("logs")) as writer:
+            for step, value in enumerate(values):
+                writer.double("doubles", value, step)
+                writer.double("floats", 0.10000000149011612, step)
+        for rows in (self.rows("logs"), self.lines("logs")):
+            doubles = [float(row["value"]) for row in rows if row["tag"] == "doubles"]
+            self.assertTrue(all(map(same, doubles, values)), doubles)
+            self.assertEqual({str(row["value"]) for row in rows if row["tag"] == "floats"}, {"0.1"})
+
+    def test_damage_is_mentioned_and_the_rest_is_there(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            for step in range(5):
+                writer.scalar("x", step, step)
+        logs.damage(writer.path, 3)
+        result = self.run_sonde("export", "logs")
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "sonde: 1 damaged place left out: 'sonde check logs/a' tells where\n"))
+        self.assertEqual(len(result.stdout.splitlines()), 5)
+
+    def test_an_interrupted_one_leaves_nothing_behind(self):
+        with logs.Writer(self.path("logs")) as writer:
+            for step in range(60_000):
+                writer.scalar("x", step, step)
+        for file_format, number in itertools.product(("csv", "sqlite"), (signal.SIGINT, signal.SIGTERM)):
+            code = self.interrupt(number, "export", "logs", "--format", file_format, "-o", "out")
+            self.assertIn(code, (0, -number))  # a fast machine may be done before
+            self.assertEqual([name for name in os.listdir(self.folder) if "part" in name], [])
+            self.assertEqual(os.path.exists(self.path("out")), code == 0)
+            if code == 0:
+                os.remove(self.path("out"))
+
     def test_many_points_keep_their_order_on_one_processor_or_all(self):
         with logs.Writer(self.path("logs")) as writer:
             for step in range(40_000):
@@ -166,7 +200,16 @@ class Scalars(Export):
         self.assertIn("is no regular file", self.error("export", folder, "-o", "/dev/null"))
         self.assertIn("csv, jsonl or sqlite", self.error("export", folder, "--format", "html"))
         self.assertIn("there is no audio in", self.error("export", folder, "--kind", "audio", "-o", "out"))
+        self.assertIn("--output needs a value", self.error("export", folder, "-o", ""))
         self.assertEqual(os.listdir(self.folder), ["empty"])
+
+    def test_runs_without_scalars_are_named(self):
+        with logs.Writer(self.path("logs/pictures")) as writer:
+            writer.image("x", b"\x89PNG", 0)
+        with logs.Writer(self.path("logs/train")) as writer:
+            writer.scalar("x", 1, 0)
+        self.assertIn("there are no scalars in run 'pictures' of 'logs', but 'images'",
+                      self.error("export", "logs", "--runs", "pictures"))
 
     def test_a_full_disk_leaves_no_part_of_a_file(self):
         with logs.Writer(self.path("logs")) as writer:
@@ -215,7 +258,7 @@ class Statistics(Export):
         with Script() as script:
             script.open("r", self.path("logs/train"))
             for name in ("dense/out", "ids"):
-                script("define_probe", "r", name, name, Kind.activation, [], Keep.stats, Layout.NHWC,
+                script("define_probe", "r", name, name, Kind.activation, [], Keep.stats | Keep.histogram, Layout.NHWC,
                        ColorMap.automatic, 64, 0, 0)
             for step in range(2):
                 script("begin_step", "r", step)
@@ -244,6 +287,21 @@ class Statistics(Export):
                              ({"float32": "f32", "int32": "i32"}[str(array.dtype)], list(array.shape)))
             for key, value in self.expected(array).items():
                 self.assertTrue(math.isclose(float(row[key]), value, rel_tol=1e-12, abs_tol=1e-12), (key, row, value))
+
+    def test_one_that_cannot_be_decoded_costs_itself_only(self):
+        path = next(pathlib.Path(self.path("logs")).rglob("stats.*.tfrecord"))
+        content = path.read_bytes()
+        sound = self.output("export", "logs", "--kind", "statistics").splitlines()
+        record = logs.records(content)[-1]
+        payload = content[record[0] + 12:record[0] + record[1] - 4]
+        path.write_bytes(logs.with_payload(content, record, payload[:-1] + b"\0"))  # a bin that holds nothing
+        self.assertIn("a histogram cannot be decoded", self.run_sonde("check", "logs").stdout)
+        result = self.run_sonde("export", "logs", "--kind", "statistics")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"(?m)^sonde: left out 1 value that cannot be read, first 'activation/")
+        left = result.stdout.splitlines()
+        self.assertEqual(len(left), len(sound) - 1)
+        self.assertLess(set(left), set(sound))
 
     def test_are_the_same_in_every_format(self):
         rows = self.rows("logs", "--kind", "statistics")
@@ -325,6 +383,19 @@ class Files(Export):
                 writer.image(tag, b"\x89PNG" + run.encode(), 0)
         self.output("export", "logs", "--kind", "images", "-o", "out")
         self.assertEqual(self.files("out"), {"a/b/c/0.png", "a/b/c/0~2.png", "manifest.csv"})
+
+    def test_named_like_the_folders_of_others_are_all_kept(self):
+        deep = "d/" * 3000
+        tags = ["img", "img/1.png", "img/1.png/1.png", "manifest.csv", "1.png", deep, deep + "x", "\u00fc" * 300]
+        with logs.Writer(self.path("logs")) as writer:
+            for tag in tags:
+                writer.image(tag, b"\x89PNG" + tag.encode(), 1)
+        self.output("export", "logs", "--kind", "images", "-o", "out")
+        manifest = {row["tag"]: row["file"] for row in self.manifest("out")}
+        self.assertEqual(set(manifest), set(tags))
+        for tag, file in manifest.items():
+            self.assertEqual(pathlib.Path(self.path("out"), file).read_bytes(), b"\x89PNG" + tag.encode())
+        self.assertEqual((manifest["img"], manifest["img/1.png"]), ("img/1.png", "img/1%2Epng/1.png"))
 
     def test_need_a_new_folder(self):
         folder = str(logs.GOLDEN / "torch")

@@ -51,6 +51,37 @@ class Once(Case):
         for line in self.on_terminal("tail", "logs", "--once", NO_COLOR="1").splitlines():
             self.assertLessEqual(len(line), 80)
 
+    def test_a_long_alarm_leaves_the_names_readable(self):
+        with logs.Writer(self.path("logs/train")) as writer:
+            for step in range(1_000_000, 1_000_100):
+                writer.scalar("validation/loss", float("nan") if step % 2 else float("inf"), step)
+            writer.scalar("accuracy/top-5", 1, 0)
+        lines = self.on_terminal("tail", "logs", "--once", NO_COLOR="1").splitlines()
+        self.assertRegex(lines[1], r"^train  accuracy/top-5 ")
+        self.assertRegex(lines[2], r"^train  validation/loss .* NaN, Inf$")
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertIn("NaN, Inf x 100, first at step 1000000", self.output("tail", "logs", "--once"))
+
+    def test_says_what_is_damaged(self):
+        with logs.Writer(self.path("logs/train")) as writer:
+            for step in range(5):
+                writer.scalar("loss", 1, step)
+        logs.damage(writer.path, 2, 4)
+        result = self.run_sonde("tail", "logs", "--once")
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "sonde: 2 damaged places left out: 'sonde check logs/train' tells where\n"))
+
+    def test_says_what_cannot_be_read(self):
+        with logs.Writer(self.path("logs/train")) as writer:
+            writer.scalar("loss", 1, 0)
+        os.chmod(writer.path, 0)
+        listed = self.run_unprivileged("ls", "logs")
+        for more in ((), ("--tags", "loss")):
+            result = self.run_unprivileged("tail", "logs", "--once", *more)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("Permission denied", result.stderr)
+            self.assertIn(listed.stderr, result.stderr)
+
     def test_chooses_runs_and_tags(self):
         text = self.output("tail", str(logs.GOLDEN / "torch"), "--once", "--runs", "train", "--tags", "loss/.*")
         self.assertEqual([line.split()[1] for line in text.splitlines()[1:]],
@@ -99,6 +130,21 @@ class Live(Case):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), 0)
         self.assertEqual(process.stderr.read(), b"")
+
+    def test_points_with_the_same_time_are_all_appended(self):
+        with logs.Writer(self.path("logs")) as writer:
+            writer.scalar("loss", 0, 0, 1.7e9)
+            process = self.start(subprocess.PIPE, "logs")
+            self.addCleanup(process.stdout.close)
+            output = process.stdout.fileno()
+            self.wait_for(output, r"\tloss\t0\t0\n")
+            for step in range(1, 4):
+                writer.scalar("loss", step, step, 1.7e9)
+                self.assertEqual(self.wait_for(output, r"\n"), f"2023-11-14T22:13:20Z\t.\tloss\t{step}\t{step}\n")
+            writer.scalar("loss", 0.5, 1, 1.6e9)  # a restart, and a clock that went back
+            self.wait_for(output, r"\tloss\t1\t0\.5\n")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_redraws_a_table_on_a_terminal_and_leaves_it_as_it_was(self):
         leader, follower = pty.openpty()
