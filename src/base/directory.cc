@@ -43,7 +43,7 @@ Result<Directory> read_directory(const std::string& path) {
   const int fd = ::dirfd(open.get());
   Directory found;
   struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if (fd < 0 || ::fstat(fd, &info) != 0) return system_error("look at", path, errno);
   found.state.device = info.st_dev;
   found.state.inode = info.st_ino;
   found.state.modified = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;

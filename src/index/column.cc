@@ -288,24 +288,24 @@ Point Column::at(std::size_t index) const noexcept {
   return {step_at(index), time_at(index), value_one(data_[b], index % kBlock, blocks_[b].value_bytes)};
 }
 
-std::size_t Column::unpack(std::size_t index, Points& to) const noexcept {
-  if (index >= blocks_.size()) {
+std::size_t Column::unpack(std::size_t block, Points& to) const noexcept {
+  if (block >= blocks_.size()) {
     std::copy_n(tail_.steps, tail_count_, to.steps);
     std::copy_n(tail_.times, tail_count_, to.times);
     std::copy_n(tail_.values, tail_count_, to.values);
     return tail_count_;
   }
-  const Block& block = blocks_[index];
-  const Places at = places(block, data_[index]);
-  const std::size_t count = block.count;
+  const Block& known = blocks_[block];
+  const Places at = places(known, data_[block]);
+  const std::size_t count = known.count;
   for (std::size_t i = 0; i < count; ++i) {
     to.steps[i] =
-        static_cast<std::int64_t>(block.step_base + i * block.step_slope + unpack_one(at.steps, i, block.step_bits));
+        static_cast<std::int64_t>(known.step_base + i * known.step_slope + unpack_one(at.steps, i, known.step_bits));
   }
   for (std::size_t i = 0; i < count; ++i) {
-    to.times[i] = from_ordered(block.time_base + i * block.time_slope + unpack_one(at.times, i, block.time_bits));
+    to.times[i] = from_ordered(known.time_base + i * known.time_slope + unpack_one(at.times, i, known.time_bits));
   }
-  for (std::size_t i = 0; i < count; ++i) to.values[i] = value_one(at.values, i, block.value_bytes);
+  for (std::size_t i = 0; i < count; ++i) to.values[i] = value_one(at.values, i, known.value_bytes);
   return count;
 }
 

@@ -212,7 +212,7 @@ class Canvas {
         if (pa != pb) return pa < pb;
         return a.stretch != b.stretch ? a.stretch < b.stretch : a.index < b.index;
       };
-      std::sort(std::begin(found), std::end(found), before);
+      std::ranges::sort(found, before);
       const Candidate* previous = nullptr;
       for (const Candidate& candidate : found) {
         if (previous != nullptr && previous->stretch == candidate.stretch && previous->index == candidate.index) {

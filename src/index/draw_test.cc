@@ -129,6 +129,7 @@ RC_GTEST_PROP(DrawProperty, AnswersAnyRangeAsIfTheOtherPointsWereNotThere, ()) {
 
 TEST(Draw, ReportsWhatIsNotFiniteAndDoesNotAverageItAway) {
   std::vector<Point> points;
+  points.reserve(10'000);
   for (int i = 0; i < 10'000; ++i) points.push_back({i, 1.7e9 + i, 1});
   points[5000].value = kNaN;
   points[7000].value = kInfinity;

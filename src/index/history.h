@@ -127,7 +127,8 @@ std::vector<Stretch> newest_history(std::span<const Part<Source>> parts, std::sp
       if (restart.index > 0 && restart.index < source.size()) borders.push_back(restart.index);
     }
     std::ranges::sort(borders);
-    borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+    const auto repeated = std::ranges::unique(borders);
+    borders.erase(repeated.begin(), repeated.end());
     borders.push_back(source.size());
     std::ranges::stable_sort(own, {}, &Restart::index);
 

@@ -78,7 +78,7 @@ inline std::string session_start(std::int64_t step, double time) {
   return file;
 }
 
-inline Log open(const std::string& directory, LogOptions options = {.cache = LogOptions::Cache::off}) {
+inline Log open(const std::string& directory, const LogOptions& options = {.cache = LogOptions::Cache::off}) {
   Result<Log> log = Log::open(directory, options);
   EXPECT_TRUE(log) << log.status().message();
   return *log;

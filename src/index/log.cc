@@ -48,13 +48,14 @@ Result<std::unique_ptr<RawValue>> read_value(const Run& run, const ValueRef& val
 }
 
 // MetaGraphDef { graph_def=2 }
-std::string graph_of_meta_graph(Bytes meta_graph) {
+Result<std::string> graph_of_meta_graph(Bytes meta_graph) {
   try {
     protozero::pbf_reader reader(reinterpret_cast<const char*>(meta_graph.data()), meta_graph.size());
-    while (reader.next(2, protozero::pbf_wire_type::length_delimited)) return reader.get_bytes();
-  } catch (const protozero::exception&) {  // no graph then
+    if (reader.next(2, protozero::pbf_wire_type::length_delimited)) return reader.get_bytes();
+    return std::string();
+  } catch (const protozero::exception& error) {
+    return Status(Code::corrupt, std::string("the graph is not well-formed protobuf: ") + error.what());
   }
-  return {};
 }
 
 }  // namespace

@@ -207,6 +207,7 @@ Result<std::shared_ptr<RunIndex>> LogIndex::run(std::string_view name) const {
   const std::lock_guard lock(mutex_);
   if (const auto found = runs_.find(name); found != runs_.end()) return found->second;
   std::vector<std::string> names;
+  names.reserve(runs_.size());
   for (const auto& [known, run] : runs_) names.push_back(known);
   return Status(Code::not_found,
                 "'" + directory_ + "' has no run '" + std::string(name) + "'" + did_you_mean(name, names));

@@ -19,7 +19,7 @@ namespace {
 template <class Source>
 std::vector<Part<Source>> parts_of(const ByFile<Source>& by_file, const Series& series,
                                    std::span<const std::uint32_t> order) {
-  static const Source kNothing;
+  static const Source nothing;
   std::vector<Part<Source>> parts;
   for (const std::uint32_t file : order) {
     const Source* source = nullptr;
@@ -27,7 +27,7 @@ std::vector<Part<Source>> parts_of(const ByFile<Source>& by_file, const Series& 
       if (entry.file == file) source = &entry.source;
     }
     const bool restarted = std::ranges::find(series.restarts, file, &Restart::file) != series.restarts.end();
-    if (source == nullptr && restarted) source = &kNothing;
+    if (source == nullptr && restarted) source = &nothing;
     if (source != nullptr) parts.push_back({file, source});
   }
   return parts;
@@ -267,6 +267,7 @@ std::vector<Damage> RunIndex::damage() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
   std::vector<Damage> damage;
+  damage.reserve(data_.damage.size());
   for (const FoundDamage& found : data_.damage) {
     damage.push_back({path_of(data_.files[found.file]), found.offset, found.size, found.reason});
   }
