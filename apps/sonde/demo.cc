@@ -13,6 +13,7 @@
 #include "digits/train.h"
 #include "subcommand.h"
 #include "terminal.h"
+#include "text.h"
 
 namespace sonde::cli {
 namespace {
@@ -115,7 +116,8 @@ class Demo final : public Subcommand {
     if (seed_ < 0) return fail("--seed is " + std::to_string(seed_) + ", but must not be negative");
     const std::string wanted = directory_.empty() ? default_directory() : directory_;
     const std::string directory = take_directory(wanted);
-    if (directory != wanted) print(wanted + " holds a run already; this one goes into " + directory + ".\n");
+    if (directory != wanted)
+      print(harmless(wanted + " holds a run already; this one goes into " + directory + ".") + "\n");
 
     ProgressLine line(steps_);
     const auto outcome = digits::train({.directory = directory,
@@ -134,7 +136,7 @@ class Demo final : public Subcommand {
     const auto share = [&](double seconds) { return 100 * seconds / outcome.seconds; };
     print(format("\nThe network reads %s of the digits that it was never shown.\n\n",
                  styled(format("%.1f %%", 100 * outcome.test.accuracy), Style::green, color).c_str()));
-    print(heading("Log   ") + directory +
+    print(heading("Log   ") + harmless(directory) +
           format("   %.1f MB, runs train and test\n", 1e-6 * static_cast<double>(outcome.bytes_written)));
     print(heading("Time  ") +
           format("%.1f s; recording took %.1f %% of it (%.0f ms in calls), its own thread %.1f %% of a core\n",
@@ -143,7 +145,7 @@ class Demo final : public Subcommand {
     if (outcome.dropped > 0) {
       print(heading("Gaps  ") + format("%llu records are missing\n", static_cast<unsigned long long>(outcome.dropped)));
     }
-    print(heading("Look  ") + "tensorboard --logdir " + directory + "\n");
+    print(heading("Look  ") + "tensorboard --logdir " + harmless(directory) + "\n");
     print(kWhatToLookAt);
   }
 

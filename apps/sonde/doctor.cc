@@ -22,6 +22,7 @@
 #include "stats/target.h"
 #include "subcommand.h"
 #include "terminal.h"
+#include "text.h"
 
 namespace sonde::cli {
 namespace {
@@ -222,8 +223,8 @@ class Doctor final : public Subcommand {
     for (const Check& check : checks) width = std::max(width, check.name.size());
     for (const Check& check : checks) {
       print((check.good ? styled("ok  ", Style::green, color) : styled("warn", Style::yellow, color)) + "  " +
-            styled(check.name, Style::bold, color) + std::string(width + 2 - check.name.size(), ' ') + check.text +
-            "\n");
+            styled(check.name, Style::bold, color) + std::string(width + 2 - check.name.size(), ' ') +
+            harmless(check.text) + "\n");
     }
   }
 

@@ -112,9 +112,11 @@ int main(int argc, char** argv) {
     return sonde::cli::fail("there is not enough memory");
   }
   sonde::cli::end_if_interrupted();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  const bool flushed = std::fflush(stdout) == 0;
+  if (!flushed || std::ferror(stdout) != 0) {
     if (errno == EPIPE) return code;  // whoever read it has seen enough
-    return sonde::cli::fail(sonde::cli::standard_output_error(errno));
+    // Of a write that failed before, the reason is no longer known.
+    return sonde::cli::fail(sonde::cli::standard_output_error(flushed ? 0 : errno));
   }
   return code;
 }

@@ -44,7 +44,8 @@ Status move_into_place(const std::string& aside, const std::string& path) {
 }
 
 Status standard_output_error(int error) {
-  return {Code::io, "cannot write to standard output: " + std::generic_category().message(error)};
+  const std::string reason = error == 0 ? "" : ": " + std::generic_category().message(error);
+  return {Code::io, "cannot write to standard output" + reason};
 }
 
 Result<Output> Output::open(const std::string& path) {

@@ -20,7 +20,7 @@ Status about_path(const Status& error, const std::string& path);
 // Puts the complete file or folder in its place.
 Status move_into_place(const std::string& aside, const std::string& path);
 
-// The sentence of a failed write there.
+// The sentence of a failed write there; 0 where the reason is not known.
 Status standard_output_error(int error);
 
 class Output {

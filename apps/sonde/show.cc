@@ -161,7 +161,7 @@ class Show final : public Subcommand {
     if (picture_.path.empty()) return Status::success();
     Result<std::string> drawn = write_picture(view, described.summary.value_or(stats::Summary{}), picture_);
     if (!drawn) return drawn.error();
-    said = *drawn + "\n";
+    said = harmless(*drawn) + "\n";
     return Status::success();
   }
 

@@ -282,10 +282,13 @@ class BadFiles(Case):
         self.assertTrue(self.output("show", "y.data").startswith("y.data i64[3] "))
 
     def test_an_output_that_cannot_be_written_is_an_error(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            result = subprocess.run([SONDE, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("standard output", result.stderr)
+        folder = os.path.join(os.environ["SONDE_SOURCE_DIR"], "tests", "data", "torch")
+        for arguments in (("--help",), ("ls", folder), ("export", folder)):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([SONDE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                        env=self.environment)
+            self.assertEqual((result.returncode, result.stderr),
+                             (2, "sonde: cannot write to standard output: No space left on device\n"))
 
 
 class Doctor(Case):
