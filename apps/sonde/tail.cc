@@ -161,7 +161,7 @@ class Tail final : public Subcommand {
     if (!runs) return fail(runs.error());
     const Result<std::vector<Series>> all = all_series(*runs);
     const bool readable = unreadable(log, *runs).empty();
-    if (all && !all->empty()) print(table(*all, wide(), ""));
+    if (all && !all->empty()) print(table(*all, wide()));
     if (all && all->empty() && readable) print("There are no scalars in '" + harmless(directory_) + "'.\n");
     if (const std::string damage = damage_text(log, *runs); !damage.empty()) note(damage);
     const int code = report_unreadable(log, *runs);
@@ -181,7 +181,7 @@ class Tail final : public Subcommand {
       if (!runs) return fail(runs.error());
       Result<std::vector<Series>> all = all_series(*runs);
       if (!all) return fail(all.error());
-      const std::string text = screen(problems_text(log, *runs), *std::move(all));
+      const std::string text = screen(problems(log, *runs), *std::move(all));
       // Each line is wiped before it is written, and what is left of the last drawing below them.
       std::string out = lines > 0 ? "\x1b[" + std::to_string(lines) + "A\r" : "\r";
       for (char c : text) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
@@ -208,22 +208,31 @@ class Tail final : public Subcommand {
     return now;
   }
 
-  // What is wrong, in sentences that a blank follows.
-  static std::string problems_text(const Log& log, const std::vector<Run>& runs) {
-    std::string text;
-    for (const std::string& problem : unreadable(log, runs)) text += problem + ". ";
-    const std::string damage = damage_text(log, runs);
-    return damage.empty() ? text : text + damage + ". ";
+  // What is wrong, one sentence each.
+  static std::vector<std::string> problems(const Log& log, const std::vector<Run>& runs) {
+    std::vector<std::string> all = unreadable(log, runs);
+    if (std::string damage = damage_text(log, runs); !damage.empty()) all.push_back(std::move(damage));
+    return all;
   }
 
-  std::string screen(const std::string& problems, std::vector<Series> all) const {
-    if (all.empty()) {
-      return fitted(problems + "waiting for scalars in '" + directory_ + "' ...",
-                    static_cast<std::size_t>(terminal_width()) - 1) +
-             "\n";
+  // A line for each of the first ones.
+  std::string problem_lines(const std::vector<std::string>& problems) const {
+    const auto width = static_cast<std::size_t>(terminal_width());
+    std::string text;
+    for (std::size_t i = 0; i < std::min(problems.size(), kProblems); ++i) {
+      const bool more = i + 1 == kProblems && problems.size() > kProblems;
+      const std::string what = more ? counted(problems.size() - i, "more problem") + ": see 'sonde ls'" : problems[i];
+      text += styled(fitted(what, width - 1), Style::yellow, color_) + "\n";
     }
+    return text;
+  }
+  static constexpr std::size_t kProblems = 3;  // lines
+
+  std::string screen(const std::vector<std::string>& problems, std::vector<Series> all) const {
+    if (all.empty()) return problem_lines(problems) + "waiting for scalars in '" + harmless(directory_) + "' ...\n";
     const std::size_t total = all.size();
-    const auto room = static_cast<std::size_t>(std::max(terminal_height() - 4, 1));
+    const auto others = static_cast<int>(4 + std::min(problems.size(), kProblems));
+    const auto room = static_cast<std::size_t>(std::max(terminal_height() - others, 1));
     if (total > room) {
       // The newest ones, in the order of their names as before.
       std::vector<double> times;
@@ -233,9 +242,11 @@ class Tail final : public Subcommand {
       std::erase_if(all, [&](const Series& one) { return one.tag.last_time < oldest; });
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(std::min(room, all.size())), all.end());
     }
-    std::string footer =
+    const auto width = static_cast<std::size_t>(terminal_width());
+    const std::string more =
         total > all.size() ? grouped(total - all.size()) + " more: choose with --runs and --tags. " : "";
-    return table(all, static_cast<std::size_t>(terminal_width()), footer + problems + "Ctrl-C ends it.");
+    return table(all, width) + problem_lines(problems) +
+           styled(fitted(more + "Ctrl-C ends it.", width - 1), Style::dim, color_) + "\n";
   }
 
   static Line line(const Series& series, double now) {
@@ -305,7 +316,7 @@ class Tail final : public Subcommand {
     return widths;
   }
 
-  std::string table(const std::vector<Series>& all, std::size_t width, const std::string& footer) const {
+  std::string table(const std::vector<Series>& all, std::size_t width) const {
     const double now = wall_seconds();
     std::vector<Line> lines = {{.run = "run",
                                 .tag = "tag",
@@ -320,7 +331,7 @@ class Tail final : public Subcommand {
     for (std::size_t i = 1; i < lines.size(); ++i) draw(all[i - 1], widths.history, lines[i]);
     std::string out;
     for (const Line& one : lines) out += line_text(one, widths, &one == lines.data());
-    return footer.empty() ? out : out + styled(fitted(footer, width - 1), Style::dim, color_) + "\n";
+    return out;
   }
 
   std::string line_text(const Line& line, const Widths& widths, bool heading) const {
@@ -356,11 +367,8 @@ class Tail final : public Subcommand {
       if (!runs) return fail(runs.error());
       const Result<std::vector<Series>> all = all_series(*runs);
       if (!all) return fail(all.error());
-      for (const std::string& problem : unreadable(log, *runs)) {
-        if (said.insert(problem).second) fail(problem);
-      }
-      if (const std::string damage = damage_text(log, *runs); !damage.empty() && said.insert(damage).second) {
-        note(damage);
+      for (const std::string& problem : problems(log, *runs)) {
+        if (said.insert(problem).second) note(problem);
       }
       for (const Series& one : *all) append_new(one, seen);
       if (std::fflush(stdout) != 0) return kSuccess;

@@ -161,6 +161,21 @@ class Live(Case):
         self.wait_for(leader, r"\x1b\[\?25h")
         self.assertEqual(process.wait(PATIENCE), 0)
 
+    def test_says_what_is_damaged(self):
+        with logs.Writer(self.path("logs/train")) as writer:
+            for step in range(5):
+                writer.scalar("loss", 1, step)
+        logs.damage(writer.path, 2)
+        sentence = "1 damaged place left out: 'sonde check logs/train' tells where"
+        leader, follower = pty.openpty()
+        self.addCleanup(os.close, leader)
+        self.start(follower, "logs")
+        os.close(follower)
+        self.assertIn(sentence, self.wait_for(leader, "Ctrl-C ends it"))
+        process = self.start(subprocess.PIPE, "logs")
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(self.wait_for(process.stderr.fileno(), r"\n"), f"sonde: {sentence}\n")
+
     def test_waits_for_the_first_run(self):
         leader, follower = pty.openpty()
         self.addCleanup(os.close, leader)
