@@ -189,8 +189,9 @@ TEST(BadInput, WhatMayNotBeReadIsNamedAndTheRestIsRead) {
   append(dir / "closed/" + std::string(kEvents), version());
   append(dir / "r/events.out.tfevents.1", version() + scalar("loss", 0, 0));
   append(dir / "r/events.out.tfevents.2", version());
-  std::filesystem::permissions(dir.path(), std::filesystem::perms::owner_all | std::filesystem::perms::others_read |
-                                               std::filesystem::perms::others_exec);
+  using std::filesystem::perms;
+  std::filesystem::permissions(
+      dir.path(), perms::owner_all | perms::group_read | perms::group_exec | perms::others_read | perms::others_exec);
   std::filesystem::permissions(dir / "closed", std::filesystem::perms::none);
   std::filesystem::permissions(dir / "r/events.out.tfevents.2", std::filesystem::perms::none);
   {

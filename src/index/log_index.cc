@@ -55,13 +55,13 @@ Status LogIndex::start() {
     if (Result<Watch> watch = Watch::create()) watch_.emplace(std::move(*watch));
   }
   watch_complete_ = watch_.has_value();
-  find_all_runs();
   const int count = options_.threads > 0 ? options_.threads : std::min(8, processor_count());
   for (int i = 0; i < count; ++i) {
     Result<Thread> thread = Thread::start("sonde-read", [this] { work(); });
     if (!thread) return thread.error();
     threads_.push_back(std::move(*thread));
   }
+  find_all_runs();  // the readers have begun with the first ones
   if (live) {
     Result<Thread> thread = Thread::start("sonde-follow", [this] { follow(); });
     if (!thread) return thread.error();
@@ -76,6 +76,8 @@ LogIndex::~LogIndex() {
     stopping_ = true;
     queue_.clear();
   }
+  work_.notify_all();
+  rest_.notify_all();
   news_.notify_all();
   if (watch_) watch_->wake();
   threads_.clear();  // joins
@@ -90,31 +92,34 @@ std::string LogIndex::path_of(const std::string& name) const {
   return name.empty() || name == "." ? directory_ : join_path(directory_, name);
 }
 
-void LogIndex::add_run(const std::string& name) {
+void LogIndex::add_run(const std::string& name, std::vector<RunFile> files) {
   const std::string shown = name.empty() ? "." : name;
   const std::lock_guard lock(mutex_);
   if (runs_.contains(shown)) return;
   const std::string real = name.empty() ? real_directory_ : join_path(real_directory_, name);
   const std::string cache = cache_directory_.empty() ? "" : cache_file(cache_directory_, real);
-  auto run = std::make_shared<RunIndex>(shown, path_of(name), cache);
+  auto run = std::make_shared<RunIndex>(shown, path_of(name), cache, std::move(files));
   runs_.emplace(shown, run);
   queue_.push_back(std::move(run));
-  news_.notify_all();
+  work_.notify_one();
 }
 
 // Looks at a directory and all below it. Links are followed, but not into a directory on the way to them; and what
 // many links lead to is listed under each of them, but looked into once, or links across a tree would multiply.
 Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& walk) {
   const std::string path = path_of(name);
-  const Result<FileState> state = file_state(path);
-  if (!state) return state.error();
-  const Place here = {state->device, state->inode};
-  if (std::ranges::find(walk.above, here) != walk.above.end()) return Status::success();
+  if (through_link) {
+    const Result<FileState> state = file_state(path);
+    if (!state) return state.error();
+    const Place there = {state->device, state->inode};
+    if (std::ranges::find(walk.above, there) != walk.above.end()) return Status::success();
+  }
   // Watched before it is listed: what comes in between is then told.
   if (watch_ && watch_->add(path).code() == Code::exhausted) watch_complete_ = false;
   const Result<Directory> listed = read_directory(path);
   if (!listed) return listed.error();
-  if (!run_files(*listed).empty()) add_run(name);
+  const Place here = {listed->state.device, listed->state.inode};
+  if (std::vector<RunFile> files = run_files(*listed); !files.empty()) add_run(name, std::move(files));
   if (through_link && !walk.linked.insert(here).second) return Status::success();
   walk.above.push_back(here);
   for (const DirectoryEntry& entry : listed->entries) {
@@ -155,14 +160,14 @@ void LogIndex::find_all_runs() {
 void LogIndex::queue(const std::shared_ptr<RunIndex>& run) {
   const std::lock_guard lock(mutex_);
   if (std::ranges::find(queue_, run) == queue_.end()) queue_.push_back(run);
-  news_.notify_all();
+  work_.notify_one();
 }
 
 void LogIndex::work() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (queue_.empty()) {
-      news_.wait(lock);
+      work_.wait(lock);
       continue;
     }
     const std::shared_ptr<RunIndex> run = std::move(queue_.front());
@@ -179,14 +184,17 @@ void LogIndex::work() {
     } else if (const auto at = runs_.find(run->name()); at != runs_.end() && at->second == run) {
       runs_.erase(at);
     }
-    if (news || !alive) version_.fetch_add(1, std::memory_order_release);
-    news_.notify_all();
+    if (news || !alive) {
+      version_.fetch_add(1, std::memory_order_release);
+      news_.notify_all();
+    }
+    if (queue_.empty() && reading_.empty()) rest_.notify_all();
   }
 }
 
 void LogIndex::wait() const {
   std::unique_lock lock(mutex_);
-  news_.wait(lock, [&] { return stopping_ || (queue_.empty() && reading_.empty()); });
+  rest_.wait(lock, [&] { return stopping_ || (queue_.empty() && reading_.empty()); });
 }
 
 void LogIndex::refresh() {

@@ -17,6 +17,7 @@
 
 #include "base/thread.h"
 #include "base/watch.h"
+#include "index/run_files.h"
 #include "index/run_index.h"
 #include "sonde/log.h"
 
@@ -53,7 +54,7 @@ class LogIndex {
   Status find_runs(const std::string& name, bool through_link, Walk& walk);
   void find_runs_below(const std::string& name);
   void find_all_runs();
-  void add_run(const std::string& name);
+  void add_run(const std::string& name, std::vector<RunFile> files);
   std::string path_of(const std::string& name) const;
 
   // Reading.
@@ -70,7 +71,9 @@ class LogIndex {
   const LogOptions options_;
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable news_;  // for everything: work, results, the end
+  std::condition_variable work_;          // for the readers: something is in the queue
+  mutable std::condition_variable rest_;  // the queue is empty, and nobody reads
+  mutable std::condition_variable news_;  // the version has changed
   std::map<std::string, std::shared_ptr<RunIndex>, std::less<>> runs_;
   std::deque<std::shared_ptr<RunIndex>> queue_;
   std::vector<const RunIndex*> reading_;

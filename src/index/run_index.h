@@ -16,14 +16,16 @@
 
 #include "base/input_file.h"
 #include "index/run_data.h"
+#include "index/run_files.h"
 #include "sonde/log.h"
 
 namespace sonde::index {
 
 class RunIndex {
  public:
-  // Nothing is read yet. `cache_path` is empty where nothing is to be remembered.
-  RunIndex(std::string name, std::string directory, std::string cache_path);
+  // Nothing is read yet. `cache_path` is empty where nothing is to be remembered; `files` are what somebody has just
+  // found in the directory, if so.
+  RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files = {});
 
   const std::string& name() const noexcept { return name_; }
   const std::string& directory() const noexcept { return directory_; }
@@ -80,6 +82,7 @@ class RunIndex {
   std::mutex updating_;  // taken before data_mutex_
   mutable std::shared_mutex data_mutex_;
   RunData data_;
+  std::vector<RunFile> just_found_;   // until the first update
   bool restored_ = false;             // the cache was looked at
   std::uint64_t not_remembered_ = 0;  // bytes read since the cache was written
 

@@ -43,8 +43,15 @@ struct Selected {
 template <class Source>
 std::vector<Selected<Source>> select(const ByFile<Source>& by_file, const Series& series,
                                      std::span<const std::uint32_t> order, History history) {
-  const std::vector<Part<Source>> parts = parts_of(by_file, series, order);
   std::vector<Selected<Source>> selected;
+  if (by_file.entries().size() == 1 && series.restarts.empty()) {  // as nearly always
+    const Source& source = by_file.entries().front().source;
+    if (source.breaks().empty()) {
+      if (source.size() > 0) selected.push_back({&source, 0, source.size()});
+      return selected;
+    }
+  }
+  const std::vector<Part<Source>> parts = parts_of(by_file, series, order);
   if (history == History::all) {
     for (const Part<Source>& part : parts) selected.push_back({part.source, 0, part.source->size()});
     return selected;
