@@ -141,6 +141,7 @@ bool get_series(ByteReader& from, RunData& run, const std::shared_ptr<const void
     restart.index = from.varint();
     restart.step = from.zigzag();
     restart.time = from.get<double>();
+    if (restart.file >= run.files.size()) return false;
     series.restarts.push_back(restart);
   }
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sonde::index {
@@ -114,23 +115,24 @@ class Newest {
 // Parts in the order of the files; restarts in any order.
 template <class Source>
 std::vector<Stretch> newest_history(std::span<const Part<Source>> parts, std::span<const Restart> restarts) {
+  const auto place = [](const Restart& restart) { return std::pair(restart.file, restart.index); };
+  std::vector<Restart> sorted(restarts.begin(), restarts.end());
+  std::ranges::stable_sort(sorted, {}, place);
+
   detail::Newest<Source> newest(parts);
   std::vector<std::size_t> borders;
   for (std::size_t number = 0; number < parts.size(); ++number) {
     const Source& source = *parts[number].source;
+    const auto own = std::ranges::equal_range(sorted, parts[number].file, {}, &Restart::file);
     const auto breaks = source.breaks();
     borders.assign(breaks.begin(), breaks.end());
-    std::vector<Restart> own;
-    for (const Restart& restart : restarts) {
-      if (restart.file != parts[number].file) continue;
-      own.push_back(restart);
+    for (const Restart& restart : own) {
       if (restart.index > 0 && restart.index < source.size()) borders.push_back(restart.index);
     }
     std::ranges::sort(borders);
     const auto repeated = std::ranges::unique(borders);
     borders.erase(repeated.begin(), repeated.end());
     borders.push_back(source.size());
-    std::ranges::stable_sort(own, {}, &Restart::index);
 
     auto restart = own.begin();
     std::size_t begin = 0;

@@ -20,15 +20,12 @@ template <class Source>
 std::vector<Part<Source>> parts_of(const ByFile<Source>& by_file, const Series& series,
                                    std::span<const std::uint32_t> order) {
   static const Source nothing;
+  std::vector<const Source*> sources(order.size());  // by number of the file
+  for (const Restart& restart : series.restarts) sources[restart.file] = &nothing;
+  for (const auto& entry : by_file.entries()) sources[entry.file] = &entry.source;
   std::vector<Part<Source>> parts;
   for (const std::uint32_t file : order) {
-    const Source* source = nullptr;
-    for (const auto& entry : by_file.entries()) {
-      if (entry.file == file) source = &entry.source;
-    }
-    const bool restarted = std::ranges::find(series.restarts, file, &Restart::file) != series.restarts.end();
-    if (source == nullptr && restarted) source = &nothing;
-    if (source != nullptr) parts.push_back({file, source});
+    if (sources[file] != nullptr) parts.push_back({file, sources[file]});
   }
   return parts;
 }
