@@ -140,6 +140,7 @@ class Export final : public Subcommand {
 
   void setup(Flags& flags) override {
     std::vector<std::string> kinds;
+    kinds.reserve(std::size(kKinds));
     for (const ExportKind& kind : kKinds) kinds.emplace_back(kind.name);
     flags.argument(directory_, "LOGDIR", "a directory with runs");
     flags.choice(kind_, "--kind", std::move(kinds), "what to export (scalars)");
@@ -212,6 +213,7 @@ class Export final : public Subcommand {
     std::string text = std::string(uncountable ? "there is no " : "there are no ") + std::string(kind.name) + " in ";
     if (!runs_.pattern().empty()) {
       std::vector<std::string> names;
+      names.reserve(runs.size());
       for (const Run& run : runs) names.push_back(run.name());
       text += (names.size() == 1 ? "run " : "runs ") + listed(names) + " of ";
     }

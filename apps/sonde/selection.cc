@@ -20,7 +20,7 @@ Selector::~Selector() = default;
 
 // The end of a sentence.
 std::string Selector::near(const std::vector<std::string>& names) const {
-  const std::string hint = did_you_mean(pattern_, names);
+  std::string hint = did_you_mean(pattern_, names);
   if (!hint.empty() || names.empty()) return hint;
   return std::string(names.size() == 1 ? "; there is " : "; there are ") + listed(names);
 }

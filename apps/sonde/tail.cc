@@ -236,6 +236,7 @@ class Tail final : public Subcommand {
     if (total > room) {
       // The newest ones, in the order of their names as before.
       std::vector<double> times;
+      times.reserve(total);
       for (const Series& one : all) times.push_back(one.tag.last_time);
       std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(room - 1), std::greater());
       const double oldest = times[room - 1];
