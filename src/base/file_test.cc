@@ -16,12 +16,14 @@ namespace {
 using ::testing::HasSubstr;
 
 class FileTest : public ::testing::Test {
- protected:
+ public:
   FileTest() {
     std::string name = (std::filesystem::temp_directory_path() / "sonde-file-XXXXXX").string();
     dir_ = ::mkdtemp(name.data());
   }
   ~FileTest() override { std::filesystem::remove_all(dir_); }
+
+ protected:
   std::string path(std::string_view name) const { return join_path(dir_, name); }
   std::string dir_;
 };

@@ -54,6 +54,7 @@ inline Tensor random_tensor(std::mt19937& random, DType dtype, const Shape& shap
 
 inline std::vector<DType> all_dtypes() {
   std::vector<DType> dtypes;
+  dtypes.reserve(kDTypeCount);
   for (int i = 0; i < kDTypeCount; ++i) dtypes.push_back(static_cast<DType>(i));
   return dtypes;
 }
