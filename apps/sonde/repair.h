@@ -29,7 +29,7 @@ class CleanCopy {
   Status finish();
 
  private:
-  // Where the file comes to lie for now, its folder made.
+  // Where the file is written until finish() renames everything; its folder is made.
   Result<std::string> place(const TreeFile& file) const;
 
   std::string out_;

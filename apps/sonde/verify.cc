@@ -12,6 +12,7 @@
 #include "formats/stats_record.h"
 #include "formats/tfevents_decode.h"
 #include "formats/tfrecord.h"
+#include "index/run_files.h"
 #include "interrupt.h"
 
 namespace sonde::cli {
@@ -166,8 +167,9 @@ class Verifier {
 }  // namespace
 
 RecordKind record_kind(const std::string& file_name) {
-  if (file_name.starts_with("stats.") && file_name.ends_with(".tfrecord")) return RecordKind::statistics;
-  return file_name.find("tfevents") != std::string::npos ? RecordKind::events : RecordKind::none;
+  const auto type = index::type_of_file(file_name);
+  if (!type) return RecordKind::none;
+  return *type == index::SourceFile::Type::events ? RecordKind::events : RecordKind::statistics;
 }
 
 Result<Tree> walk(const std::string& directory) {

@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "base/bytes.h"
 #include "base/file.h"
@@ -26,7 +25,7 @@ bool tells_of_changes(const std::string& path) noexcept {
   return std::ranges::find(kRemote, static_cast<std::uint32_t>(info.f_type)) == kRemote.end();
 }
 
-Result<Watch> Watch::create() {
+Result<std::unique_ptr<Watch>> Watch::create() {
   const int notify = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (notify < 0) return system_error("watch", "directories", errno);
   const int wake = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -35,22 +34,18 @@ Result<Watch> Watch::create() {
     ::close(notify);
     return system_error("watch", "directories", error);
   }
-  return Watch(notify, wake);
+  return std::unique_ptr<Watch>(new Watch(notify, wake));
 }
 
-Watch::Watch(Watch&& other) noexcept
-    : notify_(std::exchange(other.notify_, -1)),
-      wake_(std::exchange(other.wake_, -1)),
-      directories_(std::move(other.directories_)) {}
-
 Watch::~Watch() {
-  if (notify_ >= 0) ::close(notify_);
-  if (wake_ >= 0) ::close(wake_);
+  ::close(notify_);
+  ::close(wake_);
 }
 
 Status Watch::add(const std::string& directory) {
   constexpr std::uint32_t kMask = IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF |
                                   IN_MOVE_SELF | IN_ATTRIB | IN_ONLYDIR;
+  const std::lock_guard lock(mutex_);  // before the system can tell of it
   const int id = ::inotify_add_watch(notify_, directory.c_str(), kMask);
   if (id < 0) {
     if (errno == ENOSPC || errno == ENOMEM) {
@@ -65,6 +60,7 @@ Status Watch::add(const std::string& directory) {
 
 void Watch::take_events(Changes& changes) {
   alignas(inotify_event) std::array<char, 1 << 16> buffer;
+  const std::lock_guard lock(mutex_);
   for (;;) {
     const ssize_t got = ::read(notify_, buffer.data(), buffer.size());
     if (got <= 0) return;

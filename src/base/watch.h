@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,12 +16,12 @@ namespace sonde {
 // Whether the system tells of changes that other machines make there: not on network file systems.
 bool tells_of_changes(const std::string& path) noexcept;
 
-// Not safe for several threads at once, but for wake().
+// One thread waits; any may add and wake.
 class Watch {
  public:
-  static Result<Watch> create();
-  Watch(Watch&& other) noexcept;
-  Watch& operator=(Watch&&) = delete;
+  static Result<std::unique_ptr<Watch>> create();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
   ~Watch();
 
   // Fails with Code::exhausted where the user's limit is reached: then changes there are not told. A directory may be
@@ -44,6 +46,7 @@ class Watch {
   void take_events(Changes& changes);
   int notify_ = -1;
   int wake_ = -1;
+  std::mutex mutex_;                                               // of the following
   std::unordered_map<int, std::vector<std::string>> directories_;  // by the number that the system gives
 };
 

@@ -158,6 +158,7 @@ class Definitions {
   void add(Definition definition);  // the last one of an id counts
   const Definition* find(std::uint32_t id) const noexcept;
   std::string name(std::uint32_t id) const;
+  const std::map<std::uint32_t, Definition>& all() const noexcept { return by_id_; }
 
  private:
   std::map<std::uint32_t, Definition> by_id_;

@@ -46,9 +46,7 @@ void put_file(std::string& out, const SourceFile& file) {
   put(out, file.guard.head);
   put(out, file.guard.tail);
   std::string definitions;  // as they stand in a statistics file
-  for (const std::uint32_t id : file.definition_ids) {
-    if (const auto* definition = file.definitions.find(id)) stats_record::put_definition(definitions, *definition);
-  }
+  for (const auto& [id, definition] : file.definitions.all()) stats_record::put_definition(definitions, definition);
   put_text(out, definitions);
 }
 
@@ -68,7 +66,6 @@ bool get_file(ByteReader& from, SourceFile& file) {
     auto record = stats_record::decode_record(definitions.payload());
     auto* definition = record ? std::get_if<stats_record::Definition>(&*record) : nullptr;
     if (definition == nullptr) return false;
-    file.definition_ids.push_back(definition->id);
     file.definitions.add(std::move(*definition));
   }
   return from.ok();

@@ -122,6 +122,16 @@ TEST(Follow, ALinkThatLeadsInCirclesInventsNoRuns) {
   EXPECT_EQ(names, (std::vector<std::string>{"new", "sub", "sub/deep"}));
 }
 
+TEST(Follow, MayBeRefreshedMeanwhile) {
+  TempDir dir;
+  Log log = open(dir.path(), live());
+  for (int i = 0; i < 20; ++i) {
+    append(dir / "run" + std::to_string(i) + "/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+    log.refresh();
+    EXPECT_EQ(points(log, "run" + std::to_string(i), "loss"), 1U);
+  }
+}
+
 TEST(Follow, PollsWhereTheSystemDoesNotTell) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
@@ -171,8 +181,9 @@ TEST(Follow, ManyMayAskWhileItGrows) {
 
 TEST(Watch, TellsOnceOfManyChangesInADirectory) {
   TempDir dir;
-  Result<Watch> watch = Watch::create();
-  ASSERT_TRUE(watch);
+  const auto created = Watch::create();
+  ASSERT_TRUE(created);
+  Watch* const watch = created->get();
   ASSERT_TRUE(watch->add(dir.path()));
   for (int i = 0; i < 100; ++i) append(dir / "file", "x");
   const Watch::Changes changes = watch->wait(seconds(10));
@@ -188,8 +199,9 @@ TEST(Watch, TellsForEveryPathOfADirectory) {
   TempDir dir;
   std::filesystem::create_directory(dir / "real");
   std::filesystem::create_directory_symlink(dir / "real", dir / "link");
-  Result<Watch> watch = Watch::create();
-  ASSERT_TRUE(watch);
+  const auto created = Watch::create();
+  ASSERT_TRUE(created);
+  Watch* const watch = created->get();
   ASSERT_TRUE(watch->add(dir / "real"));
   ASSERT_TRUE(watch->add(dir / "link"));
   append(dir / "real/file", "x");

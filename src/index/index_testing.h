@@ -1,4 +1,4 @@
-// For the tests of this room: a directory that vanishes, and event files written piece by piece.
+// For the tests of this room: event files written piece by piece.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,31 +11,13 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/temp_dir_testing.h"
 #include "formats/tfevents.h"
 #include "formats/tfrecord.h"
 #include "formats/wire.h"
 #include "sonde/log.h"
 
 namespace sonde::index {
-
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "sonde-test-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(std::string_view name) const { return join_path(path_, name); }
-
- private:
-  std::string path_;
-};
 
 // Appends to a file, making it and its directory where they are missing.
 inline void append(const std::string& path, std::string_view bytes) {

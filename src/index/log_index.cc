@@ -52,9 +52,9 @@ Status LogIndex::start() {
   if (!cache_directory_.empty() && !make_private_directory(cache_directory_)) cache_directory_.clear();
   const bool live = options_.follow == LogOptions::Follow::live;
   if (live && options_.watch == LogOptions::Watch::automatic && tells_of_changes(directory_)) {
-    if (Result<Watch> watch = Watch::create()) watch_.emplace(std::move(*watch));
+    if (auto watch = Watch::create()) watch_ = std::move(*watch);
   }
-  watch_complete_ = watch_.has_value();
+  watch_complete_ = watch_ != nullptr;
   const int count = options_.threads > 0 ? options_.threads : std::min(8, processor_count());
   for (int i = 0; i < count; ++i) {
     Result<Thread> thread = Thread::start("sonde-read", [this] { work(); });

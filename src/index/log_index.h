@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -81,9 +80,9 @@ class LogIndex {
   bool stopping_ = false;
 
   std::atomic<std::uint64_t> version_ = 0;
-  std::optional<Watch> watch_;
-  bool watch_complete_ = false;  // every directory is watched
-  std::vector<Thread> threads_;  // the last member: they use all others
+  std::unique_ptr<Watch> watch_;              // null: none, or the log is not followed
+  std::atomic<bool> watch_complete_ = false;  // every directory is watched
+  std::vector<Thread> threads_;               // the last member: they use all others
 };
 
 }  // namespace sonde::index

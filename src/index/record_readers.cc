@@ -143,7 +143,6 @@ void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
     return;
   }
   if (auto* definition = std::get_if<stats_record::Definition>(&*record)) {
-    run_.files[file_].definition_ids.push_back(definition->id);
     run_.files[file_].definitions.add(std::move(*definition));
   } else if (const auto* step = std::get_if<stats_record::Step>(&*record)) {
     read_step(offset, *step);

@@ -78,7 +78,6 @@ void RunData::drop_file(std::uint32_t file) {
   source.read = 0;
   source.guard = {};
   source.definitions = {};
-  source.definition_ids.clear();
 }
 
 std::vector<std::uint32_t> RunData::file_order() const {

@@ -40,8 +40,7 @@ struct SourceFile {
   Guard guard;
   bool gone = false;
   std::string error;
-  stats_record::Definitions definitions;      // of a statistics file
-  std::vector<std::uint32_t> definition_ids;  // whose definitions are there
+  stats_record::Definitions definitions;  // of a statistics file
 };
 
 // The values of a series in one file that are not scalars, in the order written.

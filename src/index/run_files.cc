@@ -1,18 +1,18 @@
 #include "index/run_files.h"
 
-#include <string_view>
-
 namespace sonde::index {
+
+std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept {
+  if (name.find("tfevents") != std::string_view::npos) return SourceFile::Type::events;
+  if (name.starts_with("stats.") && name.ends_with(".tfrecord")) return SourceFile::Type::statistics;
+  return std::nullopt;
+}
 
 std::vector<RunFile> run_files(const Directory& directory) {
   std::vector<RunFile> files;
   for (const DirectoryEntry& entry : directory.entries) {
     if (entry.type != DirectoryEntry::Type::file) continue;
-    if (entry.name.find("tfevents") != std::string::npos) {
-      files.push_back({entry.name, SourceFile::Type::events});
-    } else if (entry.name.starts_with("stats.") && entry.name.ends_with(".tfrecord")) {
-      files.push_back({entry.name, SourceFile::Type::statistics});
-    }
+    if (const auto type = type_of_file(entry.name)) files.push_back({entry.name, *type});
   }
   return files;
 }

@@ -1,7 +1,9 @@
 // Which files of a directory make it a run.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/directory.h"
@@ -9,11 +11,15 @@
 
 namespace sonde::index {
 
+// By its name: every one that contains "tfevents", as TensorBoard does it, and Sonde's statistics files. Nothing for
+// all others.
+std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept;
+
 struct RunFile {
   std::string name;
   SourceFile::Type type = SourceFile::Type::events;
 };
-// By name: every file whose name contains "tfevents", as TensorBoard does it, and Sonde's statistics files.
+// By name.
 std::vector<RunFile> run_files(const Directory& directory);
 
 }  // namespace sonde::index

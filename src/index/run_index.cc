@@ -60,10 +60,20 @@ bool RunIndex::update() {
   const std::lock_guard updating(updating_);
   if (!std::exchange(restored_, true)) restore();
   bool changed = find_files();
+  std::vector<Result<FileState>> states;  // by number of the file
+  std::uint64_t bytes = 0;
+  for (const SourceFile& file : data_.files) {
+    states.push_back(file.gone ? FileState{} : file_state(path_of(file)));
+    if (states.back()) bytes += states.back()->size;
+  }
+  bytes_found_.store(bytes, std::memory_order_relaxed);
   for (const std::uint32_t file : data_.file_order()) {
-    if (!data_.files[file].gone) changed |= read_file(file);
+    if (!data_.files[file].gone) changed |= read_file(file, states[file]);
   }
   if (changed) settle();
+  bytes = 0;
+  for (const SourceFile& file : data_.files) bytes += file.read;
+  bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before where a file was read anew
   read_once_.store(true, std::memory_order_release);
   return changed;
 }
@@ -79,7 +89,6 @@ bool RunIndex::find_files() {
   }
   bool changed = false;
   const std::unique_lock lock(data_mutex_);
-  std::uint64_t bytes = 0;
   for (std::uint32_t number = 0; number < data_.files.size(); ++number) {
     SourceFile& known = data_.files[number];
     const auto at = std::ranges::find(found, known.name, &RunFile::name);
@@ -97,11 +106,6 @@ bool RunIndex::find_files() {
     added.type = file.type;
     changed = true;
   }
-  for (const SourceFile& file : data_.files) {
-    const Result<FileState> state = file.gone ? FileState{} : file_state(path_of(file));
-    if (state) bytes += state->size;
-  }
-  bytes_found_.store(bytes, std::memory_order_relaxed);
   return changed;
 }
 
@@ -116,10 +120,9 @@ bool RunIndex::unchanged(const SourceFile& source, const InputFile& input, const
   return state.same_file(source.state) && state.size >= source.read && guard_of(input, source.read) == source.guard;
 }
 
-bool RunIndex::read_file(std::uint32_t file) {
+bool RunIndex::read_file(std::uint32_t file, const Result<FileState>& seen) {
   const SourceFile& source = data_.files[file];
   const std::string path = path_of(source);
-  const Result<FileState> seen = file_state(path);
   if (seen && *seen == source.state && source.error.empty()) return false;
   const Result<InputFile> input = InputFile::open(path);
   if (!input) {

@@ -63,7 +63,8 @@ class RunIndex {
 
  private:
   bool find_files();
-  bool read_file(std::uint32_t file);
+  // `seen`: its state a moment ago.
+  bool read_file(std::uint32_t file, const Result<FileState>& seen);
   bool unchanged(const SourceFile& source, const InputFile& input, const FileState& state) const;
   void note_error(std::uint32_t file, const Status& status);
   template <class Reader>

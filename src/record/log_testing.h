@@ -1,4 +1,4 @@
-// For the tests of this room: a directory that vanishes, and what a recorder left in it.
+// For the tests of this room: what a recorder left in its directory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,30 +11,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/temp_dir_testing.h"
 #include "formats/stats_record.h"
 #include "formats/tfevents_decode.h"
 #include "formats/tfrecord.h"
 
 namespace sonde::record {
-
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "sonde-test-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(std::string_view name) const { return join_path(path_, name); }
-
- private:
-  std::string path_;
-};
 
 // Paths of the files in a directory whose names contain `part`, sorted.
 inline std::vector<std::string> files_with(const std::string& directory, std::string_view part) {
