@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/json.h"
 #include "interrupt.h"
-#include "json.h"
 #include "progress.h"
 #include "render/console.h"
 #include "repair.h"

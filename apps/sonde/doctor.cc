@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "json.h"
+#include "formats/json.h"
 #include "render/digits.h"
 #include "stats/target.h"
 #include "subcommand.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "json.h"
+#include "formats/json.h"
 #include "render/console.h"
 #include "render/digits.h"
 #include "selection.h"

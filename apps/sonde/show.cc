@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/suggest.h"
-#include "json.h"
+#include "formats/json.h"
 #include "picture.h"
 #include "render/array.h"
 #include "render/console.h"

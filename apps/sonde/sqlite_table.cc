@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "formats/json.h"
 #include "interrupt.h"
-#include "json.h"
 #include "output.h"
 #include "tables.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 #include "formats/csv.h"
-#include "json.h"
+#include "formats/json.h"
 #include "ordered_texts.h"
 #include "output.h"
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "formats/json.h"
 #include "tensor/copy.h"
 
 namespace sonde::safetensors {
@@ -160,23 +161,6 @@ Status place(std::vector<Located>& tensors, Bytes data) {
 
 // ---- Writing
 
-void put_json(std::string& out, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out.push_back('"');
-  for (char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x20) {
-      out += "\\u00";
-      out.push_back(kHex[code >> 4]);
-      out.push_back(kHex[code & 15]);
-    } else {
-      if (c == '"' || c == '\\') out.push_back('\\');
-      out.push_back(c);
-    }
-  }
-  out.push_back('"');
-}
-
 Status put_metadata(std::string& out, const Metadata& metadata) {
   std::unordered_set<std::string_view> keys;
   out += R"("__metadata__":{)";
@@ -185,22 +169,18 @@ Status put_metadata(std::string& out, const Metadata& metadata) {
       return {Code::invalid_argument, "keys of safetensors metadata must be UTF-8 and occur once, values UTF-8"};
     }
     if (keys.size() > 1) out.push_back(',');
-    put_json(out, key);
+    out += json_text(key);
     out.push_back(':');
-    put_json(out, value);
+    out += json_text(value);
   }
   out.push_back('}');
   return {};
 }
 
 void put_tensor(std::string& out, const Spec& spec, std::string_view type, std::uint64_t begin, std::uint64_t end) {
-  put_json(out, spec.name);
-  out += R"(:{"dtype":")" + std::string(type) + R"(","shape":[)";
-  for (int axis = 0; axis < spec.shape.rank(); ++axis) {
-    if (axis > 0) out.push_back(',');
-    out += std::to_string(spec.shape[axis]);
-  }
-  out += R"(],"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+  out += json_text(spec.name);
+  out += R"(:{"dtype":")" + std::string(type) + R"(","shape":)" + json_shape(spec.shape);
+  out += R"(,"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
 }
 
 Status check_name(std::string_view name) {

@@ -1,4 +1,4 @@
-#include "json.h"
+#include "formats/json.h"
 
 #include <array>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-namespace sonde::cli {
+namespace sonde {
 
 std::string json_text(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -41,4 +41,4 @@ std::string json_shape(const Shape& shape) {
   return out + "]";
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde

@@ -1,4 +1,4 @@
-// The little JSON that commands print.
+// The little JSON that this project writes: texts and numbers; objects and arrays are put together by hand.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde::cli {
+namespace sonde {
 
 // In quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
@@ -15,4 +15,4 @@ std::string json_text(std::string_view text);
 std::string json_number(double value);
 std::string json_shape(const Shape& shape);
 
-}  // namespace sonde::cli
+}  // namespace sonde
