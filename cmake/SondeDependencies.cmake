@@ -6,9 +6,10 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 # By pkg-config, as its CMake target would be named in the package of Sonde, where nothing private belongs.
 pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # of its headers only, in one file
 if(SONDE_CLI)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
-  pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
   pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 endif()
 if(SONDE_TESTS)

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/policy.h"
 #include "sonde/status.h"
 #include "sonde/summaries.h"
 
@@ -53,26 +54,23 @@ struct RecorderOptions {
   // Appended to the name of the event file, e.g. ".rank3"; no slashes.
   std::string file_suffix = {};
 
+  // What is recorded of which probes, triggers, the flight ring and the budget. Empty: ProbeOptions decide.
+  // Recorder::set_policy and `sonde policy` change it later.
+  Policy policy = {};
+
+  // Whether `sonde arm`, `sonde trigger` and `sonde policy` may change this run, through the file control.toml in its
+  // directory, which is looked at every quarter of a second; one that belongs to another user is ignored.
+  bool live_control = true;
+
+  // A signal, such as SIGUSR1, that makes every recorder of the process save a capture; 0: none. Its handler replaces
+  // the program's.
+  int trigger_signal = 0;
+
   // Null: errors are only counted. See Recorder::counters.
   ErrorHandler on_error = {};
 };
 
 class StepValues;
-
-// What is kept of a tensor. Combine with |.
-enum class Keep : std::uint8_t {
-  nothing = 0,
-  stats = 1,      // count, non-finite, zeros, negatives, min, max, mean, deviation: under 100 bytes
-  histogram = 2,  // full resolution in the statistics file, and TensorBoard's in the event file
-  image = 4,      // of the whole tensor, as Recorder::image draws it
-  print = 8,      // one line on the console
-};
-constexpr Keep operator|(Keep a, Keep b) noexcept {
-  return static_cast<Keep>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
-}
-constexpr bool has(Keep set, Keep flag) noexcept {
-  return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) != 0;
-}
 
 struct ProbeOptions {
   Kind kind = Kind::activation;

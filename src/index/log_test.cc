@@ -447,18 +447,26 @@ TEST(Statistics, AreSeriesOfTheirTensors) {
   EXPECT_EQ(run.gaps()[0].reason, "no room in memory: full");
 }
 
-TEST(LazyOrder, WhatIsAskedForIsReadFirst) {
-  TempDir dir;
-  std::string large = version();
-  for (int i = 0; i < 300'000; ++i) large += scalar("x", i, i);
-  for (int i = 0; i < 20; ++i) append(dir / "a" + std::to_string(i) + "/" + std::string(kEvents), large);
-  append(dir / "z/" + std::string(kEvents), version() + scalar("loss", 1, 5));
-  const Log log = open(dir.path(), {.threads = 1, .cache = LogOptions::Cache::off});
+// Whether the last of many runs is answered for while others are still to be read: never, if they were read in order.
+bool is_answered_early(const std::string& directory) {
+  const Log log = open(directory, {.threads = 1, .cache = LogOptions::Cache::off});
   EXPECT_EQ(values_of(*log.run("z"), "loss"), (Values{5}));
-  EXPECT_FALSE(log.progress().done()) << "the others are still being read";
+  const bool early = !log.progress().done();
   log.wait();
   EXPECT_TRUE(log.progress().done());
   EXPECT_EQ(log.progress().bytes_read, log.progress().bytes_found);
+  return early;
+}
+
+TEST(LazyOrder, WhatIsAskedForIsReadFirst) {
+  TempDir dir;
+  std::string large = version();
+  for (int i = 0; i < 100'000; ++i) large += scalar("x", i, i);
+  for (int i = 0; i < 20; ++i) append(dir / "a" + std::to_string(i) + "/" + std::string(kEvents), large);
+  append(dir / "z/" + std::string(kEvents), version() + scalar("loss", 1, 5));
+  bool early = false;  // on a busy machine all may be read before this thread comes to ask: it tries again
+  for (int attempt = 0; attempt < 50 && !early; ++attempt) early = is_answered_early(dir.path());
+  EXPECT_TRUE(early);
 }
 
 TEST(Run, OutlivesItsLog) {

@@ -1,0 +1,139 @@
+// What is recorded of which tensors, and when: in code, or as a file, and changeable on a running job.
+//
+//   auto policy = sonde::Policy::load("policy.toml");
+//   if (!policy) { std::cerr << policy.error().message() << '\n'; return 1; }    // names line and column
+//   auto rec = sonde::Recorder::open("logs/train", {.policy = *policy});
+//
+//   [[watch]]
+//   tensors = "encoder/.*"                   # an exact name wins, otherwise RE2 over the whole name or "kind/name"
+//   every   = 100                            # steps; or "epoch", "5 epochs"
+//   when    = "loss > 1.0"                   # evaluated when the step ends
+//   record  = ["stats", "histogram", "image"]
+//
+//   [[trigger]]
+//   when    = "nonfinite('.*') or zscore(loss, 200) > 6"
+//   before  = 5                              # steps, out of the flight ring: past when the trigger fires
+//   after   = 2
+//
+// docs/policy.md has all keys, the language of conditions and the ready-made rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/export.h"
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+
+namespace sonde {
+
+// What is kept of a tensor. Combine with |.
+enum class Keep : std::uint16_t {
+  nothing = 0,
+  stats = 1,      // count, non-finite, zeros, negatives, min, max, mean, deviation: under 100 bytes
+  histogram = 2,  // full resolution in the statistics file, and TensorBoard's in the event file
+  image = 4,      // of the whole tensor, as Recorder::image draws it
+  print = 8,      // one line on the console
+  whole = 16,     // every element: tensors/<step>.<writer>.safetensors
+  npy = 32,       // likewise, a file a tensor and step: tensors/<step>.<writer>/<tag>.npy
+  npz = 64,       // likewise, an archive a step: tensors/<step>.<writer>.npz
+  csv = 128,      // rows appended to tables/<tag>.<writer>.csv
+  audio = 256,    // [frames] or [frames, channels], as Recorder::audio
+};
+constexpr Keep operator|(Keep a, Keep b) noexcept {
+  return static_cast<Keep>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr Keep operator&(Keep a, Keep b) noexcept {
+  return static_cast<Keep>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
+constexpr bool has(Keep set, Keep flag) noexcept { return (set & flag) != Keep::nothing; }
+
+// The rows (the first axis, as a rule the batch) that are kept of a tensor; all where `rows` is 0.
+struct RowSample {
+  std::int64_t rows = 0;
+  bool random = false;  // others at every step, the same ones in every run; otherwise the first ones
+  friend bool operator==(const RowSample&, const RowSample&) = default;
+};
+
+// One [[watch]]. Of several that match a tensor every one counts, each in its own time; but if one names it exactly,
+// only those that do. A tensor that none matches is not recorded, unless there is no [[watch]] at all: then
+// ProbeOptions decide.
+struct WatchPolicy {
+  std::string tensors = ".*";
+  std::string exclude = {};      // matching ones are left out
+  std::vector<Kind> kinds = {};  // empty: all
+  std::int64_t every = 1;        // at the steps that are multiples of it
+  bool epochs = false;           // `every` counts epochs (Recorder::epoch): the first step of each is due
+  std::int64_t first_step = 0;   // steps = "1000..2000": the range in which it is due, both ends included;
+  std::int64_t last_step = -1;   // -1: without end
+  std::int64_t first = 0;        // only the first so many of the due steps; 0: all
+  RowSample sample = {};
+  std::string when = {};  // an expression; empty: always
+  Keep record = Keep::stats | Keep::histogram;
+};
+
+// When a trigger may fire again after it has fired and its hold-off is over.
+enum class Rearm : std::uint8_t {
+  edge,    // once its condition was false in between
+  always,  // at once
+  never,
+};
+
+// One [[trigger]]: when its condition holds at the end of a step, the steps around are saved as a capture.
+struct TriggerPolicy {
+  std::string name = {};      // part of the capture's name; empty: the rule's, or "trigger"
+  std::string when = {};      // an expression; or
+  std::string rule = {};      // a ready-made one, such as "nonfinite" or "exploding_gradient"
+  std::string tensors = {};   // for a rule: which ones it looks at; empty: the rule's own choice
+  std::string scalar = {};    // for a rule about the loss: its name; empty: "loss"
+  std::int64_t before = 5;    // steps
+  std::int64_t after = 0;     // steps
+  std::int64_t hold_off = 0;  // steps after the capture's last one in which it does not fire
+  Rearm rearm = Rearm::edge;
+  std::int64_t max_captures = 10;  // by this trigger in this process; 0: no limit
+};
+
+// [flight]: the ring that holds the last steps whole, in a file that survives the process.
+struct FlightPolicy {
+  enum class Use : std::uint8_t {
+    automatic,  // while there is a trigger
+    on,
+    off,
+  } use = Use::automatic;
+  std::uint64_t bytes = 0;     // of the file; 0: 256 MiB, or less where the kernel would write it back all the time
+  std::int64_t steps = 0;      // keep no more than the last so many; 0: as many as fit
+  std::string tensors = ".*";  // which of the tensors that are probed
+  std::string exclude = {};
+  std::vector<Kind> kinds = {};  // empty: all
+  std::string directory = {};    // empty: the run's. Elsewhere where that is on a network
+};
+
+// [budget]: what recording may cost. Where it costs more, it does less: whole tensors become statistics, statistics
+// become nothing; and again more when there is room. Every change is noted in the log. Scalars are always recorded.
+struct BudgetPolicy {
+  std::optional<double> overhead = {};       // caller's time and backend's processor time over wall time: 0.01 is "1%"
+  std::optional<std::uint64_t> memory = {};  // bytes: tensors on their way and the flight ring
+  std::optional<std::uint64_t> disk = {};    // bytes of the run's directory
+};
+
+struct Policy {
+  std::vector<WatchPolicy> watches = {};
+  std::vector<TriggerPolicy> triggers = {};
+  FlightPolicy flight = {};
+  BudgetPolicy budget = {};
+  // [allow] negative_infinity: tensors, selected as in a watch, in which -inf is intended, such as attention masks.
+  // They do not count as non-finite for it.
+  std::vector<std::string> allow_negative_infinity = {};
+
+  // `source` is the file's name in messages: "policy.toml:3:9: ...". Unknown keys are errors, with the nearest known
+  // one.
+  SONDE_API static Result<Policy> parse(std::string_view toml, std::string_view source = "policy");
+  SONDE_API static Result<Policy> load(std::string_view path);
+  // That every expression, selector and number in it makes sense, for one made in code; parse has done so.
+  SONDE_API Status check() const;
+};
+
+}  // namespace sonde

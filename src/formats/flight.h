@@ -1,0 +1,65 @@
+// The flight ring, `flight-<host>-<pid>-<k>.ring`: the last steps of a process, whole, in a file that it has mapped.
+// What is here must be readable after the process was killed at any moment; see flight.cc for the layout.
+//
+//   header (4096 bytes), written once but for its positions:
+//     magic, version, byte order, header checksum, capacity, host, pid, writer, start time, clean
+//     begin, end    positions of the oldest entry that is kept and behind the last complete step; they only grow, and
+//                   position p lies at byte 4096 + p % capacity
+//   entries, each at a multiple of 64 and never across the end of the file: a filler leads back to its begin
+//     header with magic, type (tensor, step end, filler), sequence number, sizes, checksum of itself and of the body
+//
+// Writing: `begin` moves first, then the bytes it gave up are overwritten; `end` moves last. Entries behind `end`
+// belong to a step that was not completed: they count as far as their checksums and sequence numbers go on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "sonde/status.h"
+#include "sonde/summaries.h"
+#include "sonde/tensor.h"
+
+namespace sonde::flight {
+
+struct Identity {
+  std::string host;
+  std::uint64_t pid = 0;
+  std::string writer;     // whose event and statistics files belong to it
+  double start_time = 0;  // seconds since 1970
+};
+
+struct Tensor {
+  std::string name;
+  Kind kind = Kind::activation;
+  std::uint32_t occurrence = 0;
+  std::vector<std::string> inputs;
+  TensorView view;  // in the ring's bytes
+};
+
+struct Step {
+  std::int64_t step = 0;
+  bool evaluation = false;
+  bool complete = false;
+  double wall_time = 0;  // of its end, or of its last tensor
+  std::vector<std::pair<std::string, double>> scalars;
+  std::vector<Tensor> tensors;  // in the order of execution
+  std::uint64_t dropped = 0;    // tensors that found no room
+};
+
+struct Contents {
+  Identity identity;
+  std::vector<Step> steps;  // oldest first
+  std::uint64_t torn = 0;   // entries whose checksum is wrong, left out
+  std::vector<std::string> allow_negative_infinity;
+};
+
+// `corrupt` where it is no ring, `unsupported` where it is one of another version or byte order; then the message says
+// so.
+Result<Contents> read(Bytes file);
+
+}  // namespace sonde::flight

@@ -1,0 +1,82 @@
+// Writes the flight ring (formats/flight.h): allocated in full when it is made, locked while the process lives, removed
+// when it is closed in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/flight.h"
+#include "sinks/values.h"
+#include "sonde/status.h"
+
+namespace sonde::sinks {
+
+// Steps of a ring that are not overwritten as long as this lives. It may be moved to, read and destroyed by another
+// thread, and must not outlive the ring.
+class FlightPin;
+
+// Calls come from the backend thread.
+class FlightRing {
+ public:
+  struct Options {
+    std::string directory;    // where the file goes
+    std::uint64_t bytes = 0;  // of the whole file
+    std::int64_t steps = 0;   // no more than the last so many; 0: as many as fit
+    std::string writer = {};
+    std::vector<std::string> allow_negative_infinity = {};
+  };
+  // The error says what to do: no space for so many bytes, a file system without mapping.
+  static Result<std::unique_ptr<FlightRing>> create(const Options& options);
+  ~FlightRing();  // as abandon()
+
+  // A tensor of the step in progress. It overwrites the oldest steps, but never one that is pinned, nor the step
+  // itself: where that leaves no room the tensor is left out and counted in the step. Allocates nothing.
+  struct Entry {
+    std::string_view name;
+    Kind kind = Kind::activation;
+    std::uint32_t occurrence = 0;
+    std::span<const std::string> inputs;
+    TensorView view;  // may be strided
+  };
+  bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
+  void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
+
+  // The complete training and evaluation steps that are still there with a number in [first, last].
+  FlightPin pin(std::int64_t first, std::int64_t last);
+
+  const std::string& path() const noexcept;
+  std::uint64_t bytes() const noexcept;
+  std::uint64_t dropped() const noexcept;  // tensors, for want of room
+
+  Status close();           // removes the file
+  void abandon() noexcept;  // leaves it, unclean, and lets go: what the end of the process does. In a forked child
+
+ private:
+  friend class FlightPin;
+  struct State;
+  explicit FlightRing(std::shared_ptr<State> state) noexcept;
+  std::shared_ptr<State> state_;
+};
+
+class FlightPin {
+ public:
+  FlightPin(FlightPin&&) noexcept;
+  FlightPin& operator=(FlightPin&&) noexcept;
+  ~FlightPin();
+  std::vector<flight::Step> steps() const;  // oldest first; their views are in the ring
+
+ private:
+  friend class FlightRing;
+  struct Range;
+  explicit FlightPin(std::unique_ptr<Range> range) noexcept;
+  std::unique_ptr<Range> range_;
+};
+
+}  // namespace sonde::sinks

@@ -1,0 +1,18 @@
+// Writing captures (sonde/capture.h): the directory is made aside and renamed when all is in it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "formats/flight.h"
+#include "sonde/capture.h"
+
+namespace sonde::tensor_files {
+
+// Makes RUN/captures/<n>-<reason>/, n counting up over all captures of the run, from the steps of a flight ring. `info`
+// without its steps, which are filled in with the elements' counts. Returns the path of the directory. On an error,
+// such as a full disk, nothing is left behind.
+Result<std::string> write_capture(const std::string& run_directory, CaptureInfo info,
+                                  std::span<const flight::Step> steps);
+
+}  // namespace sonde::tensor_files
