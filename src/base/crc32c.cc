@@ -30,8 +30,10 @@ const bool kHasSse42 = __builtin_cpu_supports("sse4.2") != 0;
 // From here on ISA-L's folding beats one chain of crc32 instructions.
 constexpr std::size_t kIsalFrom = 512;
 
-__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const std::byte* at, std::size_t size) noexcept {
-  std::uint64_t crc = 0xffffffffu;
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(std::uint32_t start, Bytes bytes) noexcept {
+  const std::byte* at = bytes.data();
+  std::size_t size = bytes.size();
+  std::uint64_t crc = ~start;
   for (; size >= 8; at += 8, size -= 8) crc = _mm_crc32_u64(crc, load<std::uint64_t>(at));
   auto tail = static_cast<std::uint32_t>(crc);
   if ((size & 4) != 0) {
@@ -46,8 +48,8 @@ __attribute__((target("sse4.2"))) std::uint32_t crc32c_by_instruction(const std:
   return ~tail;
 }
 
-std::uint32_t crc32c_by_isal(Bytes bytes) noexcept {
-  std::uint32_t crc = 0xffffffffu;
+std::uint32_t crc32c_by_isal(std::uint32_t start, Bytes bytes) noexcept {
+  std::uint32_t crc = ~start;
   while (!bytes.empty()) {
     const std::size_t chunk = std::min(bytes.size(), std::size_t{1} << 20);  // it counts in int
     // Its parameter is not const, but it only reads.
@@ -59,21 +61,25 @@ std::uint32_t crc32c_by_isal(Bytes bytes) noexcept {
 }
 #endif
 
-}  // namespace
-
-std::uint32_t crc32c_by_table(Bytes bytes) noexcept {
-  std::uint32_t crc = 0xffffffffu;
+std::uint32_t append_by_table(std::uint32_t start, Bytes bytes) noexcept {
+  std::uint32_t crc = ~start;
   for (const std::byte byte : bytes) crc = (crc >> 8) ^ kTable[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xffu];
   return ~crc;
 }
 
-std::uint32_t crc32c(Bytes bytes) noexcept {
+}  // namespace
+
+std::uint32_t crc32c_by_table(Bytes bytes) noexcept { return append_by_table(0, bytes); }
+
+std::uint32_t crc32c_append(std::uint32_t crc, Bytes more) noexcept {
 #if defined(SONDE_CRC_HARDWARE)
   if (kHasSse42) [[likely]] {
-    return bytes.size() < kIsalFrom ? crc32c_by_instruction(bytes.data(), bytes.size()) : crc32c_by_isal(bytes);
+    return more.size() < kIsalFrom ? crc32c_by_instruction(crc, more) : crc32c_by_isal(crc, more);
   }
 #endif
-  return crc32c_by_table(bytes);
+  return append_by_table(crc, more);
 }
+
+std::uint32_t crc32c(Bytes bytes) noexcept { return crc32c_append(0, bytes); }
 
 }  // namespace sonde

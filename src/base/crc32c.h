@@ -9,6 +9,8 @@ namespace sonde {
 
 // Of all bytes; 0 for none. Hardware where there is some, a table elsewhere; the answer is the same.
 std::uint32_t crc32c(Bytes bytes) noexcept;
+// Of what has the checksum `crc`, followed by `more`.
+std::uint32_t crc32c_append(std::uint32_t crc, Bytes more) noexcept;
 
 // The same by table, on any machine: the reference for tests.
 std::uint32_t crc32c_by_table(Bytes bytes) noexcept;

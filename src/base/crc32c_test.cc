@@ -45,6 +45,14 @@ TEST(Crc32c, IsTheSameOnLargeData) {
   EXPECT_EQ(crc32c(as_bytes(bytes)), crc32c_by_table(as_bytes(bytes)));
 }
 
+TEST(Crc32c, GoesOnWhereverTheDataAreCut) {
+  const std::string bytes = random_bytes(3000);
+  const std::uint32_t whole = crc32c_by_table(as_bytes(bytes));
+  for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+    ASSERT_EQ(crc32c_append(crc32c(as_bytes(bytes).first(cut)), as_bytes(bytes).subspan(cut)), whole) << cut;
+  }
+}
+
 TEST(Crc32c, UnmaskUndoesMask) {
   std::mt19937 random(1);
   for (int i = 0; i < 1000; ++i) {

@@ -1,0 +1,39 @@
+#include "base/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+
+namespace sonde {
+
+Result<FileLock> FileLock::acquire(const std::string& path) {
+  // Not blocking, or a pipe of that name would stop us for ever.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return system_error("open", path, errno);
+  FileLock lock(fd);
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) return Status(Code::exhausted, "'" + path + "' is in use by a process that still runs");
+  return system_error("lock", path, errno);
+}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+FileLock::~FileLock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<bool> is_locked(const std::string& path) {
+  const Result<FileLock> lock = FileLock::acquire(path);
+  if (lock) return false;
+  if (lock.error().code() == Code::exhausted) return true;
+  return lock.error();
+}
+
+}  // namespace sonde

@@ -1,0 +1,29 @@
+// Whether somebody who lives uses a file: a lock that the system lets go of with its process, however that ends.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "sonde/status.h"
+
+namespace sonde {
+
+// Held as long as this lives. Children that fork without exec hold it as well until they close their copy.
+class FileLock {
+ public:
+  // Of a file that is there. Does not wait: `exhausted` where somebody else holds it.
+  static Result<FileLock> acquire(const std::string& path);
+
+  FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int fd) noexcept : fd_(fd) {}
+  int fd_ = -1;
+};
+
+// Whether somebody, this process included, holds the lock of a file that is there.
+Result<bool> is_locked(const std::string& path);
+
+}  // namespace sonde

@@ -1,0 +1,93 @@
+#include "base/shared_mapping.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/directory.h"
+#include "base/file.h"
+
+namespace sonde {
+namespace {
+
+constexpr int kMostNumbers = 10'000;
+
+// Locks a file that was just made. False where somebody was faster, who took it for one that was left behind.
+Result<bool> lock_new(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return false;
+    return system_error("lock", path, errno);
+  }
+  struct stat info{};
+  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  return info.st_nlink > 0;
+}
+
+Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t free) {
+  return {Code::no_space, "cannot allocate '" + path + "': " + std::to_string(wanted) + " bytes are wanted and " +
+                              std::to_string(free) + " are free"};
+}
+
+}  // namespace
+
+Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
+  for (int number = 0; number < kMostNumbers; ++number) {
+    const std::string path = prefix + std::to_string(number) + suffix;
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST) continue;
+    if (fd < 0) return system_error("create", path, errno);
+    SharedMapping mapping(fd, path);
+    const Result<bool> locked = lock_new(fd, path);
+    Status status = locked.status();
+    if (status && *locked) {
+      status = mapping.allocate(bytes);
+      if (status) return mapping;
+    }
+    const Status removed = remove_file(path);
+    if (!status) return status;
+    if (!removed) return removed;
+  }
+  return Status(Code::exhausted, "cannot create '" + prefix + "0" + suffix + "' nor one with a number below " +
+                                     std::to_string(kMostNumbers) + ": all are taken");
+}
+
+Status SharedMapping::allocate(std::uint64_t bytes) {
+  struct statvfs space{};
+  if (::fstatvfs(fd_, &space) != 0) return system_error("look at", path_, errno);
+  const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
+  // Asked before, as a file system that cannot allocate would be filled by writing zeros.
+  // Some network file systems say that they have no blocks at all.
+  if (space.f_blocks > 0 && bytes > free) return no_space(path_, bytes, free);
+  int error = 0;
+  do {
+    error = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  if (error == ENOSPC || error == EDQUOT) return no_space(path_, bytes, free);
+  if (error != 0) return system_error("allocate", path_, error);
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (at == MAP_FAILED) return system_error("map", path_, errno);
+  bytes_ = {static_cast<std::byte*>(at), bytes};
+  return {};
+}
+
+SharedMapping::~SharedMapping() { release(); }
+
+void SharedMapping::release() noexcept {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  bytes_ = {};
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Status SharedMapping::remove() {
+  Status status;
+  if (fd_ >= 0) status = remove_file(path_);
+  release();
+  return status;
+}
+
+}  // namespace sonde
