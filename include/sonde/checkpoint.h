@@ -39,8 +39,8 @@ struct CheckpointInfo {
   FileMetadata metadata;  // the further text
 };
 
-// Of a run's directory, by name and then step. Only the heads of the files are read. Files of other programs count where
-// they have such a name; one that cannot be read is left out, and named in `unreadable`.
+// Of a run's directory, by name and then step. Only the heads of the files are read. Files of other programs count
+// where they have such a name; one that cannot be read is left out, and named in `unreadable`.
 struct CheckpointList {
   std::vector<CheckpointInfo> checkpoints;
   std::vector<Status> unreadable;

@@ -1,5 +1,6 @@
 #include "base/replace_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,15 @@
 #include <utility>
 
 namespace sonde {
+
+Status sync_directory(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return system_error("sync the directory", path, errno);
+  // Where directories cannot be synced (EINVAL), a rename is as safe as that file system makes it.
+  const int error = ::fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+  ::close(fd);
+  return error == 0 ? Status::success() : system_error("sync the directory", path, error);
+}
 
 Result<ReplaceFile> ReplaceFile::create(const std::string& path) {
   struct stat info{};
@@ -37,6 +47,13 @@ Status ReplaceFile::commit() {
   if (std::rename(aside_.path().c_str(), path_.c_str()) != 0) return system_error("write", path_, errno);
   pending_ = false;
   return Status::success();
+}
+
+Status ReplaceFile::commit_synced() {
+  if (Status status = aside_.sync(); !status) return status;
+  if (Status status = commit(); !status) return status;
+  const std::size_t slash = path_.rfind('/');
+  return sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
 }
 
 }  // namespace sonde

@@ -66,6 +66,22 @@ TEST_F(ReplaceFileTest, TwoWritersOfOneFileDoNotMix) {
   EXPECT_EQ(files(), 1);
 }
 
+TEST_F(ReplaceFileTest, IsInPlaceAfterASyncedCommitToo) {
+  ASSERT_TRUE(write_file(path("data"), "old").ok());
+  auto file = ReplaceFile::create(path("data"));
+  ASSERT_TRUE(file.ok() && file->append("new").ok());
+  EXPECT_TRUE(file->commit_synced().ok());
+  EXPECT_EQ(*read_file(path("data")), "new");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(ReplaceFileTest, OnlyADirectoryCanBeSyncedAsOne) {
+  EXPECT_TRUE(sync_directory(dir_).ok());
+  ASSERT_TRUE(write_file(path("data"), "x").ok());
+  EXPECT_THAT(sync_directory(path("data")).message(), HasSubstr("cannot sync the directory '" + path("data")));
+  EXPECT_EQ(sync_directory(path("nowhere")).code(), Code::not_found);
+}
+
 TEST_F(ReplaceFileTest, RefusesWhatIsNotARegularFile) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReplaceFile::create(path("pipe")).status().code(), Code::invalid_argument);

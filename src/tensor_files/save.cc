@@ -1,4 +1,6 @@
 // The saving half of sonde/tensor_io.h.
+#include "tensor_files/save.h"
+
 #include <algorithm>
 #include <new>
 #include <vector>
@@ -75,7 +77,8 @@ Status write_npz(const std::string& path, const std::vector<NamedView>& tensors,
   return status ? file->commit() : saving(path, status);
 }
 
-Status write_safetensors(const std::string& path, const std::vector<NamedView>& tensors, const FileMetadata& metadata) {
+Status write_safetensors(const std::string& path, const std::vector<NamedView>& tensors, const FileMetadata& metadata,
+                         bool synced) {
   std::vector<safetensors::Spec> specs;
   for (const NamedView& named : tensors) {
     if (!named.tensor.valid()) {
@@ -93,7 +96,8 @@ Status write_safetensors(const std::string& path, const std::vector<NamedView>& 
   for (std::size_t i : plan->order) {
     if (status) status = append_elements(*file, tensors[i].tensor, buffer);
   }
-  return status ? file->commit() : status;
+  if (!status) return status;
+  return synced ? file->commit_synced() : file->commit();
 }
 
 // The library never throws: where memory ends, it says so.
@@ -117,7 +121,13 @@ Status save_npz(std::string_view path, const std::vector<NamedView>& tensors, Co
 }
 
 Status save_safetensors(std::string_view path, const std::vector<NamedView>& tensors, const FileMetadata& metadata) {
-  return within_memory(path, [&](const std::string& name) { return write_safetensors(name, tensors, metadata); });
+  return within_memory(path,
+                       [&](const std::string& name) { return write_safetensors(name, tensors, metadata, false); });
+}
+
+Status tensor_files::save_synced(std::string_view path, const std::vector<NamedView>& tensors,
+                                 const FileMetadata& metadata) {
+  return within_memory(path, [&](const std::string& name) { return write_safetensors(name, tensors, metadata, true); });
 }
 
 }  // namespace sonde
