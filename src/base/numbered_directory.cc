@@ -1,0 +1,126 @@
+#include "base/numbered_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "base/directory.h"
+#include "base/file.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kAside = ".part-";
+
+void remove_tree(const std::string& path) noexcept {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+int open_directory(const std::string& path) noexcept {
+  return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+// Where the lock cannot be had for another reason than somebody who has it (file systems that lock no directories),
+// nothing is known to be left behind.
+bool left_behind(int fd) noexcept { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
+
+bool is_at(int fd, const std::string& path) noexcept {
+  struct stat ours{};
+  struct stat there{};
+  return ::fstat(fd, &ours) == 0 && ::stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+         ours.st_dev == there.st_dev;
+}
+
+// Removes what was left aside; returns the largest number in use.
+Result<std::uint64_t> tidy(const std::string& parent) {
+  const Result<Directory> directory = read_directory(parent);
+  if (!directory) return directory.error();
+  std::uint64_t largest = 0;
+  for (const DirectoryEntry& entry : directory->entries) {
+    std::string_view name = entry.name;
+    if (name.starts_with(kAside)) {
+      name.remove_prefix(kAside.size());
+      const std::string path = join_path(parent, entry.name);
+      const int fd = open_directory(path);
+      if (fd >= 0 && left_behind(fd) && is_at(fd, path)) remove_tree(path);
+      if (fd >= 0) ::close(fd);
+    }
+    largest = std::max(largest, leading_number(name));
+  }
+  return largest;
+}
+
+// Whether a capture of this number came into its place since the numbers were looked at.
+Result<bool> taken(const std::string& parent, std::uint64_t number) {
+  const Result<Directory> directory = read_directory(parent);
+  if (!directory) return directory.error();
+  return std::ranges::any_of(directory->entries,
+                             [&](const DirectoryEntry& entry) { return leading_number(entry.name) == number; });
+}
+
+}  // namespace
+
+std::uint64_t leading_number(std::string_view name) noexcept {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool whole = error == std::errc{} && (end == name.data() + name.size() || *end == '-');
+  return whole ? number : 0;
+}
+
+Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
+  if (Status status = make_directories(parent); !status) return status;
+  Result<std::uint64_t> number = tidy(parent);
+  if (!number) return number.error();
+  for (;;) {
+    ++*number;
+    const std::string path = join_path(parent, std::string(kAside) + std::to_string(*number));
+    if (::mkdir(path.c_str(), 0777) != 0) {
+      if (errno == EEXIST) continue;
+      return system_error("make the directory", path, errno);
+    }
+    const int fd = open_directory(path);
+    if (fd < 0 && errno == ENOENT) continue;  // somebody took it for one that was left behind
+    if (fd < 0) return system_error("open the directory", path, errno);
+    if ((::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || !is_at(fd, path)) {
+      ::close(fd);
+      continue;
+    }
+    NumberedDirectory made(fd, parent, *number);
+    // Whoever had this number before has let it go by now, so that this is the last look that is needed.
+    const Result<bool> used = taken(parent, *number);
+    if (!used) return used.error();
+    if (!*used) return made;
+  }
+}
+
+NumberedDirectory::~NumberedDirectory() {
+  if (fd_ < 0) return;
+  remove_tree(path());
+  ::close(fd_);
+}
+
+std::string NumberedDirectory::path() const {
+  return join_path(parent_, std::string(kAside) + std::to_string(number_));
+}
+
+std::string NumberedDirectory::final_path(std::string_view name) const {
+  return join_path(parent_, std::to_string(number_) + "-" + std::string(name));
+}
+
+Status NumberedDirectory::commit(std::string_view name) {
+  const std::string to = final_path(name);
+  if (std::rename(path().c_str(), to.c_str()) != 0) return system_error("make", to, errno);
+  ::close(std::exchange(fd_, -1));
+  return Status::success();
+}
+
+}  // namespace sonde
