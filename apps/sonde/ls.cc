@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "formats/json.h"
 #include "render/console.h"
-#include "render/digits.h"
 #include "selection.h"
 #include "sonde/log.h"
 #include "subcommand.h"
@@ -17,12 +16,6 @@
 
 namespace sonde::cli {
 namespace {
-
-std::string number_text(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
-  return render::brief(value);
-}
 
 // "0 .. 990", or one step alone.
 std::string steps_text(const Tag& tag) {

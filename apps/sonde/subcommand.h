@@ -115,6 +115,7 @@ std::unique_ptr<Subcommand> make_ls_command();      // ls.cc
 std::unique_ptr<Subcommand> make_show_command();    // show.cc
 std::unique_ptr<Subcommand> make_tail_command();    // tail.cc
 
+std::unique_ptr<Subcommand> make_checkpoints_command();       // checkpoints.cc
 std::unique_ptr<Subcommand> make_data_server_path_command();  // data_server_path.cc
 
 }  // namespace sonde::cli

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <map>
 #include <memory>
@@ -48,22 +47,6 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 };
-
-std::string value_text(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
-  return render::brief(value);
-}
-
-// "2026-11-16T01:28:15Z"
-std::string time_text(double seconds) {
-  if (!(std::abs(seconds) < 1e11)) return "?";
-  const auto whole = static_cast<std::time_t>(std::floor(seconds));
-  std::tm parts{};
-  gmtime_r(&whole, &parts);
-  char text[64];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 // What the table shows of one series.
 struct Line {
@@ -261,7 +244,7 @@ class Tail final : public Subcommand {
     const Result<Scalars> last =
         series.run.scalars(tag.name, {.first_step = tag.last_step, .last_step = tag.last_step});
     if (last && !last->values.empty()) {
-      line.value = value_text(last->values.back());
+      line.value = number_text(last->values.back());
       line.finite = std::isfinite(last->values.back());
     }
     if (const Result<Drawing> drawing = series.run.draw(tag.name, kHistory); drawing) {
@@ -395,7 +378,7 @@ class Tail final : public Subcommand {
     for (std::size_t i = first || count - begin > kMany ? count - 1 : begin; i < count; ++i) {
       print(time_text(points->wall_times[i]) + "\t" + render::printable(series.run.name()) + "\t" +
             render::printable(tag.name) + "\t" + std::to_string(points->steps[i]) + "\t" +
-            value_text(points->values[i]) + "\n");
+            number_text(points->values[i]) + "\n");
     }
   }
 

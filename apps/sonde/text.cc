@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "base/file.h"
 #include "render/console.h"
@@ -26,6 +27,21 @@ std::string size_text(std::uint64_t bytes) {
   std::size_t unit = 0;
   for (; value >= 999.5 && unit < 3; ++unit) value /= 1000;
   return render::brief(value) + " " + std::string(kUnits[unit]);
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
+  return render::brief(value);
+}
+
+std::string time_text(double seconds) {
+  if (!(std::abs(seconds) < 1e11)) return "?";
+  const auto whole = static_cast<std::time_t>(std::floor(seconds));
+  std::tm parts{};
+  gmtime_r(&whole, &parts);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 std::string duration_text(double seconds) {

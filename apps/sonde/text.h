@@ -14,6 +14,10 @@ std::string counted(std::uint64_t count, std::string_view what);
 std::string grouped(std::uint64_t count);
 // "512 bytes", "1.2 MB"
 std::string size_text(std::uint64_t bytes);
+// "0.0123", "NaN", "-Inf": three digits, as a person reads them
+std::string number_text(double value);
+// "2026-11-16T01:28:15Z" for seconds since 1970
+std::string time_text(double seconds);
 // "3.2 s", "5 min", "2 h", "8 days"
 std::string duration_text(double seconds);
 

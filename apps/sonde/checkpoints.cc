@@ -1,0 +1,206 @@
+// sonde checkpoints: what a run has saved as a whole, and a copy of one of them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/input_file.h"
+#include "base/suggest.h"
+#include "formats/json.h"
+#include "output.h"
+#include "render/console.h"
+#include "sonde/checkpoint.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+using Checkpoints = std::vector<CheckpointInfo>;
+
+constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
+
+// Whether `one` is the best of its name, and the first where several are.
+bool is_best(const CheckpointInfo& one, const Checkpoints& all) {
+  if (std::isnan(one.metric)) return false;
+  return std::ranges::none_of(all, [&](const CheckpointInfo& other) {
+    if (other.name != one.name || std::isnan(other.metric)) return false;
+    if (other.metric == one.metric) return other.step < one.step;
+    return one.lower_is_better ? other.metric < one.metric : other.metric > one.metric;
+  });
+}
+
+// Whether `one` is the last of its name that was saved.
+bool is_latest(const CheckpointInfo& one, const Checkpoints& all) {
+  return std::ranges::none_of(all, [&](const CheckpointInfo& other) {
+    return other.name == one.name && std::pair(other.wall_time, other.step) > std::pair(one.wall_time, one.step);
+  });
+}
+
+Status copy_file(const std::string& from, const std::string& to) {
+  const Result<InputFile> file = InputFile::open(from);
+  if (!file) return file.error();
+  Result<Output> output = Output::open(to);
+  if (!output) return output.error();
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  for (std::uint64_t at = 0;;) {
+    const Result<std::size_t> count = file->read_at(at, piece);
+    if (!count) return count.error();
+    if (*count == 0) return about_path(output->finish(), to);
+    output->buffer() += as_text(Bytes(piece).first(*count));
+    at += *count;
+    if (Status status = output->flush_some(); !status) return about_path(status, to);
+  }
+}
+
+class CheckpointsCommand final : public Subcommand {
+ public:
+  CheckpointsCommand()
+      : Subcommand({.name = "checkpoints",
+                    .usage = "checkpoints RUN [options]",
+                    .summary = "list the checkpoints of a run, or copy one",
+                    .details = "One line for each: name, step, when it was saved, how many tensors it holds, its size "
+                               "and its metric. The best of a name and the one that was saved last are marked. A "
+                               "checkpoint is a safetensors file, which 'sonde show' and other programs read.",
+                    .examples = {"sonde checkpoints logs/train",
+                                 "sonde checkpoints logs/train --load 3000 -o model.safetensors"}}) {}
+
+  void setup(Flags& flags) override {
+    flags.argument(run_, "RUN", "the directory of a run");
+    flags.option(name_, "--name", "NAME", "only checkpoints of this name");
+    flags.option(step_, "--load", "STEP", "copy the checkpoint of this step to the file of -o");
+    flags.path_option(output_, "-o,--output", "FILE", "where the copy goes; a file that is there is replaced");
+    flags.toggle(json_, "--json", "for programs");
+  }
+
+  int run() override {
+    if (step_ != kNoStep && output_.empty()) return fail("--load needs -o FILE, the file that the copy goes to");
+    if (step_ == kNoStep && !output_.empty()) return fail("-o needs --load STEP, the checkpoint to copy");
+    Result<CheckpointList> list = list_checkpoints(run_);
+    if (!list) return fail(list.error());
+    if (Status status = choose_name(list->checkpoints); !status) return fail(status);
+    if (step_ != kNoStep) return load(list->checkpoints);
+    if (json_) {
+      print_json(list->checkpoints);
+    } else {
+      print_text(list->checkpoints);
+    }
+    int code = kSuccess;
+    for (const Status& status : list->unreadable) code = fail(status);
+    return code;
+  }
+
+ private:
+  Status choose_name(Checkpoints& all) const {
+    if (name_.empty()) return Status::success();
+    std::vector<std::string> names;
+    for (const CheckpointInfo& info : all) {
+      if (names.empty() || names.back() != info.name) names.push_back(info.name);
+    }
+    std::erase_if(all, [&](const CheckpointInfo& info) { return info.name != name_; });
+    if (!all.empty()) return Status::success();
+    std::string hint = did_you_mean(name_, names);
+    if (hint.empty() && !names.empty()) hint = "; there is " + listed(names);
+    return {Code::not_found, "there is no checkpoint '" + render::printable(name_) + "' in '" + run_ + "'" + hint};
+  }
+
+  int load(Checkpoints& all) const {
+    std::vector<std::string> steps;
+    for (const CheckpointInfo& info : all) steps.push_back(std::to_string(info.step));
+    std::erase_if(all, [&](const CheckpointInfo& info) { return info.step != step_; });
+    if (all.empty()) {
+      return fail("there is no checkpoint of step " + std::to_string(step_) + " in '" + run_ + "'" +
+                  (steps.empty() ? "" : "; there is " + listed(steps)));
+    }
+    std::vector<std::string> names;
+    for (const CheckpointInfo& info : all) names.push_back(info.name);
+    if (names.front() != names.back()) {
+      return fail("there are several checkpoints of step " + std::to_string(step_) + " in '" + run_ + "', " +
+                  listed(names) + ": choose one with --name");
+    }
+    all.resize(1);
+    if (Status status = copy_file(all[0].path, output_); !status) return fail(status);
+    if (json_) {
+      print_json(all);
+    } else {
+      print("wrote " + harmless(output_) + ": " + counted(all[0].tensors, "tensor") + ", " + size_text(all[0].bytes) +
+            "\n");
+    }
+    return kSuccess;
+  }
+
+  // name, step, saved, tensors, size, metric, and the marks
+  using Row = std::array<std::string, 7>;
+
+  void print_text(const Checkpoints& all) const {
+    if (all.empty()) {
+      print("There are no checkpoints in '" + harmless(run_) + "'.\n");
+      return;
+    }
+    const bool metrics = std::ranges::any_of(all, [](const CheckpointInfo& one) { return !std::isnan(one.metric); });
+    std::vector<Row> rows = {{"name", "step", "saved", "tensors", "size", metrics ? "metric" : "", ""}};
+    std::uint64_t bytes = 0;
+    for (const CheckpointInfo& one : all) {
+      const bool best = is_best(one, all);
+      const bool latest = is_latest(one, all);
+      bytes += one.bytes;
+      rows.push_back({render::printable(one.name), std::to_string(one.step), time_text(one.wall_time),
+                      grouped(one.tensors), size_text(one.bytes), std::isnan(one.metric) ? "" : number_text(one.metric),
+                      best && latest ? "best, latest"
+                      : best         ? "best"
+                      : latest       ? "latest"
+                                     : ""});
+    }
+    std::array<std::size_t, 7> widths{};
+    for (const Row& row : rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], length(row[i]));
+    }
+    print(styled(harmless(run_), Style::bold, color_) + "  " + counted(all.size(), "checkpoint") + ", " +
+          size_text(bytes) + "\n");
+    for (const Row& row : rows) print_row(row, widths, &row == rows.data());
+  }
+
+  void print_row(const Row& row, const std::array<std::size_t, 7>& widths, bool heading) const {
+    std::string line = "  " + padded(row[0], widths[0]) + "  " + padded_left(row[1], widths[1]) + "  " +
+                       padded(row[2], widths[2]) + "  " + padded_left(row[3], widths[3]) + "  " +
+                       padded_left(row[4], widths[4]);
+    if (widths[5] > 0) line += "  " + padded_left(row[5], widths[5]);
+    if (!row[6].empty()) {
+      line += "  " + styled(row[6], row[6].starts_with("best") ? Style::green : Style::cyan, color_);
+    } else {
+      line.erase(line.find_last_not_of(' ') + 1);  // nothing follows the last column, blanks least of all
+    }
+    print((heading ? styled(line, Style::dim, color_) : line) + "\n");
+  }
+
+  static void print_json(const Checkpoints& all) {
+    std::string out = "{\"checkpoints\":[";
+    for (const CheckpointInfo& one : all) {
+      if (&one != all.data()) out += ',';
+      out += "{\"name\":" + json_text(one.name) + ",\"step\":" + std::to_string(one.step) +
+             ",\"path\":" + json_text(one.path) + ",\"bytes\":" + std::to_string(one.bytes) +
+             ",\"tensors\":" + std::to_string(one.tensors) + ",\"wall_time\":" + json_number(one.wall_time) +
+             ",\"metric\":" + (std::isnan(one.metric) ? "null" : json_number(one.metric)) + "}";
+    }
+    print(out + "]}\n");
+  }
+
+  std::string run_;
+  std::string name_;
+  std::int64_t step_ = kNoStep;
+  std::string output_;
+  bool json_ = false;
+  bool color_ = colored(stdout);
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_checkpoints_command() { return std::make_unique<CheckpointsCommand>(); }
+
+}  // namespace sonde::cli
