@@ -1,8 +1,8 @@
 // The flight ring, `flight-<host>-<pid>-<k>.ring`: the last steps of a process, whole, in a file that it has mapped.
-// What is here must be readable after the process was killed at any moment; see flight.cc for the layout.
+// What is here must be readable after the process was killed at any moment. flight_layout.h has every byte.
 //
 //   header (4096 bytes), written once but for its positions:
-//     magic, version, byte order, header checksum, capacity, host, pid, writer, start time, clean
+//     magic, version, byte order, header checksum, capacity, host, pid, writer, start time
 //     begin, end    positions of the oldest entry that is kept and behind the last complete step; they only grow, and
 //                   position p lies at byte 4096 + p % capacity
 //   entries, each at a multiple of 64 and never across the end of the file: a filler leads back to its begin
@@ -48,7 +48,7 @@ struct Step {
   double wall_time = 0;  // of its end, or of its last tensor
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<Tensor> tensors;  // in the order of execution
-  std::uint64_t dropped = 0;    // tensors that found no room
+  std::uint64_t dropped = 0;    // tensors that found no room, or are damaged
 };
 
 struct Contents {

@@ -1,0 +1,295 @@
+#include "formats/flight.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+
+#include "base/crc32c.h"
+#include "formats/flight_layout.h"
+#include "tensor/tensor_data.h"
+
+namespace sonde::flight {
+namespace {
+
+constexpr std::string_view kMagic = "SONDERNG";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kByteOrder = 0x01020304;
+constexpr std::uint32_t kOtherByteOrder = 0x04030201;
+constexpr std::size_t kChecksummed = 44;  // bytes of the header before its checksum
+constexpr std::size_t kTextOffset = 192;
+constexpr std::size_t kLongestWriter = 1024;
+constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
+
+Status corrupt(std::string_view what) { return {Code::corrupt, "not a readable flight ring: " + std::string(what)}; }
+
+void put_text(std::string& out, std::string_view text) {
+  put_varint(out, text.size());
+  out.append(text);
+}
+std::string get_text(ByteReader& reader) { return std::string(as_text(reader.take(reader.varint()))); }
+
+std::uint32_t checksum_of(const EntryHeader& header) noexcept {
+  const auto raw = std::bit_cast<std::array<std::byte, sizeof header>>(header);
+  return crc32c(Bytes(raw).first(offsetof(EntryHeader, checksum)));
+}
+
+// ---- Reading.
+
+std::optional<Tensor> decode_tensor(Bytes meta, Bytes data, Step& step) {
+  ByteReader reader(meta);
+  Tensor tensor;
+  step.step = reader.zigzag();
+  step.evaluation = reader.get<std::uint8_t>() != 0;
+  step.wall_time = reader.get<double>();
+  const auto kind = reader.get<std::uint8_t>();
+  const auto dtype = reader.get<std::uint8_t>();
+  const auto rank = reader.get<std::uint8_t>();
+  if (kind > static_cast<std::uint8_t>(Kind::output) || dtype >= kDTypeCount || rank > kMaxRank) return std::nullopt;
+  tensor.kind = static_cast<Kind>(kind);
+  tensor.occurrence = static_cast<std::uint32_t>(reader.varint());
+  Shape shape;
+  for (int axis = 0; axis < rank; ++axis) shape.push_back(static_cast<std::int64_t>(reader.varint()));
+  tensor.name = get_text(reader);
+  const std::uint64_t inputs = reader.varint();
+  for (std::uint64_t i = 0; i < inputs && reader.ok(); ++i) tensor.inputs.push_back(get_text(reader));
+  if (!reader.ok() || dense_bytes(static_cast<DType>(dtype), shape) != data.size()) return std::nullopt;
+  tensor.view = sonde::view(data.data(), static_cast<DType>(dtype), shape);
+  return tensor;
+}
+
+bool decode_step_end(Bytes meta, Step& step) {
+  ByteReader reader(meta);
+  step.step = reader.zigzag();
+  step.evaluation = reader.get<std::uint8_t>() != 0;
+  step.wall_time = reader.get<double>();
+  const std::uint64_t tensors = reader.varint();
+  step.dropped = reader.varint();
+  const std::uint64_t scalars = reader.varint();
+  step.scalars.clear();
+  for (std::uint64_t i = 0; i < scalars && reader.ok(); ++i) {
+    std::string name = get_text(reader);
+    step.scalars.emplace_back(std::move(name), reader.get<double>());
+  }
+  if (!reader.ok()) return false;
+  if (tensors > step.tensors.size()) step.dropped += tensors - step.tensors.size();  // the damaged ones
+  step.complete = true;
+  return true;
+}
+
+// Goes over the entries and gathers them into steps. Looks at every place at most once, whatever the bytes are.
+class Walk {
+ public:
+  Walk(Bytes entries, std::uint64_t begin) noexcept : entries_(entries), begin_(begin) {}
+
+  void run(std::uint64_t expected_end, std::uint64_t last) {
+    for (std::uint64_t position = begin_; position < last;) {
+      std::optional<EntryHeader> header = header_at(position);
+      if (!header) {
+        const std::uint64_t damaged = position;
+        while (!header && (position += kUnit) < last) header = header_at(position);
+        if (header || damaged < expected_end) ++torn_;
+        if (!header) return;
+      }
+      if (header->size > last - position) return;
+      sequence_ = header->sequence;
+      if (header->type != EntryType::filler && !take(*header)) ++torn_;
+      position += header->size;
+    }
+  }
+
+  std::uint64_t torn() const noexcept { return torn_; }
+  std::vector<Step> steps() && {
+    std::erase_if(steps_, [](const Step& step) { return !step.complete && step.tensors.empty(); });
+    return std::move(steps_);
+  }
+
+ private:
+  std::optional<EntryHeader> header_at(std::uint64_t position) const noexcept {
+    const std::uint64_t at = position % entries_.size();
+    const auto header = load<EntryHeader>(entries_.data() + at);
+    const std::uint64_t room = entries_.size() - at;
+    const bool valid = header.magic == EntryHeader{}.magic && header.position == position &&
+                       header.checksum == checksum_of(header) && header.sequence > sequence_ &&
+                       header.step <= position && header.size % kUnit == 0 && header.size <= room &&
+                       header.data_bytes <= room && header.meta_bytes <= room;
+    if (!valid) return std::nullopt;
+    switch (header.type) {
+      case EntryType::tensor:
+      case EntryType::step_end:
+        if (header.size == entry_size(header.meta_bytes, header.data_bytes)) return header;
+        return std::nullopt;
+      case EntryType::filler:
+        if (header.size == room) return header;
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // False where the entry is damaged.
+  bool take(const EntryHeader& header) {
+    if (header.step < begin_) return true;  // its step was given up
+    const std::uint64_t at = header.position % entries_.size() + kUnit;
+    const Bytes meta = entries_.subspan(at, header.meta_bytes);
+    const Bytes data = entries_.subspan(at + round_up(header.meta_bytes), header.data_bytes);
+    if (crc32c_append(crc32c(meta), data) != header.body_checksum) return false;
+    const auto [place, is_new] = index_.try_emplace(header.step, steps_.size());
+    if (is_new) steps_.emplace_back();
+    Step& step = steps_[place->second];
+    if (step.complete) return false;  // nothing comes behind the end of a step
+    if (header.type == EntryType::step_end) return decode_step_end(meta, step);
+    std::optional<Tensor> tensor = decode_tensor(meta, data, step);
+    if (tensor) step.tensors.push_back(std::move(*tensor));
+    return tensor.has_value();
+  }
+
+  Bytes entries_;
+  std::uint64_t begin_;
+  std::uint64_t sequence_ = 0;  // of the last entry seen; the first one has 1
+  std::uint64_t torn_ = 0;
+  std::vector<Step> steps_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;  // of steps_, by the position of their first entry
+};
+
+Status check_header(Bytes file) {
+  if (file.size() < kHeaderBytes) {
+    return corrupt("it has " + std::to_string(file.size()) + " bytes, fewer than its header");
+  }
+  if (as_text(file.first(kMagic.size())) != kMagic) return corrupt("it does not begin with " + std::string(kMagic));
+  const auto order = load<std::uint32_t>(file.data() + 12);
+  if (order == kOtherByteOrder) {
+    return {Code::unsupported, "the flight ring was written on a machine of the other byte order: read it on one such"};
+  }
+  const auto version = load<std::uint32_t>(file.data() + 8);
+  if (order == kByteOrder && version != kVersion) {
+    return {Code::unsupported, "the flight ring has version " + std::to_string(version) + ", and this program reads " +
+                                   std::to_string(kVersion) + ": read it with the version of Sonde that wrote it"};
+  }
+  const auto texts = load<std::uint32_t>(file.data() + 40);
+  if (order != kByteOrder || texts > kHeaderBytes - kTextOffset ||
+      crc32c_append(crc32c(file.first(kChecksummed)), file.subspan(kTextOffset, texts)) !=
+          load<std::uint32_t>(file.data() + kChecksummed)) {
+    return corrupt("its header is damaged");
+  }
+  const auto capacity = load<std::uint64_t>(file.data() + 16);
+  if (capacity == 0 || capacity % kUnit != 0) return corrupt("its header is damaged");
+  if (capacity > file.size() - kHeaderBytes) {
+    return corrupt("it has " + std::to_string(file.size()) + " bytes, but " + std::to_string(kHeaderBytes) + " + " +
+                   std::to_string(capacity) + " belong to it; it was cut off");
+  }
+  return {};
+}
+
+bool are_positions(std::uint64_t begin, std::uint64_t end, std::uint64_t capacity) noexcept {
+  if (begin % kUnit != 0 || end % kUnit != 0 || begin > kLastPosition || end > kLastPosition) return false;
+  return end <= begin + capacity;  // `begin` passes `end` where steps without an end take the place of all others
+}
+
+}  // namespace
+
+// ---- What the writer shares.
+
+std::string encode_header(const Identity& identity, std::uint64_t capacity,
+                          std::span<const std::string> allow_negative_infinity) {
+  std::string texts;
+  put_text(texts, identity.host.substr(0, kLongestWriter));
+  put_text(texts, identity.writer.substr(0, kLongestWriter));
+  std::string selectors;
+  std::uint64_t count = 0;
+  for (const std::string& selector : allow_negative_infinity) {
+    // Ten bytes for the length, ten for the count.
+    if (texts.size() + selectors.size() + selector.size() + 20 > kHeaderBytes - kTextOffset) break;
+    put_text(selectors, selector);
+    ++count;
+  }
+  put_varint(texts, count);
+  texts += selectors;
+
+  std::string page(kMagic);
+  put(page, kVersion);
+  put(page, kByteOrder);
+  put(page, capacity);
+  put(page, identity.pid);
+  put(page, identity.start_time);
+  put(page, static_cast<std::uint32_t>(texts.size()));
+  put(page, crc32c_append(crc32c(as_bytes(page)), as_bytes(texts)));
+  page.resize(kTextOffset);
+  page += texts;
+  page.resize(kHeaderBytes);
+  return page;
+}
+
+void store_header(std::span<std::byte> file, std::string_view page) noexcept {
+  std::memcpy(file.data() + kMagic.size(), page.data() + kMagic.size(), page.size() - kMagic.size());
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file.data()))
+      .store(load<std::uint64_t>(page.data()), std::memory_order_release);
+}
+
+void store_entry_header(std::byte* at, EntryHeader header) noexcept {
+  header.checksum = checksum_of(header);
+  const auto raw = std::bit_cast<std::array<std::byte, sizeof header>>(header);
+  std::memcpy(at + 8, raw.data() + 8, raw.size() - 8);
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at))
+      .store(load<std::uint64_t>(raw.data()), std::memory_order_release);
+}
+
+void put_tensor_meta(std::string& out, const TensorMeta& meta) {
+  put_zigzag(out, meta.step);
+  put(out, static_cast<std::uint8_t>(meta.evaluation));
+  put(out, meta.wall_time);
+  put(out, static_cast<std::uint8_t>(meta.kind));
+  put(out, static_cast<std::uint8_t>(meta.dtype));
+  put(out, static_cast<std::uint8_t>(meta.shape.rank()));
+  put_varint(out, meta.occurrence);
+  for (const std::int64_t size : meta.shape) put_varint(out, static_cast<std::uint64_t>(size));
+  put_text(out, meta.name);
+  put_varint(out, meta.inputs.size());
+  for (const std::string& input : meta.inputs) put_text(out, input);
+}
+
+void put_step_end_meta(std::string& out, const StepEndMeta& meta) {
+  put_zigzag(out, meta.step);
+  put(out, static_cast<std::uint8_t>(meta.evaluation));
+  put(out, meta.wall_time);
+  put_varint(out, meta.tensors);
+  put_varint(out, meta.dropped);
+  put_varint(out, meta.scalars.size());
+  for (const auto& [name, value] : meta.scalars) {
+    put_text(out, name);
+    put(out, value);
+  }
+}
+
+std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
+                             std::uint64_t& torn) {
+  Walk walk(entries, begin);
+  walk.run(expected_end, last);
+  torn += walk.torn();
+  return std::move(walk).steps();
+}
+
+Result<Contents> read(Bytes file) {
+  if (Status status = check_header(file); !status) return status;
+  const auto capacity = load<std::uint64_t>(file.data() + 16);
+  const auto begin = load<std::uint64_t>(file.data() + kBeginOffset);
+  const auto end = load<std::uint64_t>(file.data() + kEndOffset);
+  if (!are_positions(begin, end, capacity)) return corrupt("its positions are damaged");
+
+  Contents contents;
+  ByteReader texts(file.subspan(kTextOffset, load<std::uint32_t>(file.data() + 40)));
+  contents.identity.host = get_text(texts);
+  contents.identity.writer = get_text(texts);
+  contents.identity.pid = load<std::uint64_t>(file.data() + 24);
+  contents.identity.start_time = load<double>(file.data() + 32);
+  const std::uint64_t selectors = texts.varint();
+  for (std::uint64_t i = 0; i < selectors && texts.ok(); ++i) {
+    contents.allow_negative_infinity.push_back(get_text(texts));
+  }
+  if (!texts.ok()) return corrupt("its header is damaged");
+  contents.steps = read_steps(file.subspan(kHeaderBytes, capacity), begin, end, begin + capacity, contents.torn);
+  return contents;
+}
+
+}  // namespace sonde::flight
