@@ -37,7 +37,8 @@ Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t fre
 
 Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
   for (int number = 0; number < kMostNumbers; ++number) {
-    const std::string path = prefix + std::to_string(number) + suffix;
+    std::string path = prefix;
+    path.append(std::to_string(number)).append(suffix);
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) return system_error("create", path, errno);

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,25 +25,31 @@ class FlightRing {
  public:
   struct Options {
     std::string directory;    // where the file goes
-    std::uint64_t bytes = 0;  // of the whole file
+    std::uint64_t bytes = 0;  // of the whole file, at least 8192; 0: default_bytes()
     std::int64_t steps = 0;   // no more than the last so many; 0: as many as fit
     std::string writer = {};
-    std::vector<std::string> allow_negative_infinity = {};
+    std::vector<std::string> allow_negative_infinity = {};  // as many as fit into the header's 4 KiB
   };
   // The error says what to do: no space for so many bytes, a file system without mapping.
   static Result<std::unique_ptr<FlightRing>> create(const Options& options);
   ~FlightRing();  // as abandon()
 
+  // 256 MiB, or less where the kernel would write the ring back all the time: half of its background dirty limit.
+  static std::uint64_t default_bytes();
+
   // A tensor of the step in progress. It overwrites the oldest steps, but never one that is pinned, nor the step
   // itself: where that leaves no room the tensor is left out and counted in the step. Allocates nothing.
+  // A training step and an evaluation step may be in progress at the same time. One whose end never comes is one that
+  // was not completed as soon as the next of its sort begins.
   struct Entry {
     std::string_view name;
     Kind kind = Kind::activation;
     std::uint32_t occurrence = 0;
-    std::span<const std::string> inputs;
+    std::span<const std::string> inputs = {};
     TensorView view;  // may be strided
   };
   bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
+  // Where room is short, the last scalars are left out; where pinned steps leave none at all, the step is.
   void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
 
   // The complete training and evaluation steps that are still there with a number in [first, last].
