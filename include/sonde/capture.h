@@ -96,9 +96,12 @@ SONDE_API Result<std::vector<std::string>> list_captures(std::string_view run_di
 struct Origin {
   struct Place {
     std::string key;
+    Kind kind = Kind::activation;
     std::int64_t step = 0;
+    std::uint64_t count = 0;  // elements, and of these:
     std::uint64_t nan = 0;
-    std::uint64_t infinite = 0;
+    std::uint64_t infinite = 0;       // but for -inf where it is allowed
+    std::vector<std::string> inputs;  // keys of those that were seen, all finite
     // What keeps it from being certain: inputs that are not declared, were not recorded or were dropped. Empty: all of
     // its inputs were seen, and were finite.
     std::vector<std::string> unseen;

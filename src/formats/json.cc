@@ -27,8 +27,13 @@ std::string json_text(std::string_view text) {
 std::string json_number(double value) {
   if (std::isnan(value)) return "\"NaN\"";
   if (std::isinf(value)) return value < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+  // Readers take what looks like an integer as one, which has no negative zero and ends at 64 bits.
+  if (value == 0 && std::signbit(value)) return "-0.0";
+  constexpr double kLargest = 9007199254740992;  // 2^53: up to here all integers are doubles
   std::array<char, 32> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+  char* const last = text.data() + text.size();
+  const auto end = std::abs(value) > kLargest ? std::to_chars(text.data(), last, value, std::chars_format::scientific)
+                                              : std::to_chars(text.data(), last, value);
   return {text.data(), end.ptr};
 }
 

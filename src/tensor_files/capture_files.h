@@ -10,8 +10,10 @@
 namespace sonde::tensor_files {
 
 // Makes RUN/captures/<n>-<reason>/, n counting up over all captures of the run, from the steps of a flight ring. `info`
-// without its steps, which are filled in with the elements' counts. Returns the path of the directory. On an error,
-// such as a full disk, nothing is left behind.
+// without its steps, which are filled in with the elements' counts; tensors that a step lost in the ring
+// (flight::Step::dropped), or that no file can hold, are added to `dropped`. Returns the path of the directory. On an
+// error, such as a full disk, nothing is left behind. Safe from any thread, also for several captures of one run at
+// once.
 Result<std::string> write_capture(const std::string& run_directory, CaptureInfo info,
                                   std::span<const flight::Step> steps);
 

@@ -1,0 +1,155 @@
+// Reading captures, and making one of what a killed process left: the rest of sonde/capture.h is in origin.cc.
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/file_lock.h"
+#include "base/numbered_directory.h"
+#include "formats/capture_json.h"
+#include "formats/flight.h"
+#include "sonde/capture.h"
+#include "sonde/tensor_io.h"
+#include "tensor_files/capture_files.h"
+
+namespace sonde {
+namespace {
+
+constexpr std::string_view kJson = "capture.json";
+
+// "cannot <doing> '<path>': <message>", for messages of those who know no paths.
+Status about(std::string_view doing, const std::string& path, const Status& status) {
+  return {status.code(), "cannot " + std::string(doing) + " '" + path + "': " + status.message()};
+}
+
+Result<std::vector<std::string>> rings(const std::string& directory) {
+  const Result<Directory> found = read_directory(directory);
+  if (!found) return found.error();
+  std::vector<std::string> paths;
+  for (const DirectoryEntry& entry : found->entries) {
+    if (entry.type == DirectoryEntry::Type::file && entry.name.starts_with("flight-") &&
+        entry.name.ends_with(".ring")) {
+      paths.push_back(join_path(directory, entry.name));
+    }
+  }
+  return paths;
+}
+
+CaptureInfo crash_info(const flight::Contents& ring) {
+  CaptureInfo info;
+  info.cause = CaptureInfo::Cause::crash;
+  info.reason = "crash";
+  info.wall_time = ring.identity.start_time;  // where there is nothing later
+  info.host = ring.identity.host;
+  info.pid = ring.identity.pid;
+  info.writer = ring.identity.writer;
+  info.allow_negative_infinity = ring.allow_negative_infinity;
+  for (const flight::Step& step : ring.steps) {
+    if (step.evaluation && &step != &ring.steps.back()) continue;
+    info.step = step.step;
+    info.wall_time = step.wall_time;
+  }
+  if (ring.torn == 0) return info;
+  CaptureGap gap;
+  gap.what = "torn entries of the flight ring";
+  if (!ring.steps.empty()) {
+    gap.first_step = std::ranges::min(ring.steps, {}, &flight::Step::step).step;
+    gap.last_step = std::ranges::max(ring.steps, {}, &flight::Step::step).step;
+  }
+  gap.count = ring.torn;
+  gap.reason = "their checksums are wrong, so they were left out";
+  info.dropped.push_back(std::move(gap));
+  return info;
+}
+
+Result<std::string> recover(const std::string& ring_path, const std::string& run_directory) {
+  // Held until the ring is gone, so that of two who come at once only one makes a capture.
+  const Result<FileLock> lock = FileLock::acquire(ring_path);
+  if (!lock && lock.error().code() == Code::exhausted) {
+    return Status(Code::exhausted, "the ring '" + ring_path + "' belongs to a process that still runs: it becomes a " +
+                                       "capture when that has ended");
+  }
+  if (!lock) return lock.error();
+  const Result<MappedFile> file = MappedFile::open(ring_path);
+  if (!file) return file.error();
+  const Result<flight::Contents> ring = flight::read(file->bytes());
+  if (!ring) return about("recover the ring", ring_path, ring.error());
+  Result<std::string> path = tensor_files::write_capture(run_directory, crash_info(*ring), ring->steps);
+  if (!path) return path;
+  if (Status status = remove_file(ring_path); !status) return status;
+  return path;
+}
+
+// The library never throws: where memory ends, it says so.
+template <class Do>
+auto within_memory(std::string_view path, Do what) -> decltype(what(std::string())) {
+  try {
+    return what(std::string(path));
+  } catch (const std::bad_alloc&) {
+    return Status(Code::exhausted, "there is not enough memory for '" + std::string(path) + "'");
+  }
+}
+
+}  // namespace
+
+Result<Capture> Capture::open(std::string_view directory) {
+  return within_memory(directory, [](const std::string& path) -> Result<Capture> {
+    const std::string json_path = join_path(path, kJson);
+    const Result<std::string> json = read_file(json_path);
+    if (!json) return json.error();
+    Result<CaptureInfo> info = capture_json::decode(*json);
+    if (!info) return about("read the capture", json_path, info.error());
+    return Capture(path, *std::move(info));
+  });
+}
+
+Result<TensorFile> Capture::step_file(const CapturedStep& step) const {
+  if (step.file.empty()) {
+    return Status(Code::not_found,
+                  "step " + std::to_string(step.step) + " of the capture '" + directory_ + "' holds no tensors");
+  }
+  return TensorFile::open(join_path(directory_, step.file));
+}
+
+Result<std::vector<std::string>> list_captures(std::string_view run_directory) {
+  return within_memory(run_directory, [](const std::string& run) -> Result<std::vector<std::string>> {
+    const Result<Directory> whole = read_directory(run);
+    if (!whole) return whole.error();
+    std::vector<std::string> paths;
+    if (std::ranges::none_of(whole->entries, [](const DirectoryEntry& entry) { return entry.name == "captures"; })) {
+      return paths;
+    }
+    const std::string parent = join_path(run, "captures");
+    const Result<Directory> found = read_directory(parent);
+    if (!found) return found.error();
+    std::vector<std::pair<std::uint64_t, std::string>> numbered;
+    for (const DirectoryEntry& entry : found->entries) {
+      const std::uint64_t number = leading_number(entry.name);
+      if (number > 0 && entry.type == DirectoryEntry::Type::directory) numbered.emplace_back(number, entry.name);
+    }
+    std::ranges::sort(numbered);
+    for (const auto& [number, name] : numbered) paths.push_back(join_path(parent, name));
+    return paths;
+  });
+}
+
+Result<std::string> recover_ring(std::string_view ring_path, std::string_view run_directory) {
+  return within_memory(ring_path, [&](const std::string& path) { return recover(path, std::string(run_directory)); });
+}
+
+Result<std::vector<std::string>> abandoned_rings(std::string_view run_directory) {
+  return within_memory(run_directory, [](const std::string& run) -> Result<std::vector<std::string>> {
+    const Result<std::vector<std::string>> paths = rings(run);
+    if (!paths) return paths.error();
+    std::vector<std::string> abandoned;
+    for (const std::string& path : *paths) {
+      // One that vanished meanwhile was closed, or somebody else recovered it.
+      if (const Result<bool> locked = is_locked(path); locked && !*locked) abandoned.push_back(path);
+    }
+    return abandoned;
+  });
+}
+
+}  // namespace sonde

@@ -1,0 +1,384 @@
+// Who produced the first non-finite values of a capture. What it says must hold whatever else happened that the capture
+// does not show: a tensor is a producer for certain only where every value that it was computed from was seen.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/selector.h"
+#include "sonde/capture.h"
+
+namespace sonde {
+namespace {
+
+// A tensor without the occurrence.
+struct Probe {
+  std::string_view name;
+  Kind kind = Kind::activation;
+  friend auto operator<=>(const Probe&, const Probe&) = default;
+};
+
+std::string text_of(const Probe& probe) { return std::string(to_string(probe.kind)) + "/" + std::string(probe.name); }
+
+std::string count_text(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+std::string step_text(const CapturedStep& step) {
+  return (step.evaluation ? "evaluation step " : "step ") + std::to_string(step.step);
+}
+
+class Search {
+ public:
+  explicit Search(const CaptureInfo& capture) : capture_(capture) {
+    for (const std::string& pattern : capture.allow_negative_infinity) {
+      Result<tags::Selector> selector = tags::Selector::create(pattern);
+      if (selector) {
+        allowed_.push_back(*std::move(selector));
+      } else {
+        origin_.caveats.push_back("no -inf was allowed by '" + pattern + "': " + selector.error().message());
+      }
+    }
+    for (const CapturedStep& step : capture.steps) {
+      for (const CapturedTensor& tensor : step.tensors) known_.insert({tensor.name, tensor.kind});
+    }
+  }
+
+  Origin run() && {
+    const auto first = std::ranges::find_if(capture_.steps, [&](const CapturedStep& step) {
+      return std::ranges::any_of(step.tensors, [&](const CapturedTensor& tensor) { return bad(tensor); });
+    });
+    const auto seen = static_cast<std::size_t>(first - capture_.steps.begin());
+    if (first != capture_.steps.end()) {
+      origin_.found = true;
+      step_ = &*first;
+      lossy_ = lost_in(*first);
+      whole_step_elsewhere_ = std::ranges::any_of(capture_.steps, [&](const CapturedStep& step) {
+        return &step != step_ && step.evaluation == step_->evaluation && step.complete && !lost_in(step);
+      });
+      if (seen > 0 && follows(*first, *(first - 1))) before_ = &*(first - 1);
+      for (at_ = 0; at_ < step_->tensors.size(); ++at_) {
+        if (bad(step_->tensors[at_])) judge(step_->tensors[at_]);
+      }
+      if (seen == 0) {
+        origin_.caveats.push_back(step_text(*step_) +
+                                  " is the first that the capture holds, so the origin may be older");
+      }
+    }
+    add_caveats(std::span(capture_.steps).first(std::min(seen + 1, capture_.steps.size())));
+    return std::move(origin_);
+  }
+
+ private:
+  // What became of an input.
+  struct Input {
+    enum class State : std::uint8_t { finite, nonfinite, unseen } state = State::unseen;
+    std::string text;  // its key; if unseen, what was not seen
+    const CapturedTensor* tensor = nullptr;
+  };
+  static Input unseen(std::string text) { return {Input::State::unseen, std::move(text), nullptr}; }
+
+  bool negative_infinity_allowed(const CapturedTensor& tensor) const {
+    return tensor.negative_infinity > 0 && std::ranges::any_of(allowed_, [&](const tags::Selector& selector) {
+             return selector.match(tensor.name, tensor.kind) != tags::Match::none;
+           });
+  }
+  bool bad(const CapturedTensor& tensor) const {
+    return tensor.nan > 0 || tensor.positive_infinity > 0 ||
+           (tensor.negative_infinity > 0 && !negative_infinity_allowed(tensor));
+  }
+
+  bool lost_in(const CapturedStep& step) const {
+    return std::ranges::any_of(capture_.dropped, [&](const CaptureGap& gap) {
+      return gap.first_step <= step.step && step.step <= gap.last_step;
+    });
+  }
+  static bool follows(const CapturedStep& step, const CapturedStep& before) {
+    return step.evaluation == before.evaluation && step.step - 1 == before.step && before.complete;
+  }
+
+  void judge(const CapturedTensor& tensor) {
+    Origin::Place place;
+    place.key = tensor.key;
+    place.kind = tensor.kind;
+    place.step = step_->step;
+    place.count = tensor.count;
+    place.nan = tensor.nan;
+    place.infinite = tensor.positive_infinity + (negative_infinity_allowed(tensor) ? 0 : tensor.negative_infinity);
+    std::vector<std::string> caveats;
+    for (const std::string& name : tensor.inputs) {
+      Input input = find_input(tensor, name);
+      if (input.state == Input::State::nonfinite) {
+        origin_.propagators.push_back(tensor.key);
+        return;
+      }
+      if (input.state == Input::State::unseen) {
+        place.unseen.push_back(std::move(input.text));
+        continue;
+      }
+      if (input.tensor != nullptr && input.tensor->negative_infinity > 0) {
+        caveats.push_back(input.tensor->key + " holds -inf, which is allowed there and counts as finite");
+      }
+      place.inputs.push_back(std::move(input.text));
+    }
+    // Data come from outside; everything else is computed from something.
+    if (tensor.inputs.empty() && tensor.kind != Kind::input) {
+      place.unseen.emplace_back("what it is computed from, which the program did not declare");
+    }
+    origin_.producers.push_back(std::move(place));
+    for (std::string& caveat : caveats) {
+      if (std::ranges::find(origin_.caveats, caveat) == origin_.caveats.end()) {
+        origin_.caveats.push_back(std::move(caveat));
+      }
+    }
+  }
+
+  // A name means the tensor that is written out as "kind/name", else the one of the same kind, else those of other
+  // kinds.
+  Input find_input(const CapturedTensor& tensor, std::string_view name) const {
+    const Probe self = {tensor.name, tensor.kind};
+    for (const Probe& probe : known_) {
+      if (name == text_of(probe)) return look_up(tensor, probe);
+    }
+    // A gradient that names its own name means the activation, not itself.
+    const Probe same = {name, tensor.kind};
+    if (same != self && known_.contains(same)) return look_up(tensor, same);
+    const std::vector<Probe> others = of_other_kinds(tensor, name);
+    if (!others.empty()) return look_up_all(tensor, name, others);
+    return same == self ? look_up(tensor, self) : find_scalar(name);
+  }
+
+  std::vector<Probe> of_other_kinds(const CapturedTensor& tensor, std::string_view name) const {
+    const auto backward = [](Kind kind) { return kind == Kind::gradient || kind == Kind::update; };
+    std::vector<Probe> found;
+    for (const Probe& probe : known_) {
+      if (probe.name == name && probe.kind != tensor.kind) found.push_back(probe);
+    }
+    // What is computed forward comes from what is there by then.
+    if (!backward(tensor.kind) && tensor.kind != Kind::weight &&
+        std::ranges::any_of(found, [&](const Probe& probe) { return !backward(probe.kind); })) {
+      std::erase_if(found, [&](const Probe& probe) { return backward(probe.kind); });
+    }
+    return found;
+  }
+
+  Input look_up_all(const CapturedTensor& tensor, std::string_view name, const std::vector<Probe>& probes) const {
+    std::optional<Input> finite;
+    std::optional<Input> missing;
+    bool gradient = false;
+    for (const Probe& probe : probes) {
+      Input input = look_up(tensor, probe);
+      if (input.state == Input::State::nonfinite) return input;
+      gradient = gradient || (probe.kind == Kind::gradient && input.state == Input::State::finite);
+      (input.state == Input::State::finite ? finite : missing) = std::move(input);
+    }
+    if (!finite) return *missing;
+    // What goes backward comes from gradients, whatever else of that name was recorded.
+    if (tensor.kind == Kind::gradient || (tensor.kind == Kind::update && !gradient)) {
+      return unseen("gradient/" + std::string(name) + " (not recorded; " + finite->text + " was finite)");
+    }
+    if (lossy_ && !whole_step_elsewhere_) {
+      return unseen(std::string(name) + " (" + finite->text + " was finite, but tensors of this step are missing)");
+    }
+    return *finite;
+  }
+
+  // The value that was the last before the tensor was computed, of the same occurrence.
+  Input look_up(const CapturedTensor& tensor, const Probe& probe) const {
+    const bool self = probe == Probe{tensor.name, tensor.kind};  // what it was before, such as a state
+    const std::int64_t wanted = std::int64_t{tensor.occurrence} - (self ? 1 : 0);
+    const CapturedTensor* found = nullptr;
+    const CapturedTensor* single = nullptr;
+    std::size_t occurrences = 0;
+    for (std::size_t i = 0; i < step_->tensors.size(); ++i) {
+      const CapturedTensor& other = step_->tensors[i];
+      if (Probe{other.name, other.kind} != probe || i == at_) continue;
+      ++occurrences;
+      if (i > at_) continue;
+      if (other.occurrence == wanted) found = &other;
+      if (other.occurrence == 0) single = &other;
+    }
+    if (found == nullptr && single != nullptr && !bad(*single)) {
+      // What all micro-batches use is recorded once, such as a weight.
+      if (occurrences > 1 || lossy_) {
+        return unseen(text_of(probe) + "#" + std::to_string(wanted) + " (not recorded)");
+      }
+    }
+    if (found == nullptr) found = single;
+    if (found == nullptr) return find_elsewhere(probe, occurrences > 0);
+    if (!bad(*found)) {
+      if (const CapturedTensor* other = bad_occurrence(probe); other != nullptr) {
+        return unseen("whether it is computed from " + other->key + " too, which was not finite");
+      }
+    }
+    return seen(*found);
+  }
+
+  Input seen(const CapturedTensor& tensor) const {
+    return {bad(tensor) ? Input::State::nonfinite : Input::State::finite, tensor.key, &tensor};
+  }
+
+  // Another occurrence that was non-finite before: a sum over micro-batches is computed from all of them.
+  const CapturedTensor* bad_occurrence(const Probe& probe) const {
+    for (std::size_t i = 0; i < at_; ++i) {
+      const CapturedTensor& other = step_->tensors[i];
+      if (Probe{other.name, other.kind} == probe && bad(other)) return &other;
+    }
+    return nullptr;
+  }
+
+  // A scalar, such as the loss from which gradients come.
+  Input find_scalar(std::string_view name) const {
+    for (const auto& [scalar, value] : step_->scalars) {
+      if (scalar != name) continue;
+      if (!std::isfinite(value)) return unseen("how the scalar " + scalar + " was computed, which was not finite");
+      return {Input::State::finite, scalar, nullptr};
+    }
+    return unseen(std::string(name) + " (not recorded)");
+  }
+
+  // What was not recorded in this step before the tensor. The step before may tell, for what does not change between
+  // the two, such as a weight.
+  Input find_elsewhere(const Probe& probe, bool later) const {
+    const auto last_of = [&](const CapturedStep& step) -> const CapturedTensor* {
+      const CapturedTensor* last = nullptr;
+      for (const CapturedTensor& other : step.tensors) {
+        if (Probe{other.name, other.kind} == probe) last = &other;
+      }
+      return last;
+    };
+    const std::string text = text_of(probe);
+    if (lossy_ && !later) return unseen(text + " (not in this step, of which tensors are missing)");
+    const CapturedTensor* before = before_ != nullptr ? last_of(*before_) : nullptr;
+    const CapturedTensor* after = later ? last_of(*step_) : nullptr;
+    if (before != nullptr && after != nullptr && !bad(*after)) {
+      return {Input::State::finite, after->key, after};  // finite before and finite afterwards
+    }
+    if (before != nullptr && updated_before(*before)) return {Input::State::finite, before->key, before};
+    if (before != nullptr) {
+      return unseen(text + " at the beginning of the step (it was finite in step " + std::to_string(before_->step) +
+                    ")");
+    }
+    return unseen(text + (later ? " (recorded only after it)" : " (not recorded in this step)"));
+  }
+
+  // Whether the value of the step before is the one after its update, which nothing changes until the next update.
+  bool updated_before(const CapturedTensor& tensor) const {
+    bool updated = false;
+    for (const CapturedTensor& other : before_->tensors) {
+      if (&other == &tensor) return updated;
+      updated = updated || (other.kind == Kind::update && other.name == tensor.name);
+    }
+    return false;
+  }
+
+  // What the steps up to the first non-finite one do not show.
+  void add_caveats(std::span<const CapturedStep> steps) {
+    std::vector<std::string>& caveats = origin_.caveats;
+    if (capture_.steps.empty()) caveats.emplace_back("the capture holds no step");
+    std::int64_t apart = 0;
+    const CapturedStep* previous = nullptr;
+    for (const CapturedStep& step : steps) {
+      if (!step.complete) caveats.push_back(step_text(step) + " was not completed: what came later in it is missing");
+      if (step.evaluation) continue;
+      if (previous != nullptr && step.step > previous->step) {
+        const std::int64_t distance = step.step - previous->step;
+        if (apart > 0 && distance > apart) {
+          caveats.push_back("the capture holds nothing between step " + std::to_string(previous->step) + " and step " +
+                            std::to_string(step.step));
+        }
+        apart = apart == 0 ? distance : std::min(apart, distance);
+      }
+      previous = &step;
+    }
+    for (const CaptureGap& gap : capture_.dropped) {
+      if (origin_.found && gap.first_step > step_->step) continue;
+      std::string where = " in step " + std::to_string(gap.first_step);
+      if (gap.last_step != gap.first_step) {
+        where = " in steps " + std::to_string(gap.first_step) + " to " + std::to_string(gap.last_step);
+      }
+      const std::string often = gap.count > 1 ? " (" + std::to_string(gap.count) + ")" : "";
+      caveats.push_back(gap.what + often + where + ": " + gap.reason);
+    }
+  }
+
+  const CaptureInfo& capture_;
+  std::vector<tags::Selector> allowed_;
+  std::set<Probe> known_;  // in any step
+  const CapturedStep* step_ = nullptr;
+  const CapturedStep* before_ = nullptr;  // the one right before it, if it is there
+  std::size_t at_ = 0;                    // of the tensor that is judged
+  bool lossy_ = false;                    // tensors of the step are missing
+  bool whole_step_elsewhere_ = false;     // of some other step none is
+  Origin origin_;
+};
+
+// ---- Text
+
+std::string values_text(const Origin::Place& place) {
+  std::string text;
+  if (place.nan > 0) text += std::to_string(place.nan) + " NaN";
+  if (place.infinite > 0) text += (text.empty() ? "" : " and ") + std::to_string(place.infinite) + " infinite";
+  return text + " of " + std::to_string(place.count);
+}
+
+std::string joined(const std::vector<std::string>& texts, std::size_t most) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(most, texts.size()); ++i) out += (i > 0 ? ", " : "") + texts[i];
+  return texts.size() > most ? out + ", ..." : out;
+}
+
+std::string place_text(const Origin::Place& place, bool first) {
+  constexpr std::size_t kMost = 8;
+  std::string text = "step " + std::to_string(place.step) + ": " + place.key +
+                     (first ? " was the first to hold non-finite values (" : " held non-finite values too (") +
+                     values_text(place) + ")";
+  if (place.unseen.empty() && place.inputs.empty()) return text + ": the data themselves\n";
+  if (place.unseen.empty()) {
+    return text + ", although all of its inputs were finite: " + joined(place.inputs, kMost) + "\n";
+  }
+  text += first ? " of all that was seen; it may have got them from what was not\n"
+                : "; it may have got them from what was not seen\n";
+  if (!place.inputs.empty()) text += "  finite: " + joined(place.inputs, kMost) + "\n";
+  return text + "  not seen: " + joined(place.unseen, kMost) + "\n";
+}
+
+}  // namespace
+
+Origin find_origin(const CaptureInfo& capture) { return Search(capture).run(); }
+
+std::string Origin::text() const {
+  constexpr std::size_t kMostTold = 5;
+  constexpr std::size_t kMostNames = 6;
+  std::string out;
+  if (!found) out = caveats.empty() ? "all values are finite\n" : "all values that were seen are finite\n";
+  std::size_t told = 0;
+  std::vector<std::string> further;
+  std::vector<std::string> unclear;
+  for (const Place& place : producers) {
+    const bool first = &place == producers.data();
+    if (!first && !place.unseen.empty()) {
+      unclear.push_back(place.key);
+    } else if (told == kMostTold) {
+      further.push_back(place.key);
+    } else {
+      out += place_text(place, first);
+      ++told;
+    }
+  }
+  const auto list = [&](std::string_view what, const std::vector<std::string>& keys) {
+    if (keys.empty()) return;
+    out.append(what).append(": ").append(joined(keys, kMostNames));
+    out += keys.size() > kMostNames ? " (" + count_text(keys.size(), "tensor") + ")\n" : "\n";
+  };
+  list("non-finite too, with finite inputs", further);
+  list("passed them on", propagators);
+  list("non-finite too, from where was not seen", unclear);
+  for (const std::string& caveat : caveats) out += "note: " + caveat + "\n";
+  return out;
+}
+
+}  // namespace sonde
