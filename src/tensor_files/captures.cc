@@ -64,6 +64,13 @@ CaptureInfo crash_info(const flight::Contents& ring) {
   return info;
 }
 
+// A process that ended before its ring had a header recorded nothing; its end is known all the same.
+bool is_blank(Bytes file) {
+  constexpr std::size_t kHeader = 4096;
+  return std::ranges::all_of(file.first(std::min(file.size(), kHeader)),
+                             [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 Result<std::string> recover(const std::string& ring_path, const std::string& run_directory) {
   // Held until the ring is gone, so that of two who come at once only one makes a capture.
   const Result<FileLock> lock = FileLock::acquire(ring_path);
@@ -74,7 +81,7 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   if (!lock) return lock.error();
   const Result<MappedFile> file = MappedFile::open(ring_path);
   if (!file) return file.error();
-  const Result<flight::Contents> ring = flight::read(file->bytes());
+  const Result<flight::Contents> ring = is_blank(file->bytes()) ? flight::Contents() : flight::read(file->bytes());
   if (!ring) return about("recover the ring", ring_path, ring.error());
   Result<std::string> path = tensor_files::write_capture(run_directory, crash_info(*ring), ring->steps);
   if (!path) return path;

@@ -1,0 +1,454 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/crc32c.h"
+#include "base/directory.h"
+#include "base/file_lock.h"
+#include "base/temp_dir_testing.h"
+#include "formats/capture_json.h"
+#include "formats/file_testing.h"
+#include "formats/flight_layout.h"
+#include "sonde/capture.h"
+#include "sonde/tensor_io.h"
+#include "tensor_files/capture_files.h"
+
+namespace sonde {
+namespace {
+
+using tensor_files::write_capture;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+const float kNan = std::nanf("");
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::vector<std::string> names(const std::string& path) {
+  std::vector<std::string> found;
+  const auto directory = read_directory(path);
+  if (directory) {
+    for (const DirectoryEntry& entry : directory->entries) found.push_back(entry.name);
+  }
+  return found;
+}
+
+flight::Tensor tensor(std::string name, const std::vector<float>& values, Kind kind = Kind::activation,
+                      std::vector<std::string> inputs = {}) {
+  flight::Tensor made;
+  made.name = std::move(name);
+  made.kind = kind;
+  made.inputs = std::move(inputs);
+  made.view = view(values);
+  return made;
+}
+
+flight::Step step(std::int64_t number, std::vector<flight::Tensor> tensors) {
+  flight::Step made;
+  made.step = number;
+  made.complete = true;
+  made.wall_time = 1700000000.5;
+  made.scalars = {{"loss", 0.5}};
+  made.tensors = std::move(tensors);
+  return made;
+}
+
+CaptureInfo info(std::string reason) {
+  CaptureInfo made;
+  made.reason = std::move(reason);
+  made.step = 7;
+  return made;
+}
+
+class Captures : public ::testing::Test {
+ protected:
+  std::string written(const std::string& reason, const std::vector<flight::Step>& steps) {
+    const auto path = write_capture(dir_.path(), info(reason), steps);
+    EXPECT_TRUE(path.ok()) << path.status().message();
+    return path ? *path : "";
+  }
+  static Capture opened(const std::string& path) {
+    auto capture = Capture::open(path);
+    EXPECT_TRUE(capture.ok()) << capture.status().message();
+    return *std::move(capture);
+  }
+
+  TempDir dir_;
+  const std::vector<float> values_ = {1, 2, 3, 4, 5, 6};
+  const std::vector<float> bad_values_ = {1, kNan, kInfinity, -kInfinity, kNan, 6};
+};
+
+TEST_F(Captures, HoldWhatTheRingHeld) {
+  flight::Step first = step(3, {tensor("a", values_, Kind::input), tensor("b", bad_values_, Kind::activation, {"a"})});
+  first.tensors[1].occurrence = 2;
+  first.tensors[1].view.shape = {2, 3};
+  first.tensors[1].view.strides = {3, 1};
+  flight::Step second = step(4, {});
+  second.evaluation = true;
+  second.complete = false;
+  const Capture capture = opened(written("nan", {first, second}));
+
+  EXPECT_EQ(capture.directory(), dir_ / "captures/1-nan");
+  EXPECT_EQ(capture.info().reason, "nan");
+  EXPECT_EQ(capture.info().step, 7);
+  ASSERT_THAT(capture.steps(), SizeIs(2));
+  const CapturedStep& read = capture.steps()[0];
+  EXPECT_EQ(read.step, 3);
+  EXPECT_TRUE(read.complete);
+  EXPECT_EQ(read.wall_time, 1700000000.5);
+  EXPECT_EQ(read.file, "000000000003.safetensors");
+  EXPECT_THAT(read.scalars, ElementsAre(Pair("loss", 0.5)));
+  ASSERT_THAT(read.tensors, SizeIs(2));
+  EXPECT_EQ(read.tensors[0].key, "input/a");
+  const CapturedTensor& b = read.tensors[1];
+  EXPECT_EQ(b.key, "activation/b#2");
+  EXPECT_EQ(b.name, "b");
+  EXPECT_EQ(b.occurrence, 2U);
+  EXPECT_THAT(b.inputs, ElementsAre("a"));
+  EXPECT_EQ(b.shape, (Shape{2, 3}));
+  EXPECT_EQ(b.count, 6U);
+  EXPECT_EQ(b.nan, 2U);
+  EXPECT_EQ(b.positive_infinity, 1U);
+  EXPECT_EQ(b.negative_infinity, 1U);
+  EXPECT_TRUE(capture.steps()[1].evaluation);
+  EXPECT_FALSE(capture.steps()[1].complete);
+  EXPECT_EQ(capture.steps()[1].file, "");
+
+  const auto file = capture.step_file(read);
+  ASSERT_TRUE(file.ok()) << file.error().message();
+  const auto loaded = file->load("activation/b#2");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(std::memcmp(loaded->data.data(), bad_values_.data(), sizeof(float) * 6), 0);
+  EXPECT_THAT(file->metadata(), ElementsAre(Pair("step", "3"), Pair("wall_time", "1700000000.5"),
+                                            Pair("order", R"(["input/a","activation/b#2"])")));
+  EXPECT_EQ(capture.step_file(capture.steps()[1]).error().code(), Code::not_found);
+}
+
+TEST_F(Captures, HaveTheOriginInTheirJson) {
+  const std::string path = written("nan", {step(3, {tensor("a", bad_values_, Kind::input)})});
+  EXPECT_THAT(*read_file(join_path(path, "capture.json")),
+              HasSubstr(R"("origin":{"found":true,"producers":[{"key":"input/a")"));
+}
+
+TEST_F(Captures, KeepStepsAndEvaluationsOfOneNumberApart) {
+  flight::Step evaluation = step(3, {tensor("a", values_)});
+  evaluation.evaluation = true;
+  const Capture capture =
+      opened(written("x", {step(3, {tensor("a", values_)}), evaluation, step(3, {tensor("a", values_)})}));
+  EXPECT_THAT(names(capture.directory()), ElementsAre("000000000003-2.safetensors", "000000000003.safetensors",
+                                                      "capture.json", "eval-000000000003.safetensors"));
+  EXPECT_EQ(capture.steps()[1].tensors[0].key, "eval/activation/a");
+  for (const CapturedStep& one : capture.steps()) EXPECT_TRUE(capture.step_file(one).ok());
+}
+
+TEST_F(Captures, CountEveryTypeOfNumber) {
+  std::mt19937 random(1);
+  std::vector<Tensor> tensors;
+  for (const DType dtype : testing::all_dtypes()) tensors.push_back(testing::random_tensor(random, dtype, {3, 5}));
+  flight::Step all = step(1, {});
+  for (const Tensor& one : tensors) {
+    all.tensors.emplace_back();
+    all.tensors.back().name = to_string(one.dtype);
+    all.tensors.back().view = one.view();
+  }
+  const std::vector<std::complex<float>> complex = {{1, kNan}, {kInfinity, kNan}};
+  all.tensors.push_back({.name = "complex", .inputs = {}, .view = view(complex)});
+  const Capture capture = opened(written("x", {all}));
+  // All but c128.
+  ASSERT_THAT(capture.steps()[0].tensors, SizeIs(tensors.size()));
+  EXPECT_EQ(capture.steps()[0].tensors[0].count, 15U);
+  EXPECT_EQ(capture.steps()[0].tensors.back().nan, 2U);
+  EXPECT_EQ(capture.steps()[0].tensors.back().positive_infinity, 1U);
+  ASSERT_THAT(capture.info().dropped, SizeIs(1));
+  EXPECT_EQ(capture.info().dropped[0].what, "activation/c128");
+  EXPECT_THAT(capture.info().dropped[0].reason, HasSubstr("complex"));
+}
+
+TEST_F(Captures, SayWhatTheyLack) {
+  flight::Step lossy = step(5, {tensor("a", values_), tensor("a", values_), tensor("b\xff", values_)});
+  lossy.dropped = 17;
+  const Capture capture = opened(written("x", {lossy}));
+  ASSERT_THAT(capture.info().dropped, SizeIs(2));
+  EXPECT_EQ(capture.info().dropped[0].first_step, 5);
+  EXPECT_EQ(capture.info().dropped[0].count, 17U);
+  EXPECT_THAT(capture.info().dropped[0].reason, HasSubstr("no room"));
+  EXPECT_EQ(capture.info().dropped[1].what, "activation/a");
+  EXPECT_EQ(capture.steps()[0].tensors[1].key, "activation/b\xef\xbf\xbd");
+  EXPECT_TRUE(capture.step_file(capture.steps()[0])->view("activation/b\xef\xbf\xbd").ok());
+}
+
+TEST_F(Captures, HaveNamesThatEveryShellTakes) {
+  EXPECT_THAT(written("loss > 1.0 / Über", {}), EndsWith("/1-loss___1_0_____ber"));
+  EXPECT_THAT(written("", {}), EndsWith("/2-capture"));
+  EXPECT_THAT(written(std::string(500, 'x'), {}), EndsWith("/3-" + std::string(40, 'x')));
+}
+
+TEST_F(Captures, AreListedByNumber) {
+  for (int i = 0; i < 11; ++i) written(i % 2 == 0 ? "nan" : "manual", {});
+  ASSERT_TRUE(make_directories(dir_ / "captures/.part-99").ok());
+  ASSERT_TRUE(write_file(dir_ / "captures/12-file", "").ok());
+  const auto list = list_captures(dir_.path());
+  ASSERT_TRUE(list.ok());
+  ASSERT_THAT(*list, SizeIs(11));
+  EXPECT_EQ(list->front(), dir_ / "captures/1-nan");
+  EXPECT_EQ((*list)[1], dir_ / "captures/2-manual");
+  EXPECT_EQ(list->back(), dir_ / "captures/11-nan");
+}
+
+TEST_F(Captures, NoneIsNoErrorButNoRunIs) {
+  EXPECT_THAT(*list_captures(dir_.path()), IsEmpty());
+  EXPECT_EQ(list_captures(dir_ / "none").error().code(), Code::not_found);
+}
+
+TEST_F(Captures, OfSeveralThreadsNeverCollide) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([this] {
+      for (int n = 0; n < 10; ++n) written("x", {step(n, {tensor("a", values_)})});
+    });
+  }
+  threads.clear();
+  const auto list = list_captures(dir_.path());
+  ASSERT_THAT(*list, SizeIs(40));
+  for (const std::string& path : *list) EXPECT_THAT(opened(path).steps(), SizeIs(1));
+}
+
+TEST_F(Captures, NameTheFileThatIsMissingOrDamaged) {
+  const std::string path = written("x", {step(3, {tensor("a", values_)})});
+  const std::string json = *read_file(join_path(path, "capture.json"));
+  ASSERT_TRUE(write_file(join_path(path, "capture.json"), json.substr(0, 100)).ok());
+  Status status = Capture::open(path).status();
+  EXPECT_EQ(status.code(), Code::corrupt);
+  EXPECT_THAT(status.message(), HasSubstr("1-x/capture.json"));
+  ASSERT_TRUE(remove_file(join_path(path, "capture.json")).ok());
+  status = Capture::open(path).status();
+  EXPECT_EQ(status.code(), Code::not_found);
+  EXPECT_THAT(status.message(), HasSubstr("1-x/capture.json"));
+}
+
+// What a child process returns.
+template <class Do>
+int in_child(Do what) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(what());
+  int state = 0;
+  ::waitpid(child, &state, 0);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+TEST_F(Captures, LeaveNothingBehindOnAFullDisk) {
+  const std::vector<float> large(1 << 19, 1.0F);  // 2 MiB a tensor
+  const int code = in_child([&] {
+    const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+    if (::unshare(flags) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("sonde", dir_.path().c_str(), "tmpfs", 0, "size=3m") != 0) {
+      return 1;
+    }
+    const auto path = write_capture(dir_.path(), info("nan"),
+                                    std::vector<flight::Step>{
+                                        step(1, {tensor("a", large)}),
+                                        step(2, {tensor("a", large)}),
+                                    });
+    if (path.ok() || path.error().code() != Code::no_space) return 2;
+    const std::string& message = path.error().message();
+    if (message.find("captures/1-nan") == std::string::npos) return 3;
+    if (message.find("No space left on device") == std::string::npos) return 4;
+    if (!names(dir_ / "captures").empty()) return 5;
+    // The room is there again for a smaller one.
+    return write_capture(dir_.path(), info("nan"), std::vector<flight::Step>{step(1, {tensor("a", large)})}).ok() ? 0
+                                                                                                                  : 6;
+  });
+  EXPECT_EQ(code, 0);
+}
+
+// ---- Rings
+
+// A ring's file as a process leaves it; sinks/flight_ring.h has the writer that goes round.
+class RingImage {
+ public:
+  explicit RingImage(std::vector<std::string> allowed = {})
+      : file_(
+            flight::encode_header({.host = "box", .pid = 42, .writer = "w.1", .start_time = 1.5}, kCapacity, allowed)) {
+    file_.resize(flight::kHeaderBytes + kCapacity);
+  }
+
+  void add(std::int64_t number, const std::vector<float>& values, std::string_view name = "x") {
+    std::string meta;
+    flight::put_tensor_meta(meta, {.step = number,
+                                   .wall_time = 10,
+                                   .kind = Kind::input,
+                                   .name = name,
+                                   .shape = {static_cast<std::int64_t>(values.size())}});
+    entry(flight::EntryType::tensor, meta, std::as_bytes(std::span(values)));
+    ++tensors_;
+  }
+  void end_step(std::int64_t number, std::uint64_t dropped = 0) {
+    std::string meta;
+    flight::put_step_end_meta(meta, {.step = number, .wall_time = 20, .tensors = tensors_, .dropped = dropped});
+    entry(flight::EntryType::step_end, meta, {});
+    std::memcpy(file_.data() + flight::kEndOffset, &position_, sizeof position_);
+    first_ = position_;
+    tensors_ = 0;
+  }
+  std::string& file() { return file_; }
+
+ private:
+  static constexpr std::uint64_t kCapacity = 65536;
+
+  void entry(flight::EntryType type, std::string_view meta, Bytes data) {
+    auto* at = reinterpret_cast<std::byte*>(file_.data()) + flight::kHeaderBytes + position_;
+    std::memcpy(at + flight::kUnit, meta.data(), meta.size());
+    if (!data.empty()) std::memcpy(at + flight::kUnit + flight::round_up(meta.size()), data.data(), data.size());
+    const flight::EntryHeader header = {.type = type,
+                                        .sequence = ++sequence_,
+                                        .position = position_,
+                                        .step = first_,
+                                        .size = flight::entry_size(meta.size(), data.size()),
+                                        .data_bytes = data.size(),
+                                        .meta_bytes = static_cast<std::uint32_t>(meta.size()),
+                                        .body_checksum = crc32c_append(crc32c(as_bytes(meta)), data)};
+    flight::store_entry_header(at, header);
+    position_ += header.size;
+  }
+
+  std::string file_;
+  std::uint64_t position_ = 0;
+  std::uint64_t first_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t tensors_ = 0;
+};
+
+class Rings : public Captures {
+ protected:
+  std::string left(RingImage ring, std::string_view name = "flight-box-42-0.ring") {
+    EXPECT_TRUE(write_file(dir_ / name, ring.file()).ok());
+    return dir_ / name;
+  }
+};
+
+TEST_F(Rings, BecomeACaptureOfTheCrashAndAreRemoved) {
+  RingImage ring({"mask"});
+  ring.add(11, values_);
+  ring.end_step(11);
+  ring.add(12, bad_values_);
+  ring.add(12, values_, "y");
+  ring.end_step(12, 3);
+  ring.add(13, values_);  // the process ended in this step
+  const std::string ring_path = left(ring);
+  const auto path = recover_ring(ring_path, dir_.path());
+  ASSERT_TRUE(path.ok()) << path.error().message();
+  EXPECT_EQ(*path, dir_ / "captures/1-crash");
+  EXPECT_FALSE(std::filesystem::exists(ring_path));
+
+  const Capture capture = opened(*path);
+  EXPECT_EQ(capture.info().cause, CaptureInfo::Cause::crash);
+  EXPECT_EQ(capture.info().reason, "crash");
+  EXPECT_EQ(capture.info().step, 13);
+  EXPECT_EQ(capture.info().wall_time, 10);
+  EXPECT_EQ(capture.info().host, "box");
+  EXPECT_EQ(capture.info().pid, 42U);
+  EXPECT_EQ(capture.info().writer, "w.1");
+  EXPECT_THAT(capture.info().allow_negative_infinity, ElementsAre("mask"));
+  ASSERT_THAT(capture.steps(), SizeIs(3));
+  EXPECT_TRUE(capture.steps()[1].complete);
+  EXPECT_FALSE(capture.steps()[2].complete);
+  ASSERT_THAT(capture.info().dropped, SizeIs(1));
+  EXPECT_EQ(capture.info().dropped[0].first_step, 12);
+  EXPECT_EQ(capture.info().dropped[0].count, 3U);
+  const auto loaded = capture.step_file(capture.steps()[1])->load("input/x");
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(std::memcmp(loaded->data.data(), bad_values_.data(), sizeof(float) * 6), 0);
+  EXPECT_EQ(find_origin(capture.info()).producers[0].key, "input/x");
+}
+
+TEST_F(Rings, ThatAreTornSaySo) {
+  RingImage ring;
+  ring.add(1, values_);
+  ring.end_step(1);
+  ring.add(2, values_);
+  ring.end_step(2);
+  const std::size_t at = ring.file().rfind(std::string(reinterpret_cast<const char*>(values_.data()), 24));
+  ring.file()[at] ^= 1;
+  const auto path = recover_ring(left(ring), dir_.path());
+  ASSERT_TRUE(path.ok()) << path.error().message();
+  const Capture capture = opened(*path);
+  const auto torn = std::ranges::find_if(
+      capture.info().dropped, [](const CaptureGap& gap) { return gap.what.find("torn") != std::string::npos; });
+  ASSERT_NE(torn, capture.info().dropped.end());
+  EXPECT_EQ(torn->count, 1U);
+  EXPECT_THAT(torn->reason, HasSubstr("checksum"));
+}
+
+TEST_F(Rings, OfAProcessThatEndedBeforeItRecordedBecomeAnEmptyCapture) {
+  for (const std::string& file : {RingImage().file(), std::string(8192, '\0')}) {
+    ASSERT_TRUE(write_file(dir_ / "flight-box-1-0.ring", file).ok());
+    const auto path = recover_ring(dir_ / "flight-box-1-0.ring", dir_.path());
+    ASSERT_TRUE(path.ok()) << path.error().message();
+    EXPECT_THAT(opened(*path).steps(), IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "flight-box-1-0.ring"));
+  }
+}
+
+TEST_F(Rings, OfAnotherVersionOrDamagedStayAndAreNamed) {
+  for (const auto& [offset, code] : {std::pair(8, Code::unsupported), std::pair(0, Code::corrupt)}) {
+    RingImage ring;
+    ring.file()[static_cast<std::size_t>(offset)] ^= 0x40;
+    const std::string ring_path = left(ring);
+    const auto path = recover_ring(ring_path, dir_.path());
+    ASSERT_FALSE(path.ok());
+    EXPECT_EQ(path.error().code(), code);
+    EXPECT_THAT(path.error().message(), HasSubstr(ring_path));
+    EXPECT_TRUE(std::filesystem::exists(ring_path));
+    EXPECT_THAT(*list_captures(dir_.path()), IsEmpty());
+  }
+}
+
+TEST_F(Rings, ThatSomebodyHoldsAreLeftAlone) {
+  const std::string held = left(RingImage(), "flight-box-1-0.ring");
+  const std::string free = left(RingImage(), "flight-box-2-0.ring");
+  ASSERT_TRUE(write_file(dir_ / "flight-box-3.txt", "").ok());
+  const auto lock = FileLock::acquire(held);
+  ASSERT_TRUE(lock.ok());
+  const auto abandoned = abandoned_rings(dir_.path());
+  ASSERT_TRUE(abandoned.ok());
+  EXPECT_THAT(*abandoned, ElementsAre(free));
+  const auto path = recover_ring(held, dir_.path());
+  ASSERT_FALSE(path.ok());
+  EXPECT_EQ(path.error().code(), Code::exhausted);
+  EXPECT_THAT(path.error().message(), HasSubstr("still runs"));
+  EXPECT_TRUE(std::filesystem::exists(held));
+}
+
+TEST_F(Rings, StayWhereTheCaptureCannotBeWritten) {
+  RingImage ring;
+  ring.add(1, values_);
+  ring.end_step(1);
+  const std::string ring_path = left(ring);
+  ASSERT_TRUE(write_file(dir_ / "captures", "in the way").ok());
+  EXPECT_FALSE(recover_ring(ring_path, dir_.path()).ok());
+  EXPECT_TRUE(std::filesystem::exists(ring_path));
+}
+
+TEST_F(Rings, ThatAreNotThereAreNamed) {
+  const auto path = recover_ring(dir_ / "none.ring", dir_.path());
+  ASSERT_FALSE(path.ok());
+  EXPECT_EQ(path.error().code(), Code::not_found);
+  EXPECT_THAT(path.error().message(), HasSubstr("none.ring"));
+  EXPECT_EQ(abandoned_rings(dir_ / "none").error().code(), Code::not_found);
+}
+
+}  // namespace
+}  // namespace sonde
