@@ -73,6 +73,7 @@ struct WatchPolicy {
   RowSample sample = {};
   std::string when = {};  // an expression; empty: always
   Keep record = Keep::stats | Keep::histogram;
+  friend bool operator==(const WatchPolicy&, const WatchPolicy&) = default;
 };
 
 // When a trigger may fire again after it has fired and its hold-off is over.
@@ -94,6 +95,7 @@ struct TriggerPolicy {
   std::int64_t hold_off = 0;  // steps after the capture's last one in which it does not fire
   Rearm rearm = Rearm::edge;
   std::int64_t max_captures = 10;  // by this trigger in this process; 0: no limit
+  friend bool operator==(const TriggerPolicy&, const TriggerPolicy&) = default;
 };
 
 // [flight]: the ring that holds the last steps whole, in a file that survives the process.
@@ -109,6 +111,7 @@ struct FlightPolicy {
   std::string exclude = {};
   std::vector<Kind> kinds = {};  // empty: all
   std::string directory = {};    // empty: the run's. Elsewhere where that is on a network
+  friend bool operator==(const FlightPolicy&, const FlightPolicy&) = default;
 };
 
 // [budget]: what recording may cost. Where it costs more, it does less: whole tensors become statistics, statistics
@@ -117,6 +120,7 @@ struct BudgetPolicy {
   std::optional<double> overhead = {};       // caller's time and backend's processor time over wall time: 0.01 is "1%"
   std::optional<std::uint64_t> memory = {};  // bytes: tensors on their way and the flight ring
   std::optional<std::uint64_t> disk = {};    // bytes of the run's directory
+  friend bool operator==(const BudgetPolicy&, const BudgetPolicy&) = default;
 };
 
 struct Policy {
@@ -127,6 +131,7 @@ struct Policy {
   // [allow] negative_infinity: tensors, selected as in a watch, in which -inf is intended, such as attention masks.
   // They do not count as non-finite for it.
   std::vector<std::string> allow_negative_infinity = {};
+  friend bool operator==(const Policy&, const Policy&) = default;
 
   // `source` is the file's name in messages: "policy.toml:3:9: ...". Unknown keys are errors, with the nearest known
   // one.

@@ -1,6 +1,7 @@
 // Which tensors something applies to: an exact name wins, otherwise RE2 with full match over the name or "kind/name".
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,13 +25,20 @@ class Selector {
   static Result<Selector> create(std::string_view tensors, std::string_view exclude = {}, std::vector<Kind> kinds = {});
 
   Match match(std::string_view name, Kind kind) const;
-  const std::string& pattern() const noexcept { return pattern_; }
+  const std::string& pattern() const noexcept { return tensors_.text; }
 
  private:
+  // A text is compared as it stands before it is taken as a pattern, so "a+b" finds the tensor of that name.
+  struct Pattern {
+    std::string text;
+    std::shared_ptr<const re2::RE2> compiled;  // null: matches nothing
+    Match match(std::string_view name, std::string_view full_name) const;
+  };
   Selector() = default;
-  std::string pattern_;
-  std::shared_ptr<const re2::RE2> tensors_;  // null: only exact names, the text is no pattern
-  std::shared_ptr<const re2::RE2> exclude_;
+  static Result<Pattern> compile(std::string_view text);
+
+  Pattern tensors_;
+  Pattern exclude_;
   std::vector<Kind> kinds_;
 };
 

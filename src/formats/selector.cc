@@ -1,0 +1,67 @@
+#include "formats/selector.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace sonde::tags {
+namespace {
+
+// A pattern may come from a foreign file. RE2's time is in proportion to the name; this bounds its memory.
+constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;  // bytes
+
+}  // namespace
+
+Result<Selector::Pattern> Selector::compile(std::string_view text) {
+  re2::RE2::Options options(re2::RE2::Quiet);
+  options.set_max_mem(kPatternMemory);
+  options.set_dot_nl(true);  // ".*" is every name
+  auto compiled = std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
+  if (!compiled->ok()) {
+    std::string message = "'";
+    message += valid_utf8(text);
+    message += "' is no regular expression (";
+    message += valid_utf8(compiled->error());
+    message += "); put \\ before characters that stand for themselves";
+    return Status(Code::invalid_argument, std::move(message));
+  }
+  return Pattern{std::string(text), std::move(compiled)};
+}
+
+Match Selector::Pattern::match(std::string_view name, std::string_view full_name) const {
+  if (compiled == nullptr) return Match::none;
+  if (text == name || text == full_name) return Match::exact;
+  const auto matches = [&](std::string_view candidate) {
+    return re2::RE2::FullMatch(re2::StringPiece(candidate.data(), candidate.size()), *compiled);
+  };
+  return matches(name) || matches(full_name) ? Match::pattern : Match::none;
+}
+
+Result<Selector> Selector::create(std::string_view tensors, std::string_view exclude, std::vector<Kind> kinds) {
+  Selector selector;
+  Result<Pattern> compiled = compile(tensors);
+  if (!compiled) return compiled.error();
+  selector.tensors_ = std::move(*compiled);
+  if (!exclude.empty()) {
+    Result<Pattern> excluded = compile(exclude);
+    if (!excluded) return excluded.error();
+    selector.exclude_ = std::move(*excluded);
+  }
+  selector.kinds_ = std::move(kinds);
+  return selector;
+}
+
+Match Selector::match(std::string_view name, Kind kind) const {
+  if (!kinds_.empty() && std::ranges::find(kinds_, kind) == kinds_.end()) return Match::none;
+  std::string full_name(to_string(kind));
+  full_name += '/';
+  full_name += name;
+  const Match found = tensors_.match(name, full_name);
+  if (found == Match::none || exclude_.match(name, full_name) != Match::none) return Match::none;
+  return found;
+}
+
+}  // namespace sonde::tags

@@ -1,0 +1,30 @@
+// From the text of a condition to its tree.
+//
+//   either     = both { "or" both }
+//   both       = inverted { "and" inverted }
+//   inverted   = "not" inverted | comparison
+//   comparison = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+//   sum        = product { ("+" | "-") product }
+//   product    = unary { ("*" | "/") unary }
+//   unary      = "-" unary | number | name | name "(" [ argument { "," argument } ] ")" | "(" either ")"
+//   argument   = either | text in single or double quotes, without escapes: a backslash belongs to the pattern
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "policy/expression_nodes.h"
+
+namespace sonde::policy::condition {
+
+struct ParseError {
+  std::size_t column = 0;  // in characters, from 1
+  std::string message;     // "expected a number or a name, found ')'"
+};
+
+// Null where it fails. Foreign texts are safe: their length and nesting are limited.
+std::unique_ptr<Compiled> parse_condition(std::string_view text, ParseError& error);
+
+}  // namespace sonde::policy::condition

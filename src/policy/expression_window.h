@@ -1,0 +1,58 @@
+// The last values of something, with their mean, deviation and slope kept up to date.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sonde::policy::condition {
+
+// Constant time a value and 16 bytes for each that is kept. Mean and moments are updated by Welford's formula as values
+// come and go, and computed anew once in a window's length and where values that left took nearly all of a moment with
+// them, so that errors do not add up.
+class Window {
+ public:
+  explicit Window(std::size_t capacity) noexcept : capacity_(capacity) {}
+
+  // Values that are not finite, or so large that their squares would not be, are left out.
+  static bool takes(double value) noexcept;
+  // Only what it takes; gives up the oldest value where it is full.
+  void push(std::int64_t step, double value);
+
+  std::size_t size() const noexcept { return points_.size(); }
+  bool full() const noexcept { return points_.size() == capacity_; }
+  // NaN of an empty window.
+  double mean() const noexcept;
+  // Of the population. Exactly 0 where all values are equal.
+  double stddev() const noexcept;
+  // Of the least-squares line, per step; NaN where all values are of one step.
+  double slope() const noexcept;
+
+ private:
+  struct Point {
+    double step = 0;
+    double value = 0;
+  };
+  struct Moments {
+    double count = 0;
+    double step = 0;   // mean
+    double value = 0;  // mean
+    double step_m2 = 0;
+    double value_m2 = 0;
+    double product_m2 = 0;
+    void add(const Point& point) noexcept;
+    void remove(const Point& point) noexcept;
+  };
+  void recompute() noexcept;
+
+  std::size_t capacity_;
+  std::size_t oldest_ = 0;
+  std::size_t replaced_ = 0;  // since the moments were computed anew
+  double value_peak_ = 0;     // the largest moments since then
+  double step_peak_ = 0;
+  double origin_ = 0;  // the first step: small numbers are squared more exactly
+  std::vector<Point> points_;
+  Moments moments_;
+};
+
+}  // namespace sonde::policy::condition

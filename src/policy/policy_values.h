@@ -1,0 +1,43 @@
+// Numbers of a policy file that are written as text, with their units.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "sonde/policy.h"
+
+namespace sonde::policy {
+
+// All of them: nothing where the text is not what is shown.
+
+// "256MiB", "20 GB", "1.5GiB", "100B": bytes. KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024.
+std::optional<std::uint64_t> size_of(std::string_view text) noexcept;
+
+struct Interval {
+  std::int64_t every = 1;
+  bool epochs = false;
+};
+// "epoch", "step", "5 epochs", "100 steps", "1 epoch"
+std::optional<Interval> interval_of(std::string_view text) noexcept;
+
+struct StepRange {
+  std::int64_t first = 0;
+  std::int64_t last = -1;  // -1: without end
+};
+// "1000..2000", "1000..", "..2000"; the first is not behind the last.
+std::optional<StepRange> step_range_of(std::string_view text) noexcept;
+
+// "8 rows", "1 row"
+std::optional<std::int64_t> rows_of(std::string_view text) noexcept;
+
+// "1%", "0.5 %": above 0 and up to 100 %, as a share of 1.
+std::optional<double> share_of(std::string_view text) noexcept;
+
+// "stats", "histogram", ...
+std::optional<Keep> keep_of(std::string_view word) noexcept;
+
+// Of a trigger: it becomes part of a file's name. Letters, digits, '_', '-' and '.', the first one no dot, up to 64.
+bool is_trigger_name(std::string_view name) noexcept;
+
+}  // namespace sonde::policy
