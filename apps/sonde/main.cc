@@ -26,6 +26,8 @@ Commands all_commands() {
   commands.push_back(make_export_command());
   commands.push_back(make_check_command());
   commands.push_back(make_show_command());
+  commands.push_back(make_captures_command());
+  commands.push_back(make_recover_command());
   commands.push_back(make_checkpoints_command());
   commands.push_back(make_data_server_path_command());
   commands.push_back(make_doctor_command());

@@ -1,0 +1,166 @@
+#include "capture_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <sstream>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/input_file.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr std::size_t kLabel = 9;  // the widest label and two blanks
+constexpr std::size_t kIndent = 4;
+
+std::string local_time(double seconds) {
+  if (!(seconds > 0 && seconds < 1e11)) return "";
+  const auto whole = static_cast<std::time_t>(std::floor(seconds));
+  std::tm parts{};
+  localtime_r(&whole, &parts);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+}
+
+// In as many lines as the terminal's width makes of it; in a pipe nothing is broken. Leading blanks stay.
+std::vector<std::string> broken(const std::string& line, std::size_t room) {
+  if (!is_terminal(stdout) || length(line) <= room) return {line};
+  const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+  std::vector<std::string> lines;
+  std::string current(blanks, ' ');
+  std::istringstream words(line);
+  bool first = true;
+  for (std::string word; words >> word; first = false) {
+    if (!first && length(current) + 1 + length(word) > room) {
+      lines.push_back(std::move(current));
+      current.assign(blanks + 2, ' ');
+    } else if (!first) {
+      current += ' ';
+    }
+    current += word;
+  }
+  lines.push_back(std::move(current));
+  return lines;
+}
+
+// "    label    text", with further lines of the text below each other.
+std::string field(std::string_view label, const std::string& text, Style style, bool color) {
+  const auto width = static_cast<std::size_t>(std::max(terminal_width(), 60));
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string& part : broken(harmless(line), width - kIndent - kLabel)) {
+      const std::string left = out.empty() ? padded(std::string(label), kLabel) : std::string(kLabel, ' ');
+      out.append(kIndent, ' ').append(styled(left, Style::dim, color));
+      out.append(styled(part, style, color)).append("\n");
+    }
+  }
+  return out;
+}
+
+std::string range_text(std::int64_t first, std::int64_t last) {
+  return first == last ? "step " + std::to_string(first)
+                       : "steps " + std::to_string(first) + " .. " + std::to_string(last);
+}
+
+std::string kept_text(const std::vector<CapturedStep>& steps, std::uint64_t bytes) {
+  if (steps.empty()) return "nothing: the process ended before it had recorded anything";
+  std::uint64_t tensors = 0;
+  std::uint64_t evaluations = 0;
+  const CapturedStep* unfinished = nullptr;
+  const CapturedStep* first = nullptr;
+  const CapturedStep* last = nullptr;
+  for (const CapturedStep& step : steps) {
+    tensors += step.tensors.size();
+    if (!step.complete) unfinished = &step;
+    if (step.evaluation) {
+      ++evaluations;
+      continue;
+    }
+    if (first == nullptr) first = &step;
+    last = &step;
+  }
+  std::string text = first != nullptr ? range_text(first->step, last->step) : "";
+  if (evaluations > 0) text += (text.empty() ? "" : ", ") + counted(evaluations, "evaluation step");
+  text += ", " + counted(tensors, "tensor") + ", " + size_text(bytes);
+  if (unfinished != nullptr) {
+    text += "; " + std::string(unfinished->evaluation ? "evaluation " : "") + "step " +
+            std::to_string(unfinished->step) + " was not completed";
+  }
+  return text;
+}
+
+std::string values_text(const std::vector<std::pair<std::string, double>>& values) {
+  std::string text;
+  for (const auto& [expression, value] : values) {
+    text.append(text.empty() ? "" : ", ").append(expression).append(" = ").append(number_text(value));
+  }
+  return text;
+}
+
+std::string gap_text(const CaptureGap& gap) {
+  return gap.what + (gap.count > 1 ? " (" + grouped(gap.count) + ")" : "") + ", " +
+         range_text(gap.first_step, gap.last_step) + ": " + gap.reason;
+}
+
+Style style_of(const Origin& origin) {
+  if (!origin.found) return origin.caveats.empty() ? Style::green : Style::plain;
+  return origin.producers.front().unseen.empty() ? Style::red : Style::yellow;
+}
+
+// The first line tells what happened; the others are for those who read on.
+std::string origin_text(const Origin& origin, bool color) {
+  const std::string text = origin.text();
+  const std::size_t end = std::min(text.find('\n') + 1, text.size());
+  return field("origin", text.substr(0, end), style_of(origin), color) +
+         field("", text.substr(end), Style::plain, color);
+}
+
+}  // namespace
+
+CaptureFiles files_of(const Capture& capture) {
+  CaptureFiles files;
+  if (const auto json = file_state(join_path(capture.directory(), "capture.json"))) files.bytes += json->size;
+  for (const CapturedStep& step : capture.steps()) {
+    if (step.file.empty()) continue;
+    const Result<FileState> state = file_state(join_path(capture.directory(), step.file));
+    if (state) {
+      files.bytes += state->size;
+    } else {
+      files.missing.push_back("the tensors of step " + std::to_string(step.step) +
+                              " are missing: " + state.error().message());
+    }
+  }
+  return files;
+}
+
+std::string capture_text(const Capture& capture, const CaptureFiles& files, bool color) {
+  const CaptureInfo& info = capture.info();
+  std::string directory = capture.directory();
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  std::string facts = info.steps.empty() ? "" : ", step " + std::to_string(info.step);
+  if (const std::string time = local_time(info.wall_time); !time.empty()) {
+    facts += ", " + time + ", " + duration_text(wall_seconds() - info.wall_time) + " ago";
+  }
+  if (!facts.empty()) facts.erase(0, 2);
+  std::string out = "  " + styled(harmless(directory.substr(directory.rfind('/') + 1)), Style::cyan, color) + "  " +
+                    styled(facts, Style::dim, color) + "\n";
+  const auto add = [&](std::string_view label, const std::string& text, Style style = Style::plain) {
+    if (!text.empty()) out += field(label, text, style, color);
+  };
+  if (info.cause == CaptureInfo::Cause::crash && info.pid != 0) {
+    add("process", std::to_string(info.pid) + " on " + info.host + " ended without closing its log");
+  }
+  add("when", info.when);
+  add("values", values_text(info.values));
+  add("kept", kept_text(info.steps, files.bytes));
+  for (const CaptureGap& gap : info.dropped) add("lost", gap_text(gap), Style::yellow);
+  return out + origin_text(find_origin(info), color);
+}
+
+}  // namespace sonde::cli

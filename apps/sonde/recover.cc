@@ -1,0 +1,90 @@
+// sonde recover: the last steps of a process that was killed, out of the ring that it left.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "capture_text.h"
+#include "sonde/capture.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+class Recover final : public Subcommand {
+ public:
+  Recover()
+      : Subcommand({.name = "recover",
+                    .usage = "recover RUN [options]",
+                    .summary = "save the last steps of a process that was killed",
+                    .details = "A process with a flight ring keeps its last steps in a file of its run. Where it was "
+                               "killed, this turns the file into a capture, as the next start of the job would do, "
+                               "and removes it. The ring of a process that runs is left alone.",
+                    .examples = {"sonde recover logs/train",
+                                 "sonde recover logs/train --ring rings/flight-host-4711-0.ring"}}) {}
+
+  void setup(Flags& flags) override {
+    flags.argument(run_, "RUN", "the directory of a run");
+    flags.path_option(ring_, "--ring", "FILE", "a ring that lies elsewhere (all in RUN that were left)");
+  }
+
+  int run() override {
+    if (const Result<Directory> directory = read_directory(run_); !directory) return fail(directory.error());
+    if (!ring_.empty()) return recover(ring_);
+    const Result<std::vector<std::string>> rings = abandoned_rings(run_);
+    if (!rings) return fail(rings.error());
+    int code = kSuccess;
+    for (const std::string& ring : *rings) code = std::max(code, recover(ring));
+    const std::vector<std::string> held = others(*rings);
+    if (held.empty() && rings->empty()) {
+      print("No process left a ring in '" + harmless(run_) + "': there is nothing to recover.\n");
+    }
+    if (held.empty()) return code;
+    const std::string sentence = std::string(held.size() == 1 ? "the ring " : "the rings ") + listed(held) +
+                                 (held.size() == 1 ? " belongs to a process that still runs: it becomes a capture"
+                                                   : " belong to processes that still run: they become captures") +
+                                 " when that has ended";
+    if (rings->empty()) return fail(sentence);
+    note(sentence);
+    return code;
+  }
+
+ private:
+  int recover(const std::string& ring) {
+    const Result<std::string> path = recover_ring(ring, run_);
+    if (!path) return fail(path.error());
+    const Result<Capture> capture = Capture::open(*path);
+    if (!capture) return fail(capture.error());
+    print(styled(harmless(*path), Style::bold, color_) + "  from " + harmless(ring) + "\n\n" +
+          capture_text(*capture, files_of(*capture), color_));
+    return kSuccess;
+  }
+
+  // The rings of the run that are not among those that were left.
+  std::vector<std::string> others(const std::vector<std::string>& left) const {
+    std::vector<std::string> found;
+    const Result<Directory> directory = read_directory(run_);
+    if (!directory) return found;
+    for (const DirectoryEntry& entry : directory->entries) {
+      const std::string path = join_path(run_, entry.name);
+      if (entry.name.starts_with("flight-") && entry.name.ends_with(".ring") && !std::ranges::count(left, path)) {
+        found.push_back(path);
+      }
+    }
+    return found;
+  }
+
+  std::string run_;
+  std::string ring_;
+  bool color_ = colored(stdout);
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_recover_command() { return std::make_unique<Recover>(); }
+
+}  // namespace sonde::cli
