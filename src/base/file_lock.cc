@@ -10,12 +10,14 @@
 
 namespace sonde {
 
-Result<FileLock> FileLock::acquire(const std::string& path) {
+Result<FileLock> FileLock::acquire(const std::string& path) { return lock(path, LOCK_EX); }
+
+Result<FileLock> FileLock::lock(const std::string& path, int mode) {
   // Not blocking, or a pipe of that name would stop us for ever.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return system_error("open", path, errno);
-  FileLock lock(fd);
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return lock;
+  FileLock held(fd);
+  if (::flock(fd, mode | LOCK_NB) == 0) return held;
   if (errno == EWOULDBLOCK) return Status(Code::exhausted, "'" + path + "' is in use by a process that still runs");
   return system_error("lock", path, errno);
 }
@@ -30,10 +32,11 @@ FileLock::~FileLock() {
 }
 
 Result<bool> is_locked(const std::string& path) {
-  const Result<FileLock> lock = FileLock::acquire(path);
-  if (lock) return false;
-  if (lock.error().code() == Code::exhausted) return true;
-  return lock.error();
+  // Shared, so that two who ask at the same time do not take each other for the owner.
+  const Result<FileLock> held = FileLock::lock(path, LOCK_SH);
+  if (held) return false;
+  if (held.error().code() == Code::exhausted) return true;
+  return held.error();
 }
 
 }  // namespace sonde

@@ -19,7 +19,9 @@ class FileLock {
   ~FileLock();
 
  private:
+  friend Result<bool> is_locked(const std::string& path);
   explicit FileLock(int fd) noexcept : fd_(fd) {}
+  static Result<FileLock> lock(const std::string& path, int mode);
   int fd_ = -1;
 };
 
