@@ -51,21 +51,6 @@ void put_real(std::string& out, T value) {
   }
 }
 
-// An element of a real dtype.
-void put_element(std::string& out, const std::byte* at, DType dtype) {
-  switch (dtype) {
-    case DType::i64: return put_number(out, load<std::int64_t>(at));
-    case DType::u64: return put_number(out, load<std::uint64_t>(at));
-    case DType::f64: return put_number(out, load<double>(at));
-    case DType::f32:
-    case DType::f16:
-    case DType::bf16:
-    case DType::f8_e4m3:
-    case DType::f8_e5m2: return put_number(out, static_cast<float>(element_as_double(at, dtype)));
-    default: return put_number(out, static_cast<std::int64_t>(element_as_double(at, dtype)));
-  }
-}
-
 std::optional<double> to_number(std::string_view text) noexcept {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return std::nullopt;
@@ -96,6 +81,20 @@ void put_number(std::string& out, double value) { put_real(out, value); }
 void put_number(std::string& out, float value) { put_real(out, value); }
 void put_number(std::string& out, std::int64_t value) { put_shortest(out, value); }
 void put_number(std::string& out, std::uint64_t value) { put_shortest(out, value); }
+
+void put_element(std::string& out, const void* at, DType dtype) {
+  switch (dtype) {
+    case DType::i64: return put_number(out, load<std::int64_t>(at));
+    case DType::u64: return put_number(out, load<std::uint64_t>(at));
+    case DType::f64: return put_number(out, load<double>(at));
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16:
+    case DType::f8_e4m3:
+    case DType::f8_e5m2: return put_number(out, static_cast<float>(element_as_double(at, dtype)));
+    default: return put_number(out, static_cast<std::int64_t>(element_as_double(at, dtype)));
+  }
+}
 
 Reader::Reader(std::string_view text) noexcept : rest_(text) {
   if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());

@@ -33,6 +33,8 @@ void put_number(std::string& out, double value);
 void put_number(std::string& out, float value);
 void put_number(std::string& out, std::int64_t value);
 void put_number(std::string& out, std::uint64_t value);
+// The element of a tensor at that place, of any type but the complex ones. Booleans are 0 and 1.
+void put_element(std::string& out, const void* at, DType dtype);
 
 // The rows of a text, one after the other.
 class Reader {

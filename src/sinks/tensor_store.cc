@@ -1,0 +1,137 @@
+#include "sinks/tensor_store.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <unordered_set>
+
+#include "base/file.h"
+#include "base/file_name.h"
+#include "base/input_file.h"
+#include "base/utf8.h"
+
+namespace sonde::sinks {
+namespace {
+
+constexpr std::string_view kSafetensors = ".safetensors";
+constexpr std::string_view kNpz = ".npz";
+constexpr std::string_view kNpy = ".npy";
+
+std::string step_text(std::int64_t step) {
+  char text[32];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%012lld", static_cast<long long>(step)))};
+}
+
+// Whether a file with names can hold it beside those before it.
+Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_view>& keys) {
+  if (!tensor.view.valid()) return {Code::invalid_argument, "its shape does not match its data"};
+  if (tensor.key.empty()) return {Code::invalid_argument, "it has no name"};
+  if (valid_utf8(tensor.key) != tensor.key) return {Code::invalid_argument, "its name is not UTF-8"};
+  if (!keys.insert(tensor.key).second) return {Code::invalid_argument, "the step has another one of this name"};
+  return Status::success();
+}
+
+}  // namespace
+
+TensorStore::TensorStore(std::string run_directory, std::string writer, Tally& tally)
+    : directory_(join_path(run_directory, "tensors")), writer_(std::move(writer)), tally_(tally) {}
+
+Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) {
+  errors_.clear();
+  const std::string stem = free_stem(stamp, evaluation);
+  write_safetensors(stem, tensors);
+  write_npz(stem, tensors);
+  write_npy(stem, tensors);
+  if (errors_.empty()) return Status::success();
+  const Status& first = errors_.front();
+  if (errors_.size() == 1) return first;
+  return {first.code(), first.message() + "; and " + std::to_string(errors_.size() - 1) + " more of step " +
+                            std::to_string(stamp.step) + " could not be kept"};
+}
+
+// One for all files of the step, none of which is there yet.
+std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
+  const std::string first = join_path(directory_, (evaluation ? "eval-" : "") + step_text(stamp.step) + "." + writer_);
+  const auto taken = [](const std::string& stem) {
+    return file_state(stem).ok() || file_state(stem + std::string(kSafetensors)).ok() ||
+           file_state(stem + std::string(kNpz)).ok();
+  };
+  std::string stem = first;
+  for (int again = 1; taken(stem); ++again) stem = first + "." + std::to_string(again);
+  return stem;
+}
+
+void TensorStore::account(const std::string& path, const Status& status, std::size_t tensors) {
+  if (status) {
+    const Result<FileState> state = file_state(path);
+    if (state) tally_.bytes_written.fetch_add(state->size, std::memory_order_relaxed);
+    return;
+  }
+  tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
+  tally_.lost_records.fetch_add(tensors, std::memory_order_relaxed);
+  errors_.push_back(status);
+}
+
+void TensorStore::leave_out(std::string_view key, const std::string& path, const Status& why) {
+  tally_.lost_records.fetch_add(1, std::memory_order_relaxed);
+  std::string message = "the tensor '";
+  message.append(valid_utf8(key)).append("' is not in '").append(path).append("': ").append(why.message());
+  errors_.emplace_back(why.code(), std::move(message));
+}
+
+void TensorStore::write_safetensors(const std::string& stem, std::span<const StoredTensor> tensors) {
+  const std::string path = stem + std::string(kSafetensors);
+  std::vector<NamedView> named;
+  std::unordered_set<std::string_view> keys;
+  for (const StoredTensor& tensor : tensors) {
+    if (!tensor.whole) continue;
+    Status status = can_be_named(tensor, keys);
+    if (status && tensor.view.dtype == DType::c128) {
+      status = {Code::unsupported, "safetensors has no complex numbers of 16 bytes; record it as npy or npz"};
+    }
+    if (status && tensor.key == "__metadata__") status = {Code::invalid_argument, "this name is taken in safetensors"};
+    if (status) {
+      named.push_back({tensor.key, tensor.view});
+    } else {
+      leave_out(tensor.key, path, status);
+    }
+  }
+  if (named.empty()) return;
+  Status status = make_directories(directory_);
+  if (status) status = save_safetensors(path, named);
+  account(path, status, named.size());
+}
+
+void TensorStore::write_npz(const std::string& stem, std::span<const StoredTensor> tensors) {
+  const std::string path = stem + std::string(kNpz);
+  std::vector<NamedView> named;
+  std::unordered_set<std::string_view> keys;
+  for (const StoredTensor& tensor : tensors) {
+    if (!tensor.npz) continue;
+    if (const Status status = can_be_named(tensor, keys); status) {
+      named.push_back({tensor.key, tensor.view});
+    } else {
+      leave_out(tensor.key, path, status);
+    }
+  }
+  if (named.empty()) return;
+  Status status = make_directories(directory_);
+  if (status) status = save_npz(path, named);
+  account(path, status, named.size());
+}
+
+void TensorStore::write_npy(const std::string& stem, std::span<const StoredTensor> tensors) {
+  std::unordered_set<std::string_view> keys;
+  for (const StoredTensor& tensor : tensors) {
+    if (!tensor.npy) continue;
+    const std::string path = join_path(stem, file_path_of(tensor.key, kNpy));
+    if (!keys.insert(tensor.key).second) {
+      leave_out(tensor.key, path, {Code::invalid_argument, "the step has another one of this name"});
+      continue;
+    }
+    Status status = make_directories(path.substr(0, path.rfind('/')));
+    if (status) status = save_npy(path, tensor.view);
+    account(path, status, 1);
+  }
+}
+
+}  // namespace sonde::sinks

@@ -1,0 +1,58 @@
+// Whole tensors that the policy keeps, in files of their step:
+//
+//   RUN/tensors/000000000100.<writer>.safetensors         all of the step that are asked for `whole`
+//   RUN/tensors/000000000100.<writer>.npz                 and as npz
+//   RUN/tensors/000000000100.<writer>/<key>.npy           and each alone; the key's slashes are directories
+//
+// Evaluation steps begin with "eval-"; negative ones with a minus ("-00000000001"). A step that comes again, after a
+// restart in the same process, gets ".1", ".2" behind the writer: nothing is overwritten.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sinks/record_file.h"
+#include "sinks/values.h"
+#include "sonde/status.h"
+#include "sonde/tensor_io.h"
+
+namespace sonde::sinks {
+
+struct StoredTensor {
+  std::string_view key;  // the tag: "gradient/dense_1/out#1"
+  TensorView view;
+  bool whole = false;
+  bool npy = false;
+  bool npz = false;
+};
+
+// Calls come from the backend thread.
+class TensorStore {
+ public:
+  // Nothing is made before the first tensor.
+  TensorStore(std::string run_directory, std::string writer, Tally& tally);
+
+  // Files appear as a whole. A failure names the file, is counted, and costs what it names and nothing else: the other
+  // files of the step are written, and the next step is tried anew. A tensor that a format cannot hold is left out of
+  // its file and named.
+  Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors);
+
+ private:
+  std::string free_stem(const Stamp& stamp, bool evaluation) const;
+  void write_safetensors(const std::string& stem, std::span<const StoredTensor> tensors);
+  void write_npz(const std::string& stem, std::span<const StoredTensor> tensors);
+  void write_npy(const std::string& stem, std::span<const StoredTensor> tensors);
+  // Counts a file that was written, or what it should have held.
+  void account(const std::string& path, const Status& status, std::size_t tensors);
+  void leave_out(std::string_view key, const std::string& path, const Status& why);
+
+  std::string directory_;
+  std::string writer_;
+  Tally& tally_;
+  std::vector<Status> errors_;  // of the step
+};
+
+}  // namespace sonde::sinks
