@@ -42,6 +42,8 @@ void Window::Moments::remove(const Point& point) noexcept {
 void Window::push(std::int64_t step, double value) {
   if (points_.empty()) origin_ = static_cast<double>(step);
   const Point point{static_cast<double>(step) - origin_, value};
+  alike_ = alike_ > 0 && value == last_ ? alike_ + 1 : 1;
+  last_ = value;
   if (!full()) {
     points_.push_back(point);
     moments_.add(point);
@@ -69,15 +71,17 @@ void Window::recompute() noexcept {
 }
 
 double Window::mean() const noexcept {
-  return points_.empty() ? std::numeric_limits<double>::quiet_NaN() : moments_.value;
+  if (points_.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return constant() ? last_ : moments_.value;
 }
 
 double Window::stddev() const noexcept {
-  return moments_.value_m2 > 0 ? std::sqrt(moments_.value_m2 / moments_.count) : 0;
+  return moments_.value_m2 > 0 && !constant() ? std::sqrt(moments_.value_m2 / moments_.count) : 0;
 }
 
 double Window::slope() const noexcept {
-  return moments_.step_m2 > 0 ? moments_.product_m2 / moments_.step_m2 : std::numeric_limits<double>::quiet_NaN();
+  if (!(moments_.step_m2 > 0)) return std::numeric_limits<double>::quiet_NaN();
+  return constant() ? 0 : moments_.product_m2 / moments_.step_m2;
 }
 
 }  // namespace sonde::policy::condition

@@ -25,7 +25,7 @@ class Window {
   double mean() const noexcept;
   // Of the population. Exactly 0 where all values are equal.
   double stddev() const noexcept;
-  // Of the least-squares line, per step; NaN where all values are of one step.
+  // Of the least-squares line, per step; exactly 0 where all values are equal, NaN where all values are of one step.
   double slope() const noexcept;
 
  private:
@@ -44,12 +44,16 @@ class Window {
     void remove(const Point& point) noexcept;
   };
   void recompute() noexcept;
+  // All values are equal, where the moments would only be nearly so.
+  bool constant() const noexcept { return alike_ >= points_.size(); }
 
   std::size_t capacity_;
   std::size_t oldest_ = 0;
   std::size_t replaced_ = 0;  // since the moments were computed anew
   double value_peak_ = 0;     // the largest moments since then
   double step_peak_ = 0;
+  std::size_t alike_ = 0;  // how many of the last values are equal
+  double last_ = 0;
   double origin_ = 0;  // the first step: small numbers are squared more exactly
   std::vector<Point> points_;
   Moments moments_;

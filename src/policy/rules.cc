@@ -46,9 +46,9 @@ constexpr auto kRules = std::to_array<Rule>({
      .tensors = "activation/.*",
      .scalar = ""},
     {.name = "update_ratio",
-     .about = "the updates of a weight have been far too large or too small for it, for ten steps",
-     .expression = "any({tensors}, is(update) and of(weight, rms) > 0.01 and "
-                   "(average(rms > 0.3 * of(weight, rms), 10) > 0.95 or "
+     .about = "the updates of a weight have been far too large or too small for it, for some steps",
+     .expression = "any({tensors}, is(update) and ((of(weight, rms) > 0.03 and "
+                   "average(rms > 0.4 * of(weight, rms), 5) > 0.95) or "
                    "average(rms < 1e-7 * of(weight, rms), 10) > 0.95))",
      .tensors = "update/.*",
      .scalar = ""},
