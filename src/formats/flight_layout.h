@@ -51,11 +51,12 @@ std::string encode_header(const Identity& identity, std::uint64_t capacity,
 // Puts it into a mapping, its magic last: whoever finds that finds all of it.
 void store_header(std::span<std::byte> file, std::string_view page) noexcept;
 
-enum class EntryType : std::uint32_t { tensor = 1, step_end = 2, filler = 3 };
+enum class EntryType : std::uint8_t { tensor = 1, step_end = 2, filler = 3 };
 
 struct EntryHeader {
   std::uint32_t magic = 0x45544e45;  // "ENTE"
   EntryType type = EntryType::filler;
+  std::uint8_t unused[3] = {};
   std::uint64_t sequence = 0;  // counts all entries ever written
   std::uint64_t position = 0;  // its own: what an earlier round has left is told by it
   std::uint64_t step = 0;      // position of the first entry of its step; where that was given up, this one was too

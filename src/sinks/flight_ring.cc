@@ -112,13 +112,13 @@ struct FlightRing::State {
   bool may_go(const Kept& step) const noexcept;
   void give_up(std::size_t count, std::uint64_t new_begin);
   void keep_to_limit();
-  EntryHeader start_entry(EntryType type, std::uint64_t size, Open& open);
-  void finish_entry(const EntryHeader& header, Open& open);
+  EntryHeader start_entry(EntryType type, std::uint64_t size, Open& step);
+  void finish_entry(const EntryHeader& header, Open& step);
   std::uint64_t filler_before(std::uint64_t size) const noexcept;
   void unpin(std::uint64_t from);
 
-  std::byte* next() noexcept { return entries.data() + position % entries.size(); }
-  std::atomic_ref<std::uint64_t> shared(std::uint64_t offset) noexcept {
+  std::byte* next() const noexcept { return entries.data() + position % entries.size(); }
+  std::atomic_ref<std::uint64_t> shared(std::uint64_t offset) const noexcept {
     return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(mapping.bytes().data() + offset));
   }
 
