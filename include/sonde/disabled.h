@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "sonde/checkpoint.h"
 #include "sonde/graph.h"
 #include "sonde/options.h"
+#include "sonde/policy.h"
 #include "sonde/status.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
@@ -78,6 +80,7 @@ class Recorder {
   Probe probe(std::string_view, const ProbeOptions& = {}) noexcept { return {}; }
   Step step(std::int64_t number) noexcept { return Step(number, false); }
   Step evaluation() noexcept { return Step(0, true); }
+  void epoch(std::int64_t) noexcept {}
   Group group(std::int64_t) noexcept { return {}; }
 
   void scalar(std::string_view, double, std::int64_t) noexcept {}
@@ -92,6 +95,13 @@ class Recorder {
   void custom_scalars(const std::vector<ChartCategory>&) noexcept {}
   void print(std::string_view, const TensorArg&, std::int64_t) noexcept {}
   void print_full(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+  void table(std::string_view, const std::vector<TableColumn>&, std::int64_t, const TableOptions& = {}) noexcept {}
+  Status checkpoint(std::string_view, std::int64_t, const std::vector<NamedView>&,
+                    const CheckpointOptions& = {}) noexcept {
+    return {};
+  }
+  void trigger(std::string_view = {}, std::int64_t = 0, std::int64_t = 0) noexcept {}
+  Status set_policy(const Policy&) noexcept { return {}; }
 
   template <class Value, std::floating_point Number, class... Rest>
   void scalar(std::string_view name, Value value, Number step, Rest...) = delete;

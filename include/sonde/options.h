@@ -82,6 +82,17 @@ struct ProbeOptions {
   std::function<bool(const StepValues&)> when = {};
   Layout layout = Layout::NHWC;  // for Keep::image
   ImageOptions image = {};
+  AudioOptions audio = {};  // for Keep::audio
+};
+
+// A column of Recorder::table.
+struct TableColumn {
+  std::string_view name;
+  TensorView tensor;  // rows along its first axis; what a row holds becomes one column of the file each
+};
+struct TableOptions {
+  RowSample sample = {};  // which rows; all unless it says otherwise
+  bool print = false;     // also on the console
 };
 
 // What happened so far; every number only grows.
@@ -94,6 +105,8 @@ struct Counters {
   std::uint64_t write_errors = 0;  // batches that the disk refused
   std::uint64_t lost_records = 0;  // records in those batches
   std::uint64_t bytes_written = 0;
+  std::uint64_t captures = 0;        // saved
+  std::uint64_t flight_dropped = 0;  // tensors that found no room in the flight ring
 };
 
 }  // namespace sonde

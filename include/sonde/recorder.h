@@ -32,9 +32,11 @@
 #include <utility>
 #include <vector>
 
+#include "sonde/checkpoint.h"
 #include "sonde/export.h"
 #include "sonde/graph.h"
 #include "sonde/options.h"
+#include "sonde/policy.h"
 #include "sonde/status.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
@@ -162,6 +164,8 @@ class Recorder {
   SONDE_API Step step(std::int64_t number) noexcept;
   // A pass over held-out data, counted on its own from 0. Probes recorded in it go under "eval/".
   SONDE_API Step evaluation() noexcept;
+  // An epoch begins with the next step: for policies that say every = "epoch".
+  SONDE_API void epoch(std::int64_t number) noexcept;
   SONDE_API Group group(std::int64_t step) noexcept;
 
   // By name: (name, value, step). The name is the tag that TensorBoard shows; one tag, one kind of summary.
@@ -186,6 +190,23 @@ class Recorder {
   SONDE_API void print(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
   // The values, summarised as NumPy prints them.
   SONDE_API void print_full(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
+
+  // Rows of a table, tables/<name>.<writer>.csv: row i takes index i of the first axis of every column. For a sample of
+  // validation outputs beside their labels, appended every few epochs.
+  SONDE_API void table(std::string_view name, const std::vector<TableColumn>& columns, std::int64_t step,
+                       const TableOptions& options = {}) noexcept;
+
+  // Saves the tensors under a name, checkpoints/<name>-<step>.safetensors, before it returns: written aside, synced,
+  // renamed. See sonde/checkpoint.h for what is kept and how to load it.
+  SONDE_API Status checkpoint(std::string_view name, std::int64_t step, const std::vector<NamedView>& tensors,
+                              const CheckpointOptions& options = {}) noexcept;
+
+  // Saves a capture when the step in progress ends: it and the steps before it, out of the flight ring, and `after`
+  // more. For what no expression can say.
+  SONDE_API void trigger(std::string_view reason = "manual", std::int64_t before = 5, std::int64_t after = 0) noexcept;
+
+  // Another policy, from the next step on. One that makes no sense changes nothing.
+  SONDE_API Status set_policy(const Policy& policy) noexcept;
 
   // Floating-point steps do not compile: they are swapped arguments.
   template <class Value, std::floating_point Number, class... Rest>

@@ -53,6 +53,12 @@ Result<FileState> InputFile::state() const {
   return state_of(info);
 }
 
+Result<bool> InputFile::belongs_to_user() const {
+  struct stat info{};
+  if (::fstat(fd_, &info) != 0) return system_error("look at", path_, errno);
+  return info.st_uid == ::geteuid();
+}
+
 Result<std::size_t> InputFile::read_at(std::uint64_t offset, std::span<std::byte> to) const {
   std::size_t done = 0;
   while (done < to.size()) {

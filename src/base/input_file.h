@@ -33,6 +33,8 @@ class InputFile {
   ~InputFile();
 
   Result<FileState> state() const;
+  // Whether its owner is the user that this process acts for.
+  Result<bool> belongs_to_user() const;
   // Fills `to` from that place on. Returns how many bytes there were: fewer only where the file ends.
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> to) const;
 

@@ -1,6 +1,7 @@
 #include "base/suggest.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace sonde {
@@ -37,6 +38,30 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
     best = &candidate;
   }
   return best == nullptr ? "" : "; did you mean '" + *best + "'?";
+}
+
+std::string nearest(std::string_view pattern, std::span<const std::string> candidates) {
+  constexpr std::size_t kLongest = 200;
+  constexpr std::size_t kMost = 3;
+  std::string plain;  // without what makes it a pattern
+  for (const char c : pattern.substr(0, kLongest)) {
+    if (std::string_view(".*+?^$()[]{}|\\").find(c) == std::string_view::npos) plain.push_back(c);
+  }
+  std::vector<std::pair<std::size_t, const std::string*>> found;
+  for (const std::string& candidate : candidates) {
+    // What the pattern leaves open is no error.
+    const std::string_view same_length = std::string_view(candidate).substr(0, plain.size());
+    if (candidate.size() <= kLongest) found.emplace_back(distance(plain, same_length), &candidate);
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& one) { return one.first; });
+  if (found.size() > kMost) found.resize(kMost);
+  if (found.empty()) return "";
+  std::string text = found.size() == 1 ? "; the nearest is " : "; the nearest are ";
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i > 0) text += i + 1 == found.size() ? " and " : ", ";
+    text += "'" + *found[i].second + "'";
+  }
+  return text;
 }
 
 }  // namespace sonde

@@ -178,11 +178,11 @@ Status Backend::add(const std::shared_ptr<Channel>& channel) {
   return Status::success();
 }
 
-Status Backend::flush(Channel& channel) { return submit(channel, false, 0ms); }
-Status Backend::close(Channel& channel) { return submit(channel, true, 0ms); }
+Status Backend::flush(Channel& channel) { return submit(channel, Request::Kind::flush, 0ms); }
+Status Backend::close(Channel& channel) { return submit(channel, Request::Kind::close, 0ms); }
 
 // A timeout of 0 waits until it is done.
-Status Backend::submit(Channel& channel, bool close, std::chrono::milliseconds timeout) {
+Status Backend::submit(Channel& channel, Request::Kind kind, std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   if (started_ && pthread_equal(pthread_self(), thread_) != 0) {
     return {Code::invalid_argument, "flush and close cannot be called from the error handler"};
@@ -190,12 +190,12 @@ Status Backend::submit(Channel& channel, bool close, std::chrono::milliseconds t
   if (exiting_) return {Code::closed, "the process is ending"};
   if (channel.id() >= channels_.size() || channels_[channel.id()] == nullptr) return Status::success();
   if (!started_) {  // in a forked child that has recorded nothing
-    if (close) channels_[channel.id()] = nullptr;
+    if (kind == Request::Kind::close) channels_[channel.id()] = nullptr;
     return Status::success();
   }
   auto request = std::make_shared<Request>();
   request->channel = channels_[channel.id()];
-  request->close = close;
+  request->kind = kind;
   requests_.push_back(request);
   awake_ = true;
   wakeup_.notify_one();
@@ -220,7 +220,7 @@ void Backend::drain_at_exit() {
     }
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (channel && left > 0ms) (void)backend.submit(*channel, false, left);
+    if (channel && left > 0ms) (void)backend.submit(*channel, Request::Kind::leave, left);
   }
   const std::scoped_lock lock(backend.mutex_);
   backend.exiting_ = true;
@@ -306,9 +306,14 @@ bool Backend::round() {
 
 void Backend::answer(Request& request) {
   const double now = std::max(last_wall_, clock_->wall(ticks()));
-  Status status = request.close ? request.channel->finish(now) : request.channel->flush_output(now);
+  Status status;
+  switch (request.kind) {
+    case Request::Kind::flush: status = request.channel->flush_output(now); break;
+    case Request::Kind::close: status = request.channel->finish(now); break;
+    case Request::Kind::leave: status = request.channel->leave(now); break;
+  }
   const std::scoped_lock lock(mutex_);
-  if (request.close) channels_[request.channel->id()] = nullptr;
+  if (request.kind == Request::Kind::close) channels_[request.channel->id()] = nullptr;
   request.status = std::move(status);
   request.done = true;
 }
@@ -324,10 +329,10 @@ void Backend::process(const Message& message) {
   switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
     case Op::payload: output->payload(stamp, message.payload); break;
-    case Op::step_begin: output->begin_step(stamp, false); break;
-    case Op::step_end: output->end_step(stamp, false); break;
-    case Op::evaluation_begin: output->begin_step(stamp, true); break;
-    case Op::evaluation_end: output->end_step(stamp, true); break;
+    case Op::step_begin: output->steps().begin(stamp, false); break;
+    case Op::step_end: output->steps().end(stamp, false); break;
+    case Op::evaluation_begin: output->steps().begin(stamp, true); break;
+    case Op::evaluation_end: output->steps().end(stamp, true); break;
   }
 }
 

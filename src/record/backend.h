@@ -43,8 +43,9 @@ class Backend {
  private:
   friend struct LocalRing;
   struct Request {
+    enum class Kind : std::uint8_t { flush, close, leave };
     std::shared_ptr<Channel> channel;
-    bool close = false;
+    Kind kind = Kind::flush;
     bool done = false;  // guarded by mutex_
     Status status;
   };
@@ -60,7 +61,7 @@ class Backend {
 
   std::shared_ptr<Channel> find(std::uint32_t id);
   Status start_locked();
-  Status submit(Channel& channel, bool close, std::chrono::milliseconds timeout);
+  Status submit(Channel& channel, Request::Kind kind, std::chrono::milliseconds timeout);
   Ring* attach_thread();
   void wake();
 

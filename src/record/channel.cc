@@ -5,10 +5,15 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/signal_count.h"
 #include "base/utf8.h"
+#include "policy/control_file.h"
 #include "record/backend.h"
 #include "record/output.h"
+#include "record/steward.h"
+#include "sonde/capture.h"
 #include "tensor/copy.h"
+#include "tensor/rows.h"
 
 namespace sonde::record {
 namespace {
@@ -30,7 +35,8 @@ Status check(const RecorderOptions& options) {
 Channel::Channel(std::string directory, const RecorderOptions& options)
     : directory_(std::move(directory)),
       options_(options),
-      pool_(std::make_shared<Pool>(options.memory, options.tensors, options.max_wait)) {}
+      pool_(std::make_shared<Pool>(pool_budget(options.policy.budget), options.tensors, options.max_wait)),
+      own_policy_(options.policy) {}
 
 Channel::~Channel() = default;
 
@@ -40,9 +46,16 @@ Result<std::shared_ptr<Channel>> Channel::open(std::string_view directory, const
   std::string path(directory);
   if (Status status = make_directories(path); !status.ok()) return status;
   std::shared_ptr<Channel> channel(new Channel(std::move(path), options));
-  auto output = Output::create(*channel);
+  if (Status status = channel->use(options.policy); !status.ok()) return status;
+  channel->recover_rings();
+  auto output = Output::create(*channel, true);
   if (!output) return output.error();
   channel->output_ = std::move(*output);
+  channel->output_engine_ = channel->engine_version();
+  channel->steward_ = std::make_unique<Steward>(*channel);
+  if (options.trigger_signal != 0) {
+    if (Status status = count_signal(options.trigger_signal); !status.ok()) return status;
+  }
   if (Status status = Backend::get().add(channel); !status.ok()) return status;
   return channel;
 }
@@ -56,7 +69,97 @@ Counters Channel::counters() const noexcept {
           .rejected = get(rejected_),
           .write_errors = get(tally_.write_errors),
           .lost_records = get(tally_.lost_records),
-          .bytes_written = get(tally_.bytes_written)};
+          .bytes_written = get(tally_.bytes_written),
+          .captures = get(captures_),
+          .flight_dropped = get(flight_dropped_)};
+}
+
+// A process that was killed may have left its flight ring here: what it holds is saved before anything else.
+void Channel::recover_rings() {
+  const auto rings = abandoned_rings(directory_);
+  if (!rings) return tell(rings.error());
+  for (const std::string& ring : *rings) {
+    const auto capture = recover_ring(ring, directory_);
+    if (!capture) tell(capture.error());
+  }
+}
+
+// ---- The policy.
+
+Status Channel::use(const Policy& policy) {
+  auto engine = policy::Engine::create(policy);
+  if (!engine) return engine.error();
+  const std::scoped_lock lock(mutex_);
+  engines_.push_back(std::move(*engine));
+  for (ProbeEntry& entry : probes_) plan_locked(entry);
+  engine_version_.fetch_add(1, std::memory_order_release);
+  return Status::success();
+}
+
+void Channel::plan_locked(ProbeEntry& entry) {
+  const ProbeOptions& options = entry.options;
+  const policy::Part own = {.every = options.every, .keep = options.keep};
+  plans_.push_back(engines_.back()->plan(entry.name, options.kind, own));
+  entry.plan.store(&plans_.back(), std::memory_order_release);
+}
+
+Status Channel::set_policy(const Policy& policy) {
+  if (Status status = use(policy); !status.ok()) return status;
+  const std::scoped_lock lock(mutex_);
+  own_policy_ = policy;
+  return Status::success();
+}
+
+Status Channel::set_control(const policy::ControlFile& control) {
+  Policy policy;
+  {
+    const std::scoped_lock lock(mutex_);
+    policy = own_policy_;
+  }
+  if (control.has_watches) policy.watches = control.policy.watches;
+  if (control.has_triggers) {
+    if (!control.keep_triggers) policy.triggers.clear();
+    policy.triggers.insert(policy.triggers.end(), control.policy.triggers.begin(), control.policy.triggers.end());
+  }
+  if (control.has_flight) policy.flight = control.policy.flight;
+  if (control.has_budget) policy.budget = control.policy.budget;
+  if (control.has_allow) policy.allow_negative_infinity = control.policy.allow_negative_infinity;
+  return use(policy);
+}
+
+void Channel::drop_control() {
+  Policy policy;
+  {
+    const std::scoped_lock lock(mutex_);
+    policy = own_policy_;
+  }
+  if (Status status = use(policy); !status.ok()) report(status);
+}
+
+std::shared_ptr<policy::Engine> Channel::engine() {
+  const std::scoped_lock lock(mutex_);
+  return engines_.back();
+}
+
+std::vector<std::pair<std::string, Kind>> Channel::probes() {
+  std::vector<std::pair<std::string, Kind>> all;
+  const std::scoped_lock lock(mutex_);
+  for (const ProbeEntry& entry : probes_) all.emplace_back(entry.name, entry.options.kind);
+  return all;
+}
+
+// The flight ring takes its half of a budget.
+std::size_t Channel::pool_budget(const BudgetPolicy& budget) const {
+  return budget.memory ? std::min<std::size_t>(options_.memory, *budget.memory / 2) : options_.memory;
+}
+
+void Channel::set_budget(const BudgetPolicy& budget) {
+  pool_->set_budget(pool_budget(budget));
+  timed_.store(budget.overhead.has_value(), std::memory_order_relaxed);
+}
+
+double Channel::caller_seconds() const noexcept {
+  return static_cast<double>(caller_time_.load(std::memory_order_relaxed)) * 1e-9;
 }
 
 // ---- Front end.
@@ -68,7 +171,27 @@ void Channel::scalar(std::uint32_t tag, double value, std::int64_t step) noexcep
   Backend::push_scalar(*this, tag, value, step, options_.scalars);
 }
 
+std::uint32_t Channel::due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept {
+  if (plan.parts.empty()) return 0;
+  const std::int64_t epoch = epoch_.load(std::memory_order_relaxed);
+  // An evaluation pass belongs to the epoch in which it takes place.
+  const bool begins = epoch >= 0 && (evaluation || epoch_step_.load(std::memory_order_relaxed) == step);
+  return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch});
+}
+
+bool Channel::wants(const policy::Plan& plan, std::uint32_t due) const noexcept {
+  return (due != 0 || plan.flight || plan.observed) && is_open() && level() != policy::Level::nothing;
+}
+
+void Channel::begin_epoch(std::int64_t number) noexcept {
+  epoch_.store(number, std::memory_order_relaxed);
+  epoch_begins_.store(true, std::memory_order_release);
+}
+
 void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
+  if (!evaluation && epoch_begins_.exchange(false, std::memory_order_acquire)) {
+    epoch_step_.store(step, std::memory_order_relaxed);
+  }
   if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
 }
 
@@ -87,7 +210,13 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
   for (const ProbeEntry& entry : probes_) {
     if (entry.name == valid && entry.options.kind == options.kind) return &entry;
   }
-  return &probes_.emplace_back(ProbeEntry{static_cast<std::uint32_t>(probes_.size()), std::move(valid), options});
+  const auto id = static_cast<std::uint32_t>(probes_.size());
+  ProbeEntry& entry = probes_.emplace_back();
+  entry.id = id;
+  entry.name = std::move(valid);
+  entry.options = options;
+  plan_locked(entry);
+  return &entry;
 }
 
 std::optional<std::uint32_t> Channel::tag(std::string_view name, tags::Plugin plugin) {
@@ -107,14 +236,29 @@ Payload* Channel::stage(Job job) {
   return payload;
 }
 
-Payload* Channel::stage(Job job, const TensorArg& tensor, std::int64_t step) {
+Payload* Channel::stage(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample) {
+  if (!timed_.load(std::memory_order_relaxed)) return stage_untimed(std::move(job), tensor, step, sample);
+  const std::uint64_t begin = monotonic_nanoseconds();
+  Payload* payload = stage_untimed(std::move(job), tensor, step, sample);
+  caller_time_.fetch_add(monotonic_nanoseconds() - begin, std::memory_order_relaxed);
+  return payload;
+}
+
+Payload* Channel::stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample) {
   release_owners();
   if (!tensor.view.valid()) {
     reject({Code::invalid_argument, "a tensor was not recorded: its shape does not match its data"});
     return nullptr;
   }
-  const bool shared = tensor.owner != nullptr;
-  Payload* payload = pool_->acquire(shared ? 0 : byte_size(tensor.view));
+  TensorView view = tensor.view;
+  std::vector<std::int64_t> rows;  // where they are scattered
+  if (sample.rows > 0 && view.shape.rank() > 0 && view.shape[0] > sample.rows) {
+    if (sample.random) rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
+    if (!sample.random) view = first_rows(view, sample.rows);
+  }
+  const bool shared = tensor.owner != nullptr && rows.empty();
+  const std::size_t bytes = rows.empty() ? byte_size(view) : row_bytes(view, rows.size());
+  Payload* payload = pool_->acquire(shared ? 0 : bytes);
   if (payload == nullptr) {
     const auto* probe = std::get_if<ProbeJob>(&job);
     dropped_tensors_.fetch_add(1, std::memory_order_relaxed);
@@ -122,12 +266,14 @@ Payload* Channel::stage(Job job, const TensorArg& tensor, std::int64_t step) {
     return nullptr;
   }
   payload->job = std::move(job);
-  payload->view = tensor.view;
+  payload->view = view;
   if (shared) {
     payload->owner = tensor.owner;
+  } else if (rows.empty()) {
+    copy_dense(view, payload->block.data);
+    payload->view = sonde::view(payload->block.data, view.dtype, view.shape);
   } else {
-    copy_dense(tensor.view, payload->block.data);
-    payload->view = view(payload->block.data, tensor.view.dtype, tensor.view.shape);
+    payload->view = copy_rows(view, rows, payload->block.data);
   }
   return payload;
 }
@@ -139,6 +285,10 @@ void Channel::send(Payload* payload, std::int64_t step) noexcept {
 
 void Channel::reject(Status status) noexcept {
   count_rejected();
+  tell(std::move(status));
+}
+
+void Channel::tell(Status status) noexcept {
   const std::scoped_lock lock(mutex_);
   if (errors_.size() >= kQueuedErrors) return;
   errors_.push_back(std::move(status));
@@ -201,9 +351,10 @@ void Channel::note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t s
 
 Output* Channel::output() noexcept {
   if (output_ || output_failed_) return output_.get();
-  auto created = Output::create(*this);
+  auto created = Output::create(*this, !forked_);
   if (created) {
     output_ = std::move(*created);
+    output_engine_ = engine_version();
   } else {
     output_failed_ = true;
     report(created.error());
@@ -216,6 +367,10 @@ void Channel::retire(Payload* payload) noexcept {
     const std::scoped_lock lock(mutex_);
     owners_.push_back(std::move(payload->owner));
     has_owners_.store(true, std::memory_order_release);
+  }
+  if (auto* table = std::get_if<TableJob>(&payload->job)) {
+    for (auto& [name, column] : table->columns) retire(column);
+    table->columns.clear();
   }
   if (auto* group = std::get_if<GroupJob>(&payload->job)) {
     for (auto& item : group->items) {
@@ -252,6 +407,14 @@ void Channel::tell_news(double wall_time) {
 
 void Channel::tend(std::uint64_t now, double wall_time) {
   tell_news(wall_time);
+  if (output_) {
+    if (steward_) steward_->tend(*output_, now, wall_time);
+    if (const std::uint64_t version = engine_version(); version != output_engine_) {
+      output_engine_ = version;
+      output_->steps().set_engine(engine(), !forked_);
+    }
+    output_->tend(wall_time);
+  }
   const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.flush_interval).count());
   if (!output_ || !output_->dirty() || now - last_flush_ < interval) return;
   last_flush_ = now;
@@ -266,6 +429,12 @@ Status Channel::flush_output(double wall_time) {
 Status Channel::finish(double wall_time) {
   tell_news(wall_time);
   return output_ ? output_->close(wall_time) : Status::success();
+}
+
+Status Channel::leave(double wall_time) {
+  Status status = flush_output(wall_time);
+  if (output_) output_->leave();
+  return status;
 }
 
 // ---- Around fork().
@@ -284,10 +453,14 @@ void Channel::unlock_after_fork() {
 
 // What the parent has in flight is the parent's to write: its output and its pool are left alone, for ever.
 void Channel::become_child() {
+  // The ring's lock would otherwise outlive the parent.
+  if (output_) output_->steps().abandon_ring();
   (void)output_.release();
+  (void)steward_.release();
+  forked_ = true;
   output_failed_ = false;
   new std::shared_ptr<Pool>(std::move(pool_));
-  pool_ = std::make_shared<Pool>(options_.memory, options_.tensors, options_.max_wait);
+  pool_ = std::make_shared<Pool>(pool_budget(own_policy_.budget), options_.tensors, options_.max_wait);
   errors_.clear();
   losses_.clear();
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/budget.h"
+#include "policy/engine.h"
 #include "record/message.h"
 #include "record/pool.h"
 #include "record/tag_table.h"
@@ -19,15 +21,21 @@
 #include "sinks/values.h"
 #include "sonde/recorder.h"
 
+namespace sonde::policy {
+struct ControlFile;
+}  // namespace sonde::policy
+
 namespace sonde::record {
 
 class Output;
+class Steward;
 
 // A probe; its address is what handles hold.
 struct ProbeEntry {
   std::uint32_t id = 0;
   std::string name;
   ProbeOptions options;
+  std::atomic<const policy::Plan*> plan{nullptr};  // never null once handed out
 };
 
 class Channel {
@@ -47,6 +55,10 @@ class Channel {
 
   void scalar(std::uint32_t tag, double value, std::int64_t step) noexcept;
   const ProbeEntry* probe(std::string_view name, const ProbeOptions& options);
+  // What the policy says of a probe in this step: the parts of its plan that are due.
+  std::uint32_t due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept;
+  bool wants(const policy::Plan& plan, std::uint32_t due) const noexcept;
+  void begin_epoch(std::int64_t number) noexcept;
   void begin_step(std::int64_t step, bool evaluation) noexcept;
   void end_step(std::int64_t step, bool evaluation) noexcept;
   std::int64_t next_evaluation() noexcept { return evaluations_.fetch_add(1, std::memory_order_relaxed); }
@@ -55,11 +67,20 @@ class Channel {
   std::optional<std::uint32_t> tag(std::string_view name, tags::Plugin plugin);
   // A payload without tensor.
   Payload* stage(Job job);
-  // A payload with a copy of the tensor, or a share in it. Null, and counted, where it is invalid or there is no room.
-  Payload* stage(Job job, const TensorArg& tensor, std::int64_t step);
+  // A payload with a copy of the tensor or of some of its rows, or a share in it. Null, and counted, where it is
+  // invalid or there is no room.
+  Payload* stage(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample = {});
   void send(Payload* payload, std::int64_t step) noexcept;
   // Counts something unusable, and tells the error handler.
   void reject(Status status) noexcept;
+  // Tells the error handler, from any thread.
+  void tell(Status status) noexcept;
+
+  // The program's own policy; what a control file says stays on top of it.
+  Status set_policy(const Policy& policy);
+  // The last one given counts. Any thread may hold it on.
+  std::shared_ptr<policy::Engine> engine();
+  std::uint64_t engine_version() const noexcept { return engine_version_.load(std::memory_order_acquire); }
 
   Status flush() noexcept;
   Status close() noexcept;
@@ -73,6 +94,8 @@ class Channel {
   void tend(std::uint64_t now, double wall_time);
   Status flush_output(double wall_time);
   Status finish(double wall_time);
+  // At the end of the process, without close.
+  Status leave(double wall_time);
   void report(const Status& status) noexcept;
   // Gives a payload back; an owner goes to the next recording thread, which releases it.
   void retire(Payload* payload) noexcept;
@@ -84,6 +107,23 @@ class Channel {
   void count_tensor() noexcept {
     tensors_.store(tensors_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  void count_capture() noexcept {
+    captures_.store(captures_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  void set_flight_dropped(std::uint64_t count) noexcept { flight_dropped_.store(count, std::memory_order_relaxed); }
+  std::vector<std::pair<std::string, Kind>> probes();
+
+  // Somebody changes the running job, or takes it back.
+  Status set_control(const policy::ControlFile& control);
+  void drop_control();
+
+  policy::Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
+  void set_level(policy::Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
+  void set_budget(const BudgetPolicy& budget);
+  // Time that callers spent handing tensors over, as far as a budget wants it measured.
+  double caller_seconds() const noexcept;
+  std::size_t memory_in_use() const { return pool_->allocated(); }
+
   // Whether any probe has a condition, which may ask for scalars of the step.
   bool has_conditions() const noexcept { return has_conditions_.load(std::memory_order_relaxed); }
   void count_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
@@ -98,6 +138,11 @@ class Channel {
  private:
   friend class Backend;
   Channel(std::string directory, const RecorderOptions& options);
+  Status use(const Policy& policy);
+  void plan_locked(ProbeEntry& entry);
+  Payload* stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample);
+  std::size_t pool_budget(const BudgetPolicy& budget) const;
+  void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);
   void note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
@@ -107,12 +152,20 @@ class Channel {
   const RecorderOptions options_;
   std::uint32_t id_ = 0;
   std::atomic<bool> open_{true};
+  std::atomic<policy::Level> level_{policy::Level::full};
+  std::atomic<std::int64_t> epoch_{-1};       // the last one that began
+  std::atomic<std::int64_t> epoch_step_{-1};  // its first step
+  std::atomic<bool> epoch_begins_{false};     // with the next step
+  std::atomic<bool> timed_{false};            // a budget wants to know what calls cost
   // What is written with every record stays away from what every call reads.
   alignas(64) std::atomic<std::uint64_t> scalars_{0};  // written by the backend alone
   std::atomic<std::uint64_t> tensors_{0};              // likewise
   std::atomic<std::int64_t> committed_step_{-1};       // likewise
   sinks::Tally tally_;                                 // likewise
+  std::atomic<std::uint64_t> captures_{0};             // likewise
+  std::atomic<std::uint64_t> flight_dropped_{0};       // likewise
   alignas(64) std::atomic<std::int64_t> evaluations_{0};
+  std::atomic<std::uint64_t> caller_time_{0};  // ns
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};
   std::atomic<std::uint64_t> rejected_{0};
@@ -122,14 +175,21 @@ class Channel {
 
   TagTable tags_;
   std::shared_ptr<Pool> pool_;
-  std::mutex mutex_;               // guards what follows
-  std::deque<ProbeEntry> probes_;  // stable addresses
-  std::vector<Status> errors_;     // for the handler
+  std::mutex mutex_;                // guards what follows
+  std::deque<ProbeEntry> probes_;   // stable addresses
+  std::deque<policy::Plan> plans_;  // likewise; all that ever were, since recorded tensors point to them
+  std::vector<std::shared_ptr<policy::Engine>> engines_;  // likewise; the last one counts
+  std::atomic<std::uint64_t> engine_version_{0};
+  Policy own_policy_;
+  std::vector<Status> errors_;  // for the handler
   std::vector<sinks::Loss> losses_;
   std::vector<std::shared_ptr<const void>> owners_;  // to be released by a recording thread
 
   // The backend's, once the channel has joined.
   std::unique_ptr<Output> output_;
+  std::unique_ptr<Steward> steward_;
+  std::uint64_t output_engine_ = 0;  // the version of the engine that it has
+  bool forked_ = false;
   bool output_failed_ = false;
   std::uint64_t last_flush_ = 0;  // ns
 };

@@ -19,8 +19,8 @@
 namespace sonde {
 
 double StepValues::scalar(std::string_view name) const noexcept {
-  for (auto it = data_.scalars.rbegin(); it != data_.scalars.rend(); ++it) {
-    if (it->first == name) return it->second;
+  for (const auto& [known, value] : data_.scalars) {
+    if (known == name) return value;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -42,7 +42,7 @@ std::string writer_name() {
 
 }  // namespace
 
-Result<std::unique_ptr<Output>> Output::create(Channel& channel) {
+Result<std::unique_ptr<Output>> Output::create(Channel& channel, bool may_fly) {
   std::unique_ptr<Output> output(new Output(channel));
   const RecorderOptions& options = channel.options();
   const std::string writer = writer_name();
@@ -57,6 +57,7 @@ Result<std::unique_ptr<Output>> Output::create(Channel& channel) {
       stats_record::Header{.writer = writer, .host = host_name(), .pid = process_id(), .start_time = now},
       channel.tally()));
   if (options.console != nullptr) output->sinks_.push_back(std::make_unique<sinks::Console>(options.console));
+  output->steps_ = std::make_unique<Steps>(channel, *output, writer, may_fly);
   return output;
 }
 
@@ -91,28 +92,28 @@ void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
   scalar.tag.name = name(id);
   scalar.value = value;
   write(stamp, {&scalar_, 1});
-  if (!channel_.has_conditions()) return;
-  for (auto& step : open_steps_) {
-    if (step) step->scalars.emplace_back(name(id), value);
-  }
+  steps_->scalar(id, scalar.tag.name, value);
 }
 
 void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
-  const auto one = [&](const sinks::Value& value) { write(stamp, {&value, 1}); };
   if (!payload->pool->take(payload)) return channel_.lose(payload, stamp.step);
   if (const auto* probe_job = std::get_if<ProbeJob>(&payload->job)) {
     channel_.count_tensor();
-    return probe(stamp, payload, *probe_job);
+    return steps_->probe(stamp, payload, *probe_job);
   }
   if (const auto* encoded = std::get_if<EncodedJob>(&payload->job)) {
     has_hparams_ |= encoded->content == EncodedJob::Content::hparams;
     if (encoded->content == EncodedJob::Content::graph) {
-      one(sinks::GraphValue{encoded->bytes});
+      write(stamp, sinks::GraphValue{encoded->bytes});
     } else {
-      one(sinks::EncodedValue{encoded->bytes});
+      write(stamp, sinks::EncodedValue{encoded->bytes});
     }
   } else if (const auto* group_job = std::get_if<GroupJob>(&payload->job)) {
     group(stamp, *group_job);
+  } else if (const auto* table = std::get_if<TableJob>(&payload->job)) {
+    steps_->table(stamp, *table);
+  } else if (const auto* trigger = std::get_if<TriggerJob>(&payload->job)) {
+    steps_->trigger(stamp, *trigger);
   } else {
     const GroupJob alone = {{payload}};
     group(stamp, alone);
@@ -133,6 +134,7 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
     if (const auto* number = std::get_if<GroupScalar>(&item)) {
       channel_.count_scalar();
       values.emplace_back(sinks::ScalarValue{tag(number->tag), number->value});
+      steps_->scalar(number->tag, name(number->tag), number->value);
       continue;
     }
     const Payload& payload = *std::get<Payload*>(item);
@@ -159,128 +161,17 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
   if (!values.empty()) write(stamp, values);
 }
 
-// ---- Steps.
-
-void Output::begin_step(const sinks::Stamp& stamp, bool evaluation) {
-  std::optional<StepData>& open = open_steps_[evaluation ? 1 : 0];
-  if (open) {
-    if (open->step == stamp.step) return;
-    commit({stamp.wall_time, open->step}, evaluation);
-  }
-  open.emplace().step = stamp.step;
-}
-
-void Output::end_step(const sinks::Stamp& stamp, bool evaluation) {
-  const std::optional<StepData>& open = open_steps_[evaluation ? 1 : 0];
-  if (open && open->step == stamp.step) commit(stamp, evaluation);
-}
-
-void Output::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
-  std::optional<StepData>& open = open_steps_[job.evaluation ? 1 : 0];
-  if (!open || open->step != stamp.step) {
-    note({Code::invalid_argument, "the probe '" + job.probe->name + "' was recorded after its step had ended"});
-    return channel_.retire(payload);
-  }
-  const ProbeEntry& entry = *job.probe;
-  const ProbeOptions& options = entry.options;
-  StepData::Tensor tensor;
-  tensor.probe = &entry;
-  auto& record = tensor.record;
-  record.probe = {entry.id, entry.name, options.kind, options.inputs};
-  record.dtype = payload->view.dtype;
-  record.shape = payload->view.shape;
-  const bool wants_histogram = has(options.keep, Keep::histogram);
-  auto summary =
-      wants_histogram ? stats::summarize(payload->view, record.histogram.emplace()) : stats::summarize(payload->view);
-  if (!summary) {
-    note({summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
-    return channel_.retire(payload);
-  }
-  record.summary = *summary;
-  if (record.histogram) tensor.buckets = buckets(payload->view, record.summary, *record.histogram);
-  if (open->occurrences.size() <= entry.id) open->occurrences.resize(entry.id + 1);
-  record.occurrence = open->occurrences[entry.id]++;
-
-  const bool shows = has(options.keep, Keep::image) || has(options.keep, Keep::print);
-  if (shows && options.when) {
-    tensor.payload = payload;  // the end of the step decides
-  } else {
-    if (shows) show(stamp, tensor, payload->view, job.evaluation);
-    channel_.retire(payload);
-  }
-  open->tensors.push_back(std::move(tensor));
-}
-
-std::optional<sinks::Tag> Output::probe_tag(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
-  const tags::TensorId id = {.name = tensor.probe->name,
-                             .kind = tensor.probe->options.kind,
-                             .occurrence = tensor.record.occurrence,
-                             .evaluation = evaluation};
-  auto resolved = channel_.tags().resolve(tags::tag_of(id, plugin), plugin);
-  if (resolved) return tag(*resolved);
-  note(resolved.error());
-  return std::nullopt;
-}
-
-void Output::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, const TensorView& view, bool evaluation) {
-  const ProbeOptions& options = tensor.probe->options;
-  if (has(options.keep, Keep::image)) {
-    if (const auto image_tag = probe_tag(tensor, evaluation, tags::Plugin::images)) {
-      const sinks::Value value = sinks::ImageValue{*image_tag, view, options.layout, &options.image};
-      write(stamp, {&value, 1});
-    }
-  }
-  if (has(options.keep, Keep::print)) {
-    const sinks::Value value = sinks::PrintValue{tensor.probe->name, view, false};
-    write(stamp, {&value, 1});
-  }
-}
-
-void Output::commit(const sinks::Stamp& stamp, bool evaluation) {
-  std::optional<StepData>& open = open_steps_[evaluation ? 1 : 0];
-  StepData data = std::move(*open);
-  open.reset();
-  const StepValues values = channel_.step_values(data);
-  std::vector<sinks::StepTensor> kept;
-  std::vector<StepData::Tensor> chosen;
-  for (StepData::Tensor& tensor : data.tensors) {
-    bool keep = true;
-    if (const auto& when = tensor.probe->options.when) {
-      try {
-        keep = when(values);
-      } catch (...) {
-        keep = false;
-        note({Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
-      }
-    }
-    if (tensor.payload != nullptr) {
-      if (keep) show(stamp, tensor, tensor.payload->view, evaluation);
-      channel_.retire(tensor.payload);
-      tensor.payload = nullptr;
-    }
-    if (keep) chosen.push_back(std::move(tensor));
-  }
-  data.tensors = std::move(chosen);
-  write_histograms(stamp, data, evaluation);
-  for (StepData::Tensor& tensor : data.tensors) {
-    const Keep keep = tensor.probe->options.keep;
-    if (has(keep, Keep::stats) || has(keep, Keep::histogram)) kept.push_back(std::move(tensor.record));
-  }
+void Output::end_step(const sinks::StepEnd& step) {
   dirty_ = true;
-  for (const auto& sink : sinks_) note(sink->end_step({stamp, evaluation, kept}));
-  if (!evaluation) channel_.set_committed(stamp.step);
+  for (const auto& sink : sinks_) note(sink->end_step(step));
 }
 
-void Output::write_histograms(const sinks::Stamp& stamp, const StepData& data, bool evaluation) {
-  std::vector<sinks::Value> values;
-  for (const StepData::Tensor& tensor : data.tensors) {
-    if (!tensor.record.histogram) continue;
-    if (const auto histogram_tag = probe_tag(tensor, evaluation, tags::Plugin::histograms)) {
-      values.emplace_back(sinks::HistogramValue{*histogram_tag, tensor.buckets});
-    }
-  }
-  if (!values.empty()) write(stamp, values);
+void Output::say(std::string_view tag_name, const sinks::Stamp& stamp, std::string_view text) {
+  // Where the user records something else under that name, it is the user's.
+  if (auto id = channel_.tags().resolve(tag_name, tags::Plugin::text)) write(stamp, sinks::TextValue{tag(*id), text});
 }
+
+void Output::tend(double wall_time) { steps_->tend(wall_time); }
 
 // ---- The rest.
 
@@ -289,6 +180,7 @@ void Output::lose(double wall_time, const sinks::Loss& loss) {
   for (const auto& sink : sinks_) note(sink->lose(loss));
   auto dropped = channel_.tags().resolve(kDroppedTag, tags::Plugin::scalars);
   if (!dropped) return;  // the user records something else under that name
+  if (loss.reason != stats_record::GapReason::no_room) return;
   const Counters counters = channel_.counters();
   const sinks::Value value =
       sinks::ScalarValue{tag(*dropped), static_cast<double>(counters.dropped_scalars + counters.dropped_tensors)};
@@ -309,10 +201,7 @@ Status Output::flush() {
 }
 
 Status Output::close(double wall_time) {
-  for (const bool evaluation : {false, true}) {
-    const auto& open = open_steps_[evaluation ? 1 : 0];
-    if (open) commit({wall_time, open->step}, evaluation);
-  }
+  steps_->close(wall_time);
   if (has_hparams_) {
     std::string summary;
     tfevents::put_hparams_session_end(summary, tfevents::SessionStatus::success, wall_time);

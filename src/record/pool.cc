@@ -37,7 +37,7 @@ void deallocate(const Block& block) noexcept {
 }  // namespace
 
 Pool::Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait)
-    : budget_(budget), overflow_(overflow), max_wait_(max_wait) {}
+    : overflow_(overflow), max_wait_(max_wait), budget_(budget) {}
 
 Pool::~Pool() {
   for (const Block& block : unused_) deallocate(block);
@@ -47,6 +47,13 @@ Pool::~Pool() {
 std::size_t Pool::allocated() const {
   const std::scoped_lock lock(mutex_);
   return allocated_;
+}
+
+void Pool::set_budget(std::size_t budget) {
+  const std::scoped_lock lock(mutex_);
+  budget_ = budget;
+  free_unused(0);
+  returned_.notify_all();
 }
 
 // A kept block of the right size, the warmest first; where there is no room for a new one also a larger block, since

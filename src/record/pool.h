@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,10 @@
 #include "sonde/options.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
+
+namespace sonde::policy {
+struct Plan;
+}  // namespace sonde::policy
 
 namespace sonde::record {
 
@@ -51,6 +56,8 @@ struct PrintJob {
 };
 struct ProbeJob {
   const ProbeEntry* probe = nullptr;
+  const policy::Plan* plan = nullptr;  // as it was when the tensor was recorded
+  std::uint32_t due = 0;               // parts of the plan
   bool evaluation = false;
 };
 struct TextJob {
@@ -69,8 +76,20 @@ struct GroupScalar {
 struct GroupJob {
   std::vector<std::variant<GroupScalar, Payload*>> items;  // owned
 };
-using Job =
-    std::variant<std::monostate, HistogramJob, ImageJob, AudioJob, PrintJob, ProbeJob, TextJob, EncodedJob, GroupJob>;
+struct TableJob {
+  std::string name;
+  std::vector<std::pair<std::string, Payload*>> columns;  // owned
+  bool print = false;
+};
+// What a column of a table stands for: a tensor that something else takes along.
+struct ColumnJob {};
+struct TriggerJob {
+  std::string reason;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
+using Job = std::variant<std::monostate, HistogramJob, ImageJob, AudioJob, PrintJob, ProbeJob, TextJob, EncodedJob,
+                         GroupJob, TableJob, ColumnJob, TriggerJob>;
 
 struct Payload {
   Job job;
@@ -98,6 +117,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   static void release(Payload* payload) noexcept;
 
   std::size_t allocated() const;
+  // What is in use beyond a smaller budget stays until it comes back.
+  void set_budget(std::size_t budget);
   // Held over a fork.
   std::mutex& mutex() noexcept { return mutex_; }
 
@@ -108,10 +129,10 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void free_unused(std::size_t needed);
   void put(Payload* payload) noexcept;
 
-  const std::size_t budget_;
   const Overflow overflow_;
   const std::chrono::milliseconds max_wait_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::size_t budget_;
   std::condition_variable returned_;
   std::size_t allocated_ = 0;
   std::vector<Block> unused_;     // last returned at the end

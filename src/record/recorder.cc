@@ -8,7 +8,6 @@
 #include "formats/graph_def.h"
 #include "formats/tensor_tags.h"
 #include "formats/tfevents.h"
-#include "policy/due.h"
 #include "record/channel.h"
 
 namespace sonde {
@@ -83,8 +82,9 @@ void Step::end() noexcept {
 }
 
 bool Probe::wanted(const Step& step) const noexcept {
-  return entry_ != nullptr && step.channel_ != nullptr && channel_->is_open() &&
-         policy::due(step.number_, entry_->options.every);
+  if (entry_ == nullptr || step.channel_ == nullptr) return false;
+  const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
+  return !plan.idle() && channel_->wants(plan, channel_->due(plan, step.number_, step.evaluation_));
 }
 
 void Probe::record(const Step& step, const TensorArg& tensor) const noexcept {
@@ -96,8 +96,11 @@ void Probe::record(const Step& step, const TensorArg& tensor) const noexcept {
           {Code::invalid_argument,
            "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
     }
-    if (!wanted(step)) return;
-    Payload* payload = to.stage(record::ProbeJob{entry_, step.evaluation_}, tensor, step.number_);
+    const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
+    const std::uint32_t due = to.due(plan, step.number_, step.evaluation_);
+    if (!to.wants(plan, due)) return;
+    Payload* payload =
+        to.stage(record::ProbeJob{entry_, &plan, due, step.evaluation_}, tensor, step.number_, plan.sample);
     if (payload != nullptr) to.send(payload, step.number_);
   });
 }
@@ -237,6 +240,10 @@ Step Recorder::evaluation() noexcept {
   return {channel_, number, true};
 }
 
+void Recorder::epoch(std::int64_t number) noexcept {
+  if (channel_) channel_->begin_epoch(number);
+}
+
 Group Recorder::group(std::int64_t step) noexcept {
   std::unique_ptr<record::GroupData> data;
   guarded(channel_, [&](Channel& to) {
@@ -352,6 +359,54 @@ void Recorder::print_full(std::string_view name, const TensorArg& tensor, std::i
     Payload* payload = to.stage(record::PrintJob{std::string(name), true}, tensor, step);
     if (payload != nullptr) to.send(payload, step);
   });
+}
+
+void Recorder::table(std::string_view name, const std::vector<TableColumn>& columns, std::int64_t step,
+                     const TableOptions& options) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    if (name.empty() || columns.empty()) {
+      return to.reject({Code::invalid_argument, "a table needs a name and at least one column"});
+    }
+    record::TableJob job = {.name = valid_utf8(name), .columns = {}, .print = options.print};
+    for (const TableColumn& column : columns) {
+      Payload* payload = to.stage(record::ColumnJob{}, column.tensor, step, options.sample);
+      if (payload == nullptr) break;
+      job.columns.emplace_back(valid_utf8(column.name), payload);
+    }
+    const bool complete = job.columns.size() == columns.size();
+    Payload* payload = to.stage(std::move(job));
+    if (payload == nullptr) return;
+    if (complete) return to.send(payload, step);
+    to.retire(payload);  // counted already
+  });
+}
+
+Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std::vector<NamedView>& tensors,
+                            const CheckpointOptions& options) noexcept {
+  if (!channel_) return Status::success();
+  try {
+    return save_checkpoint(channel_->directory(), name, step, tensors, options);
+  } catch (...) {
+    return {Code::exhausted, "cannot save a checkpoint: out of memory"};
+  }
+}
+
+void Recorder::trigger(std::string_view reason, std::int64_t before, std::int64_t after) noexcept {
+  guarded(channel_, [&](Channel& to) {
+    if (!to.is_open()) return to.count_rejected();
+    Payload* payload = to.stage(record::TriggerJob{valid_utf8(reason), before, after});
+    if (payload != nullptr) to.send(payload, 0);
+  });
+}
+
+Status Recorder::set_policy(const Policy& policy) noexcept {
+  if (!channel_) return Status::success();
+  try {
+    return channel_->set_policy(policy);
+  } catch (...) {
+    return {Code::exhausted, "cannot change the policy: out of memory"};
+  }
 }
 
 std::int64_t Recorder::committed_step() const noexcept { return channel_ ? channel_->committed_step() : -1; }

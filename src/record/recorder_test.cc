@@ -12,37 +12,13 @@
 #include <thread>
 #include <vector>
 
-#include "record/log_testing.h"
+#include "record/recorder_testing.h"
 
 namespace sonde::record {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<float> ramp(std::size_t count) {
-  std::vector<float> values(count);
-  std::iota(values.begin(), values.end(), 0.0F);
-  return values;
-}
-
-Recorder open(const std::string& directory, const RecorderOptions& options = {}) {
-  auto opened = Recorder::open(directory, options);
-  EXPECT_TRUE(opened.ok()) << opened.error().message();
-  return std::move(*opened);
-}
-
-// Errors as the handler gets them.
-struct Errors {
-  std::mutex mutex;
-  std::vector<std::string> messages;
-  ErrorHandler handler() {
-    return [this](const Status& status) {
-      const std::scoped_lock lock(mutex);
-      messages.push_back(status.message());
-    };
-  }
-};
 
 TEST(Recorder, WritesScalarsThatReadBack) {
   TempDir dir;

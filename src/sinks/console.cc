@@ -4,6 +4,7 @@
 
 #include "render/array.h"
 #include "render/console.h"
+#include "render/table.h"
 #include "stats/summary.h"
 
 namespace sonde::sinks {
@@ -11,9 +12,9 @@ namespace sonde::sinks {
 Status Console::write(const Stamp& stamp, std::span<const Value> values) {
   Status first;
   for (const Value& value : values) {
-    const auto* wanted = std::get_if<PrintValue>(&value);
-    if (wanted == nullptr) continue;
-    Status status = print(stamp, *wanted);
+    Status status;
+    if (const auto* tensor = std::get_if<PrintValue>(&value)) status = print(stamp, *tensor);
+    if (const auto* table = std::get_if<TableValue>(&value)) status = print(stamp, *table);
     if (first.ok()) first = std::move(status);
   }
   return first;
@@ -27,10 +28,18 @@ Status Console::print(const Stamp& stamp, const PrintValue& value) {
   text += render::one_line(value.name, value.view.dtype, value.view.shape, *summary, histogram);
   text += '\n';
   if (value.full) text += render::numpy_style(value.view) + '\n';
-  if (std::fwrite(text.data(), 1, text.size(), out_) != text.size()) {
-    return {Code::io, "cannot print to the console"};
-  }
-  return Status::success();
+  return put(text);
+}
+
+Status Console::print(const Stamp& stamp, const TableValue& value) {
+  const auto table = render::Table::of(value.columns);
+  if (!table) return table.error();
+  return put("step " + std::to_string(stamp.step) + "  " + std::string(value.name) + "\n" + render::table_text(*table));
+}
+
+Status Console::put(const std::string& text) {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), out_) == text.size();
+  return whole ? Status::success() : Status(Code::io, "cannot print to the console");
 }
 
 Status Console::flush() {

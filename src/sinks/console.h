@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 
 #include "sinks/sink.h"
 
@@ -17,6 +18,8 @@ class Console final : public Sink {
 
  private:
   Status print(const Stamp& stamp, const PrintValue& value);
+  Status print(const Stamp& stamp, const TableValue& value);
+  Status put(const std::string& text);
   std::FILE* out_;
 };
 

@@ -45,8 +45,8 @@ Status StatsFile::lose(const Loss& loss) {
                                          .first_step = loss.first_step,
                                          .last_step = loss.last_step,
                                          .count = loss.count,
-                                         .reason = stats_record::GapReason::no_room,
-                                         .detail = {}});
+                                         .reason = loss.reason,
+                                         .detail = loss.detail});
   return file_.appended();
 }
 

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "formats/stats_record.h"
+#include "render/table.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
 #include "stats/derived.h"
@@ -62,8 +64,12 @@ struct PrintValue {
   TensorView view;
   bool full = false;
 };
-using Value =
-    std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue, PrintValue>;
+struct TableValue {
+  std::string_view name;
+  std::span<const render::Column> columns;
+};
+using Value = std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue,
+                           PrintValue, TableValue>;
 
 // A probe as files name it; ids are dense and belong to one recorder.
 struct ProbeName {
@@ -89,13 +95,15 @@ struct StepEnd {
   std::span<const StepTensor> tensors;  // in the order of execution
 };
 
-// Records that were lost before they reached a sink.
+// Records that were lost before they reached a sink, or a change of what is recorded at all.
 struct Loss {
   std::optional<ProbeName> probe;  // none: something recorded by name
   bool evaluation = false;
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
   std::uint64_t count = 0;
+  stats_record::GapReason reason = stats_record::GapReason::no_room;
+  std::string detail = {};  // one sentence, or empty
 };
 
 }  // namespace sonde::sinks

@@ -1,0 +1,103 @@
+#include "policy/budget.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace sonde::policy {
+namespace {
+
+constexpr double kWindow = 1.0;           // seconds over which the overhead is measured
+constexpr double kLongestPatience = 300;  // seconds
+constexpr double kRoom = 0.5;             // more is tried below this share of what is allowed
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %%", share * 100);
+  return text;
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(Level level) noexcept {
+  switch (level) {
+    case Level::full: return "full";
+    case Level::statistics: return "statistics";
+    case Level::nothing: return "nothing";
+  }
+  return "";
+}
+
+Keep limit(Keep keep, Level level) noexcept {
+  switch (level) {
+    case Level::full: return keep;
+    case Level::statistics: return keep & (Keep::stats | Keep::histogram | Keep::print);
+    case Level::nothing: break;
+  }
+  return Keep::nothing;
+}
+
+std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
+  if (policy_.overhead && overhead > *policy_.overhead) {
+    return "recording took " + percent(overhead) + " of the time, more than " + percent(*policy_.overhead);
+  }
+  if (policy_.memory && usage.memory > *policy_.memory) {
+    return "tensors took " + mebibytes(usage.memory) + ", more than " + mebibytes(*policy_.memory);
+  }
+  if (policy_.memory && usage.refused > begin_->refused) {
+    return std::to_string(usage.refused - begin_->refused) + " tensors found no room in " + mebibytes(*policy_.memory);
+  }
+  // Statistics still fit where whole tensors would not.
+  if (policy_.disk) {
+    const double share = static_cast<double>(usage.disk) / static_cast<double>(*policy_.disk);
+    if (share > (level_ == Level::full ? 0.9 : 1.0)) {
+      return "the run takes " + mebibytes(usage.disk) + " of the " + mebibytes(*policy_.disk) + " that it may have";
+    }
+  }
+  return {};
+}
+
+bool BudgetKeeper::has_room(const Usage& usage, double overhead) const {
+  const auto below = [](double used, double allowed) { return used < allowed * kRoom; };
+  if (policy_.overhead && !below(overhead, *policy_.overhead)) return false;
+  if (policy_.memory && !below(static_cast<double>(usage.memory), static_cast<double>(*policy_.memory))) return false;
+  // The disk does not empty by itself: what is gone was removed by somebody.
+  return !policy_.disk || static_cast<double>(usage.disk) < static_cast<double>(*policy_.disk) * 0.8;
+}
+
+std::optional<BudgetKeeper::Change> BudgetKeeper::observe(const Usage& usage) {
+  if (!begin_) {
+    begin_ = usage;
+    calm_since_ = usage.wall;
+    return std::nullopt;
+  }
+  const double wall = usage.wall - begin_->wall;
+  if (wall < kWindow) return std::nullopt;
+  const double overhead = (usage.busy - begin_->busy) / wall;
+  std::string reason = excess(usage, overhead);
+  const bool room = has_room(usage, overhead);
+  begin_ = usage;
+  if (!room) calm_since_ = usage.wall;
+  const Level from = level_;
+  if (!reason.empty() && level_ != Level::nothing) {
+    level_ = static_cast<Level>(static_cast<int>(level_) + 1);
+    // What was tried and failed soon is tried again later each time.
+    const bool soon = raised_ > 0 && usage.wall - raised_ < 2 * patience_;
+    patience_ = soon ? std::min(2 * patience_, kLongestPatience) : kFirstPatience;
+    begin_.reset();  // what was on its way still costs as before
+    return Change{from, level_, std::move(reason)};
+  }
+  if (level_ != Level::full && usage.wall - calm_since_ >= patience_) {
+    level_ = static_cast<Level>(static_cast<int>(level_) - 1);
+    calm_since_ = raised_ = usage.wall;
+    return Change{from, level_, "recording took " + percent(overhead) + " of the time: there is room again"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace sonde::policy

@@ -1,0 +1,165 @@
+#include "policy/engine.h"
+
+#include <algorithm>
+
+namespace sonde::policy {
+
+bool Part::due(const Moment& moment) const noexcept {
+  if (every <= 0 || moment.step < first_step || moment.step > last_step) return false;
+  if (epochs) return moment.begins_epoch && moment.epoch % every == 0;
+  return every == 1 || moment.step % every == 0;
+}
+
+std::uint32_t Plan::due(const Moment& moment) const noexcept {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].due(moment)) bits |= 1U << i;
+  }
+  return bits;
+}
+
+Keep Plan::keep(std::uint32_t due) const noexcept {
+  Keep all = Keep::nothing;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if ((due >> i & 1U) != 0) all = all | parts[i].keep;
+  }
+  return all;
+}
+
+void Plan::settle() noexcept {
+  const bool same = !flight && !observed && !parts.empty() &&
+                    std::ranges::all_of(parts, [&](const Part& part) { return part.sample == parts[0].sample; });
+  sample = same ? parts[0].sample : RowSample{};
+}
+
+Result<std::shared_ptr<Engine>> Engine::create(const Policy& policy) {
+  if (Status status = policy.check(); !status.ok()) return status;
+  std::shared_ptr<Engine> engine(new Engine(policy));
+  if (Status status = engine->compile(); !status.ok()) return status;
+  return engine;
+}
+
+Status Engine::compile() {
+  for (const WatchPolicy& watch : policy_.watches) {
+    if (Status status = compile_watch(watch); !status.ok()) return status;
+  }
+  for (const TriggerPolicy& trigger : policy_.triggers) {
+    auto made = Trigger::create(trigger);
+    if (!made) return made.error();
+    triggers_.push_back(std::move(*made));
+    has_conditions_ = true;
+  }
+  const FlightPolicy& flight = policy_.flight;
+  auto selector = tags::Selector::create(flight.tensors, flight.exclude, flight.kinds);
+  if (!selector) return selector.error();
+  flight_.push_back(std::move(*selector));
+  for (const std::string& pattern : policy_.allow_negative_infinity) {
+    auto allowed = tags::Selector::create(pattern);
+    if (!allowed) return allowed.error();
+    allowed_.push_back(std::move(*allowed));
+  }
+  return Status::success();
+}
+
+Status Engine::compile_watch(const WatchPolicy& watch) {
+  auto selector = tags::Selector::create(watch.tensors, watch.exclude, watch.kinds);
+  if (!selector) return selector.error();
+  WatchState state = {.selector = std::move(*selector), .conditions = {}};
+  for (int i = 0; i < 2 && !watch.when.empty(); ++i) {
+    auto condition = Expression::parse(watch.when);
+    if (!condition) return condition.error();
+    state.conditions.push_back(std::move(*condition));
+    has_conditions_ = true;
+  }
+  watches_.push_back(std::move(state));
+  return Status::success();
+}
+
+bool Engine::wants_flight() const noexcept {
+  using Use = FlightPolicy::Use;
+  return policy_.flight.use == Use::on || (policy_.flight.use == Use::automatic && !triggers_.empty());
+}
+
+std::int64_t Engine::longest_before() const noexcept {
+  std::int64_t longest = 0;
+  for (const Trigger& trigger : triggers_) longest = std::max(longest, trigger.policy().before);
+  return longest;
+}
+
+bool Engine::is_observed(std::string_view name, Kind kind) const {
+  const auto looks = [&](const Expression& condition) { return condition.looks_at(name, kind); };
+  return std::ranges::any_of(triggers_, [&](const Trigger& trigger) { return looks(trigger.condition()); }) ||
+         std::ranges::any_of(watches_, [&](const WatchState& watch) {
+           return !watch.conditions.empty() && looks(watch.conditions[0]);
+         });
+}
+
+Plan Engine::plan(std::string_view name, Kind kind, const Part& own) const {
+  Plan plan;
+  plan.engine = this;
+  if (watches_.empty()) {
+    if (own.every > 0 && own.keep != Keep::nothing) plan.parts.push_back(own);
+  }
+  auto best = tags::Match::pattern;  // one that names the tensor exactly pushes the others aside
+  for (std::uint32_t i = 0; i < watches_.size(); ++i) {
+    const tags::Match match = watches_[i].selector.match(name, kind);
+    if (match < best) continue;
+    if (match > best) plan.parts.clear();
+    best = match;
+    if (plan.parts.size() == Plan::kMaxParts) continue;
+    const WatchPolicy& watch = policy_.watches[i];
+    Part part = {
+        .watch = i, .every = watch.every, .epochs = watch.epochs, .sample = watch.sample, .keep = watch.record};
+    if (watch.first_step > 0) part.first_step = watch.first_step;
+    if (watch.last_step >= 0) part.last_step = watch.last_step;
+    plan.parts.push_back(part);
+  }
+  plan.flight = wants_flight() && flight_[0].match(name, kind) != tags::Match::none;
+  plan.observed = is_observed(name, kind);
+  plan.negative_infinity_allowed = std::ranges::any_of(
+      allowed_, [&](const tags::Selector& selector) { return selector.match(name, kind) != tags::Match::none; });
+  plan.settle();
+  return plan;
+}
+
+std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors) const {
+  std::vector<Unmatched> found;
+  const auto look = [&](const tags::Selector& selector, std::string place) {
+    const bool matches = std::ranges::any_of(
+        tensors, [&](const Named& tensor) { return selector.match(tensor.name, tensor.kind) != tags::Match::none; });
+    if (!matches) found.push_back({std::move(place) + " '" + selector.pattern() + "'", selector.pattern()});
+  };
+  for (const WatchState& watch : watches_) look(watch.selector, "the watch on");
+  for (const Trigger& trigger : triggers_) {
+    for (const std::string& pattern : trigger.condition().patterns()) {
+      // Compiled before, with the condition.
+      if (auto selector = tags::Selector::create(pattern)) {
+        look(*selector, "the pattern in the trigger '" + trigger.name() + "',");
+      }
+    }
+  }
+  if (wants_flight()) look(flight_[0], "the flight ring's pattern");
+  return found;
+}
+
+bool Engine::is_conditional(std::uint32_t watch) const noexcept {
+  return !watches_[watch].conditions.empty() || policy_.watches[watch].first > 0;
+}
+
+void Engine::end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due) {
+  const std::size_t pass = evaluation ? 1 : 0;
+  for (WatchState& watch : watches_)
+    watch.keeps[pass] = watch.conditions.empty() || watch.conditions[pass].evaluate(facts);
+  for (const std::uint32_t i : due) {
+    WatchState& watch = watches_[i];
+    const std::int64_t first = policy_.watches[i].first;
+    if (first > 0 && watch.keeps[pass]) watch.keeps[pass] = watch.taken[pass]++ < first;
+  }
+  fired_.clear();
+  if (evaluation) return;
+  for (Trigger& trigger : triggers_) {
+    if (trigger.end_step(facts)) fired_.push_back(&trigger);
+  }
+}
+
+}  // namespace sonde::policy

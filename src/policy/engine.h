@@ -1,0 +1,122 @@
+// A policy made ready: its patterns and conditions compiled, and what they remember of earlier steps.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "formats/selector.h"
+#include "policy/expression.h"
+#include "policy/trigger.h"
+#include "sonde/policy.h"
+#include "sonde/status.h"
+
+namespace sonde::policy {
+
+// Where a step stands among the epochs.
+struct Moment {
+  std::int64_t step = 0;
+  bool begins_epoch = false;  // it is the first one of `epoch`
+  std::int64_t epoch = 0;
+};
+
+// What one watch says of a tensor.
+struct Part {
+  static constexpr std::uint32_t kOwn = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t watch = kOwn;  // its number in the engine; kOwn: the program's own options
+  std::int64_t every = 1;      // steps, or epochs; 0: never
+  bool epochs = false;
+  std::int64_t first_step = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_step = std::numeric_limits<std::int64_t>::max();
+  RowSample sample = {};
+  Keep keep = Keep::nothing;
+
+  bool due(const Moment& moment) const noexcept;
+};
+
+class Engine;
+
+// What all of them say. Never changed once made, and read by recording threads.
+struct Plan {
+  static constexpr std::size_t kMaxParts = 32;
+  const Engine* engine = nullptr;  // whose plan it is
+  std::vector<Part> parts = {};
+  bool flight = false;    // goes into the ring, at every step
+  bool observed = false;  // a condition may ask for its statistics, at every step
+  bool negative_infinity_allowed = false;
+  RowSample sample = {};  // all that anybody wants of it, where it is the same for all
+
+  // Whether it may be wanted at any step: the quick answer for most tensors.
+  bool idle() const noexcept { return parts.empty() && !flight && !observed; }
+  // A bit for each part that is due.
+  std::uint32_t due(const Moment& moment) const noexcept;
+  Keep keep(std::uint32_t due) const noexcept;
+  // Sets `sample` from the parts.
+  void settle() noexcept;
+};
+
+// plan() and the other questions about the policy may be asked from any thread; what concerns steps belongs to one.
+class Engine {
+ public:
+  static Result<std::shared_ptr<Engine>> create(const Policy& policy);
+
+  const Policy& policy() const noexcept { return policy_; }
+  bool has_watches() const noexcept { return !watches_.empty(); }
+  // Whether a step's values are needed at all.
+  bool has_conditions() const noexcept { return has_conditions_; }
+  bool wants_flight() const noexcept;
+  // The most steps before the firing one that a trigger asks for.
+  std::int64_t longest_before() const noexcept;
+
+  // `own`: what the program itself wants of the tensor, which counts only where the policy has no watch.
+  Plan plan(std::string_view name, Kind kind, const Part& own) const;
+
+  // Patterns of the policy that match none of these tensors, each with where it stands: "the watch on 'encoder/.*'".
+  struct Named {
+    std::string_view name;
+    Kind kind = Kind::activation;
+  };
+  struct Unmatched {
+    std::string place;
+    std::string pattern;
+  };
+  std::vector<Unmatched> unmatched(std::span<const Named> tensors) const;
+
+  // ---- Steps, one after the other. `due` are the watches that were due for some tensor, each once.
+  void end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due);
+  // Whether a watch keeps what was due in the step that has just ended.
+  bool keeps(std::uint32_t watch, bool evaluation) const noexcept { return watches_[watch].keeps[evaluation ? 1 : 0]; }
+  // Whether that is known only then.
+  bool is_conditional(std::uint32_t watch) const noexcept;
+  // The triggers that fire with it.
+  const std::vector<const Trigger*>& fired() const noexcept { return fired_; }
+
+ private:
+  struct WatchState {
+    tags::Selector selector;
+    // Training and evaluation each remember their own steps.
+    std::vector<Expression> conditions;  // none, or two
+    std::int64_t taken[2] = {0, 0};      // steps so far, for WatchPolicy::first
+    bool keeps[2] = {true, true};
+  };
+
+  explicit Engine(const Policy& policy) : policy_(policy) {}
+  Status compile();
+  Status compile_watch(const WatchPolicy& watch);
+  bool is_observed(std::string_view name, Kind kind) const;
+
+  Policy policy_;
+  std::vector<WatchState> watches_;
+  std::vector<Trigger> triggers_;
+  std::vector<tags::Selector> flight_;  // one
+  std::vector<tags::Selector> allowed_;
+  bool has_conditions_ = false;
+  std::vector<const Trigger*> fired_;
+};
+
+}  // namespace sonde::policy

@@ -1,0 +1,183 @@
+#include "policy/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+
+namespace sonde::policy {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::shared_ptr<Engine> engine_of(const Policy& policy) {
+  auto engine = Engine::create(policy);
+  EXPECT_TRUE(engine) << engine.error().message();
+  return *engine;
+}
+
+std::shared_ptr<Engine> watching(std::vector<WatchPolicy> watches) {
+  return engine_of({.watches = std::move(watches)});
+}
+
+// Ends a step with a loss; NaN: without one.
+void end_step(Engine& engine, std::int64_t step, double loss, std::vector<std::uint32_t> due = {}) {
+  const std::array<std::pair<std::string_view, double>, 1> scalars = {{{"loss", loss}}};
+  const StepFacts facts = {.step = step, .scalars = std::span(scalars).first(loss == loss ? 1 : 0), .tensors = {}};
+  engine.end_step(facts, false, due);
+}
+
+TEST(Plan, IsTheProgramsOwnWhereThereIsNoWatch) {
+  const auto engine = engine_of({});
+  const Plan plan = engine->plan("dense", Kind::activation, {.every = 3, .keep = Keep::stats});
+  ASSERT_EQ(plan.parts.size(), 1U);
+  EXPECT_EQ(plan.due({.step = 6}), 1U);
+  EXPECT_EQ(plan.due({.step = 7}), 0U);
+  EXPECT_TRUE(engine->plan("dense", Kind::activation, {.every = 0, .keep = Keep::stats}).idle());
+}
+
+TEST(Plan, IsIdleForATensorThatNoWatchMatches) {
+  const auto engine = watching({{.tensors = "encoder/.*"}});
+  EXPECT_TRUE(engine->plan("decoder/0", Kind::activation, {.keep = Keep::stats}).idle());
+  EXPECT_FALSE(engine->plan("encoder/0", Kind::activation, {}).idle());
+}
+
+TEST(Plan, LooksAtKindsAndExclusions) {
+  const auto engine = watching({{.tensors = ".*", .exclude = "skip.*", .kinds = {Kind::gradient}}});
+  EXPECT_FALSE(engine->plan("a", Kind::gradient, {}).idle());
+  EXPECT_TRUE(engine->plan("a", Kind::weight, {}).idle());
+  EXPECT_TRUE(engine->plan("skipped", Kind::gradient, {}).idle());
+}
+
+TEST(Plan, AddsUpAllWatchesThatMatch) {
+  const auto engine = watching({{.every = 10, .record = Keep::stats}, {.every = 4, .record = Keep::image}});
+  const Plan plan = engine->plan("a", Kind::activation, {});
+  EXPECT_EQ(plan.keep(plan.due({.step = 10})), Keep::stats);
+  EXPECT_EQ(plan.keep(plan.due({.step = 4})), Keep::image);
+  EXPECT_EQ(plan.keep(plan.due({.step = 20})), Keep::stats | Keep::image);
+  EXPECT_EQ(plan.due({.step = 3}), 0U);
+}
+
+TEST(Plan, AnExactNamePushesPatternsAside) {
+  const auto engine = watching({{.tensors = ".*", .record = Keep::stats},
+                                {.tensors = "a", .record = Keep::image},
+                                {.tensors = "a.*", .record = Keep::whole}});
+  const Plan plan = engine->plan("a", Kind::activation, {});
+  EXPECT_EQ(plan.keep(plan.due({.step = 0})), Keep::image);
+  EXPECT_EQ(engine->plan("ab", Kind::activation, {}).parts.size(), 2U);
+}
+
+TEST(Plan, KeepsToRangesOfSteps) {
+  const auto engine = watching({{.first_step = 10, .last_step = 12}});
+  const Plan plan = engine->plan("a", Kind::activation, {});
+  for (const auto& [step, due] : {std::pair{9, 0U}, {10, 1U}, {12, 1U}, {13, 0U}}) {
+    EXPECT_EQ(plan.due({.step = step}), due) << step;
+  }
+}
+
+TEST(Plan, CountsEpochs) {
+  const auto engine = watching({{.every = 2, .epochs = true}});
+  const Plan plan = engine->plan("a", Kind::activation, {});
+  EXPECT_EQ(plan.due({.step = 100, .begins_epoch = true, .epoch = 4}), 1U);
+  EXPECT_EQ(plan.due({.step = 101, .begins_epoch = false, .epoch = 4}), 0U);
+  EXPECT_EQ(plan.due({.step = 200, .begins_epoch = true, .epoch = 5}), 0U);
+}
+
+TEST(Plan, SamplesOnTheCallersThreadOnlyWhereAllAgree) {
+  const RowSample eight = {.rows = 8};
+  EXPECT_EQ(watching({{.sample = eight}, {.sample = eight}})->plan("a", Kind::input, {}).sample, eight);
+  EXPECT_EQ(watching({{.sample = eight}, {}})->plan("a", Kind::input, {}).sample, RowSample{});
+  Policy flying = {.watches = {{.sample = eight}}};
+  flying.flight.use = FlightPolicy::Use::on;
+  EXPECT_EQ(engine_of(flying)->plan("a", Kind::input, {}).sample, RowSample{});
+}
+
+TEST(Plan, ATensorThatAConditionAsksForIsSeenAtEveryStep) {
+  const auto engine =
+      engine_of({.watches = {{.tensors = "nothing"}}, .triggers = {{.when = "nonfinite('grad.*') > 0"}}});
+  EXPECT_TRUE(engine->plan("grad_1", Kind::gradient, {}).observed);
+  EXPECT_TRUE(engine->wants_flight()) << "triggers come with a ring";
+}
+
+TEST(Engine, AsksConditionsAtTheEndOfTheStep) {
+  const auto engine = watching({{.when = "loss > 1"}});
+  EXPECT_TRUE(engine->is_conditional(0));
+  end_step(*engine, 1, 2.0, {0});
+  EXPECT_TRUE(engine->keeps(0, false));
+  end_step(*engine, 2, 0.5, {0});
+  EXPECT_FALSE(engine->keeps(0, false));
+  end_step(*engine, 3, kNaN, {0});
+  EXPECT_FALSE(engine->keeps(0, false)) << "no loss was recorded";
+}
+
+TEST(Engine, TakesTheFirstStepsThatAreDueAndHold) {
+  const auto engine = watching({{.first = 2, .when = "loss > 1"}});
+  std::vector<bool> kept;
+  for (const double loss : {2.0, 0.0, 2.0, 2.0}) {
+    end_step(*engine, 0, loss, {0});
+    kept.push_back(engine->keeps(0, false));
+  }
+  EXPECT_EQ(kept, (std::vector<bool>{true, false, true, false}));
+}
+
+TEST(Engine, NamesPatternsThatMatchNothing) {
+  const auto engine = engine_of({.watches = {{.tensors = "encodr/.*"}, {.tensors = "dec.*"}},
+                                 .triggers = {{.name = "nan", .when = "nonfinite('gradiant/.*') > 0"}}});
+  const std::array<Engine::Named, 1> tensors = {{{"decoder/0", Kind::gradient}}};
+  const auto unmatched = engine->unmatched(tensors);
+  ASSERT_EQ(unmatched.size(), 2U);
+  EXPECT_EQ(unmatched[0].place, "the watch on 'encodr/.*'");
+  EXPECT_EQ(unmatched[1].place, "the pattern in the trigger 'nan', 'gradiant/.*'");
+}
+
+TEST(Engine, RefusesWhatMakesNoSense) {
+  EXPECT_FALSE(Engine::create({.watches = {{.tensors = "("}}}));
+  EXPECT_FALSE(Engine::create({.watches = {{.when = "loss >"}}}));
+  EXPECT_FALSE(Engine::create({.triggers = {{.rule = "no_such_rule"}}}));
+  EXPECT_FALSE(Engine::create({.triggers = {{}}}));
+}
+
+// ---- Triggers.
+
+// The steps at which it fires, for a loss at each step.
+std::vector<int> fires(TriggerPolicy policy, const std::vector<double>& losses) {
+  if (policy.when.empty()) policy.when = "loss > 1";
+  const auto engine = engine_of({.triggers = {policy}});
+  std::vector<int> steps;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    end_step(*engine, static_cast<std::int64_t>(i), losses[i]);
+    if (!engine->fired().empty()) steps.push_back(static_cast<int>(i));
+  }
+  return steps;
+}
+
+TEST(Trigger, FiresOnceWhileItsConditionHolds) {
+  EXPECT_EQ(fires({}, {0, 2, 2, 2, 0, 2, 2}), (std::vector<int>{1, 5}));
+}
+
+TEST(Trigger, MayFireAgainAtOnce) {
+  EXPECT_EQ(fires({.rearm = Rearm::always}, {0, 2, 2, 0, 2}), (std::vector<int>{1, 2, 4}));
+}
+
+TEST(Trigger, MayFireOnceForAll) { EXPECT_EQ(fires({.rearm = Rearm::never}, {2, 0, 2, 0, 2}), (std::vector<int>{0})); }
+
+TEST(Trigger, IsQuietUntilItsCaptureAndItsHoldOffAreOver) {
+  EXPECT_EQ(fires({.after = 1, .hold_off = 2, .rearm = Rearm::always}, {2, 2, 2, 2, 2, 2, 2, 2, 2}),
+            (std::vector<int>{0, 4, 8}));
+  EXPECT_EQ(fires({.hold_off = 3}, {2, 0, 2, 0, 0, 2}), (std::vector<int>{0, 5}));
+}
+
+TEST(Trigger, StopsAtItsMaximum) {
+  EXPECT_EQ(fires({.max_captures = 2}, {2, 0, 2, 0, 2}), (std::vector<int>{0, 2}));
+  EXPECT_EQ(fires({.max_captures = 0}, {2, 0, 2, 0, 2}), (std::vector<int>{0, 2, 4}));
+}
+
+TEST(Trigger, IsNamedAfterItsRule) {
+  const auto trigger = Trigger::create({.rule = "nonfinite"});
+  ASSERT_TRUE(trigger) << trigger.error().message();
+  EXPECT_EQ(trigger->name(), "nonfinite");
+  EXPECT_EQ(Trigger::create({.name = "mine", .when = "loss > 1"})->name(), "mine");
+}
+
+}  // namespace
+}  // namespace sonde::policy

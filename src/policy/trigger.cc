@@ -1,0 +1,34 @@
+#include "policy/trigger.h"
+
+#include "policy/rules.h"
+
+namespace sonde::policy {
+
+Trigger::Trigger(const TriggerPolicy& policy, std::string name, Expression condition)
+    : policy_(policy), name_(std::move(name)), condition_(std::move(condition)) {}
+
+Result<Trigger> Trigger::create(const TriggerPolicy& policy) {
+  auto text = expression_of(policy);
+  if (!text) return text.error();
+  auto condition = Expression::parse(*text);
+  if (!condition) return condition.error();
+  std::string name = policy.name;
+  if (name.empty()) name = policy.rule.empty() ? "trigger" : policy.rule;
+  return Trigger(policy, std::move(name), std::move(*condition));
+}
+
+bool Trigger::end_step(const StepFacts& facts) {
+  const bool holds = condition_.evaluate(facts);
+  const bool quiet = quiet_ > 0;
+  if (quiet) --quiet_;
+  const bool armed = policy_.rearm == Rearm::always || captures_ == 0 || (policy_.rearm == Rearm::edge && was_false_);
+  was_false_ |= !holds;
+  const bool spent = policy_.max_captures > 0 && captures_ >= policy_.max_captures;
+  if (!holds || quiet || !armed || spent) return false;
+  ++captures_;
+  quiet_ = policy_.after + policy_.hold_off;
+  was_false_ = false;
+  return true;
+}
+
+}  // namespace sonde::policy

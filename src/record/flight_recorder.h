@@ -1,0 +1,75 @@
+// The flight ring of a recorder, and the captures that are taken out of it. Belongs to the backend thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/engine.h"
+#include "sinks/capture_queue.h"
+#include "sinks/flight_ring.h"
+#include "sonde/capture.h"
+
+namespace sonde::record {
+
+class FlightRecorder {
+ public:
+  FlightRecorder(std::string run_directory, std::string writer);
+  ~FlightRecorder();
+
+  // Makes the ring where the policy wants one and there is none yet. Where that fails it goes on without, and captures
+  // say why they hold nothing.
+  Status apply(const policy::Engine& engine);
+  bool has_ring() const noexcept { return ring_ != nullptr; }
+  std::uint64_t bytes() const noexcept { return ring_ ? ring_->bytes() : 0; }
+  std::uint64_t dropped() const noexcept { return ring_ ? ring_->dropped() : 0; }
+
+  void add(const sinks::Stamp& stamp, bool evaluation, const sinks::FlightRing::Entry& tensor) {
+    if (ring_) ring_->add(stamp, evaluation, tensor);
+  }
+  // After it the step survives the process. Captures that are complete with it are handed to their writer.
+  Status end_step(const sinks::Stamp& stamp, bool evaluation,
+                  std::span<const std::pair<std::string_view, double>> scalars);
+
+  // A capture with the last training step that ended, the `before` ones before it and `after` to come.
+  struct Firing {
+    CaptureInfo::Cause cause = CaptureInfo::Cause::trigger;
+    std::string reason;
+    std::string when = {};
+    std::vector<std::pair<std::string, double>> values = {};
+    std::int64_t before = 0;
+    std::int64_t after = 0;
+  };
+  Status fire(const sinks::Stamp& stamp, Firing firing);
+
+  std::vector<sinks::CaptureQueue::Outcome> take_outcomes() { return captures_.take_outcomes(); }
+  // Saves what is still being gathered, waits until all is written, and removes the ring.
+  Status close();
+  // Lets go of the ring, which is another process's: in a forked child.
+  void abandon() noexcept;
+
+ private:
+  struct OpenCapture {
+    CaptureInfo info;
+    std::vector<sinks::FlightPin> pins;
+    std::int64_t missing = 0;  // steps to come
+  };
+  Status finish(OpenCapture capture);
+
+  const std::string run_directory_;
+  const std::string writer_;
+  std::string no_ring_ = "the policy wants no flight ring";  // why there is none
+  std::vector<std::string> allow_negative_infinity_;
+  std::unique_ptr<sinks::FlightRing> ring_;
+  std::deque<std::int64_t> steps_;  // the last training steps that ended
+  std::vector<OpenCapture> open_;
+  sinks::CaptureQueue captures_;  // behind the ring, whose steps it reads
+};
+
+}  // namespace sonde::record

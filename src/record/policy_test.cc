@@ -1,0 +1,286 @@
+// What policies keep, one rule a test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "formats/csv.h"
+#include "record/recorder_testing.h"
+#include "sonde/recorder.h"
+#include "sonde/tensor_io.h"
+
+namespace sonde::record {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Policy watching(std::vector<WatchPolicy> watches) { return {.watches = std::move(watches)}; }
+
+// The steps in the statistics file at which a tensor was kept.
+std::vector<std::int64_t> steps_of(const Log& log, std::string_view name) {
+  std::vector<std::int64_t> steps;
+  for (const Log::Step& step : log.steps) {
+    for (const Log::Tensor& tensor : step.tensors) {
+      if (tensor.name == name) steps.push_back(step.step);
+    }
+  }
+  return steps;
+}
+
+TEST(Policy, SelectsByNameAndInterval) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "encoder/.*", .every = 3}})});
+  const Probe in = rec.probe("encoder/0");
+  const Probe out = rec.probe("decoder/0");
+  const std::vector<float> values = ramp(8);
+  for (std::int64_t n = 0; n < 7; ++n) {
+    auto step = rec.step(n);
+    EXPECT_EQ(in.wanted(step), n % 3 == 0);
+    EXPECT_FALSE(out.wanted(step));
+    in.record(step, view(values));
+    out.record(step, view(values));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_THAT(steps_of(log, "encoder/0"), ElementsAre(0, 3, 6));
+  EXPECT_THAT(steps_of(log, "decoder/0"), IsEmpty());
+}
+
+TEST(Policy, AConditionSeesTheLossOfTheSameStep) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.when = "loss > 1.0", .record = Keep::stats | Keep::whole}})});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(8);
+  for (std::int64_t n = 0; n < 6; ++n) {
+    auto step = rec.step(n);
+    out.record(step, view(values));
+    rec.scalar("loss", n == 2 || n == 5 ? 2.0 : 0.5, n);  // after the activation
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(steps_of(read_log(dir.path()), "out"), ElementsAre(2, 5));
+  EXPECT_EQ(files_with(dir / "tensors", ".safetensors").size(), 2U);
+}
+
+TEST(Policy, AConditionMayAskForStatisticsOfTensorsThatAreNotRecorded) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "a", .when = "max('b') > 5"}})});
+  const Probe a = rec.probe("a");
+  const Probe b = rec.probe("b");
+  for (std::int64_t n = 0; n < 4; ++n) {
+    auto step = rec.step(n);
+    const std::vector<float> values = {static_cast<float>(n * 2)};
+    EXPECT_TRUE(b.wanted(step));
+    a.record(step, view(values));
+    b.record(step, view(values));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_THAT(steps_of(log, "a"), ElementsAre(3));
+  EXPECT_THAT(steps_of(log, "b"), IsEmpty());
+}
+
+TEST(Policy, KeepsWholeTensorsAsOneFileAStep) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.record = Keep::whole | Keep::npy | Keep::npz}})});
+  const Probe a = rec.probe("a");
+  const Probe b = rec.probe("b", {.kind = Kind::gradient});
+  const std::vector<float> values = ramp(6);
+  {
+    auto step = rec.step(42);
+    a.record(step, view(values, {2, 3}));
+    b.record(step, view(values, {6}));
+    a.record(step, view(values, {3, 2}));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const auto files = files_with(dir / "tensors", "000000000042.");
+  ASSERT_EQ(files.size(), 3U) << "a folder of npy files, an npz archive, a safetensors file";
+  const auto kept = load_safetensors(files_with(dir / "tensors", ".safetensors").at(0));
+  ASSERT_TRUE(kept) << kept.error().message();
+  std::vector<std::string> names;
+  for (const NamedTensor& tensor : kept->tensors) names.push_back(tensor.name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("activation/a", "activation/a#1", "gradient/b"));
+  const auto archive = load_npz(files_with(dir / "tensors", ".npz").at(0));
+  ASSERT_TRUE(archive);
+  EXPECT_EQ(archive->size(), 3U);
+  const auto one = load_npy(files.at(0) + "/gradient/b.npy");
+  ASSERT_TRUE(one) << one.error().message();
+  EXPECT_EQ(one->shape, (Shape{6}));
+}
+
+TEST(Policy, SamplesRows) {
+  TempDir dir;
+  Recorder rec = open(
+      dir.path(),
+      {.policy =
+           watching({{.tensors = "first", .sample = {.rows = 2}, .record = Keep::whole},
+                     {.tensors = "any", .sample = {.rows = 2, .random = true}, .record = Keep::whole | Keep::stats}})});
+  const std::vector<float> values = ramp(30);
+  for (std::int64_t n = 0; n < 3; ++n) {
+    auto step = rec.step(n);
+    rec.probe("first").record(step, view(values, {10, 3}));
+    rec.probe("any").record(step, view(values, {10, 3}));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  std::vector<std::vector<float>> random;
+  for (const std::string& path : files_with(dir / "tensors", ".safetensors")) {
+    const auto file = TensorFile::open(path);
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->info("activation/first")->shape, (Shape{2, 3}));
+    const Tensor any = *file->load("activation/any");
+    EXPECT_EQ(any.shape, (Shape{2, 3}));
+    const auto* data = reinterpret_cast<const float*>(any.data.data());
+    EXPECT_EQ(data[1], data[0] + 1) << "whole rows";
+    random.emplace_back(data, data + 6);
+  }
+  ASSERT_EQ(random.size(), 3U);
+  EXPECT_FALSE(random[0] == random[1] && random[1] == random[2]) << "others at every step";
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(log.steps.at(0).tensors.at(0).summary.count, 6U);
+}
+
+TEST(Policy, CountsEpochs) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.every = 2, .epochs = true}})});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(4);
+  for (std::int64_t n = 0; n < 12; ++n) {
+    if (n % 3 == 0) rec.epoch(n / 3);
+    auto step = rec.step(n);
+    out.record(step, view(values));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(steps_of(read_log(dir.path()), "out"), ElementsAre(0, 6));
+}
+
+TEST(Policy, ChangesWhileTheProgramRuns) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "a"}})});
+  const Probe a = rec.probe("a");
+  const Probe b = rec.probe("b");
+  const std::vector<float> values = ramp(4);
+  const auto record = [&](std::int64_t n) {
+    auto step = rec.step(n);
+    a.record(step, view(values));
+    b.record(step, view(values));
+  };
+  record(0);
+  EXPECT_FALSE(rec.set_policy(watching({{.tensors = "("}})).ok()) << "changes nothing";
+  record(1);
+  ASSERT_TRUE(rec.set_policy(watching({{.tensors = "b"}})).ok());
+  record(2);
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_THAT(steps_of(log, "a"), ElementsAre(0, 1));
+  EXPECT_THAT(steps_of(log, "b"), ElementsAre(2));
+}
+
+TEST(Policy, ThatMakesNoSenseIsKnownAtOpen) {
+  TempDir dir;
+  const auto opened = Recorder::open(dir.path(), {.policy = watching({{.when = "loss >"}})});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message(), HasSubstr("column"));
+}
+
+TEST(Policy, WarnsOnceOfAPatternThatMatchesNothing) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "encodr/.*"}}), .on_error = errors.handler()});
+  rec.probe("encoder/0");
+  rec.probe("decoder/0");
+  for (std::int64_t n = 0; n < 30; ++n) rec.step(n);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages,
+              ElementsAre("the watch on 'encodr/.*' matches none of the 2 probes; the nearest are 'encoder/0', "
+                          "'decoder/0' and 'activation/encoder/0'"));
+}
+
+TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  const std::vector<std::int64_t> labels = {3, 1, 2};
+  const std::vector<float> predicted = {0.5F, 0.5F, 0.25F, 0.75F, 1, 0};
+  for (std::int64_t epoch = 0; epoch < 2; ++epoch) {
+    rec.table("validation", {{"label", view(labels)}, {"predicted", view(predicted, {3, 2})}}, epoch * 100);
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const auto files = files_with(dir / "tables", "validation");
+  ASSERT_EQ(files.size(), 1U);
+  const auto rows = csv::decode(*read_file(files[0]));
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 7U);
+  EXPECT_THAT((*rows)[0], ElementsAre("step", "wall_time", "row", "label", "predicted[0]", "predicted[1]"));
+  EXPECT_EQ((*rows)[4][0], "100");
+  EXPECT_EQ((*rows)[5][3], "1");
+  EXPECT_EQ((*rows)[5][5], "0.75");
+}
+
+TEST(Table, OfColumnsThatDoNotMatchIsRefused) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  const std::vector<float> values = ramp(6);
+  rec.table("t", {{"a", view(values)}, {"b", view(values, {2, 3})}}, 0);
+  rec.table("t", {}, 0);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_EQ(errors.messages.size(), 2U);
+  EXPECT_EQ(rec.counters().rejected, 2U);
+}
+
+TEST(Table, MayHoldWhatAProbeSaw) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.sample = {.rows = 2}, .record = Keep::csv}})});
+  const std::vector<float> values = ramp(8);
+  for (std::int64_t n = 0; n < 2; ++n) {
+    auto step = rec.step(n);
+    rec.probe("out").record(step, view(values, {4, 2}));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const auto files = files_with(dir / "tables/activation", "out");
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(csv::decode(*read_file(files[0]))->size(), 5U);
+}
+
+TEST(Checkpoint, IsSavedWhenTheCallReturns) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  const std::vector<float> weights = ramp(12);
+  ASSERT_TRUE(rec.checkpoint("model", 7, {{"w", view(weights, {3, 4})}}, {.metric = 0.25}).ok());
+  const auto loaded = load_checkpoint(dir.path(), 7);
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  ASSERT_EQ(loaded->tensors.size(), 1U);
+  EXPECT_EQ(loaded->tensors[0].tensor.shape, (Shape{3, 4}));
+  EXPECT_EQ(list_checkpoints(dir.path())->checkpoints.at(0).metric, 0.25);
+}
+
+TEST(Budget, ThatIsUsedUpLeavesStatisticsAndANoteInTheLog) {
+  TempDir dir;
+  std::filesystem::create_directories(dir / "old");
+  ASSERT_TRUE(write_file(dir / "old/file", std::string(1000, 'x')).ok());
+  Policy policy = watching({{.record = Keep::stats | Keep::whole}});
+  policy.budget.disk = 1050;  // reached at once
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(100);
+  std::int64_t n = 0;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (; rec.step(n), out.wanted(rec.step(n)) && std::chrono::steady_clock::now() < deadline; ++n) {
+    auto step = rec.step(n);
+    out.record(step, view(values));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  rec.scalar("loss", 1, n);
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.gaps.size(), 2U);
+  EXPECT_EQ(log.gaps[0].reason, stats_record::GapReason::budget);
+  EXPECT_THAT(log.gaps[0].detail, HasSubstr("full -> statistics: the run takes"));
+  EXPECT_THAT(log.gaps[1].detail, HasSubstr("statistics -> nothing"));
+  EXPECT_EQ(log.texts.at("sonde/budget").size(), 2U);
+  EXPECT_EQ(log.scalars.at("loss").size(), 1U) << "scalars are always recorded";
+}
+
+}  // namespace
+}  // namespace sonde::record

@@ -1,0 +1,41 @@
+// For the tests of this room: recorders, tensors to record, and what went wrong.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/log_testing.h"
+#include "sonde/recorder.h"
+
+namespace sonde::record {
+
+inline std::vector<float> ramp(std::size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0F);
+  return values;
+}
+
+inline Recorder open(const std::string& directory, const RecorderOptions& options = {}) {
+  auto opened = Recorder::open(directory, options);
+  EXPECT_TRUE(opened.ok()) << opened.error().message();
+  return std::move(*opened);
+}
+
+// Errors as the handler gets them.
+struct Errors {
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  ErrorHandler handler() {
+    return [this](const Status& status) {
+      const std::scoped_lock lock(mutex);
+      messages.push_back(status.message());
+    };
+  }
+};
+
+}  // namespace sonde::record

@@ -1,0 +1,25 @@
+#include "record/step_data.h"
+
+namespace sonde::record {
+
+void StepData::begin(std::int64_t number) {
+  step = number;
+  open = true;
+  for (const std::uint32_t tag : tags_) place_[tag] = 0;
+  tags_.clear();
+  scalars.clear();
+  tensors.clear();
+  occurrences.clear();
+}
+
+void StepData::set_scalar(std::uint32_t tag, std::string_view name, double value) {
+  if (tag >= place_.size()) place_.resize(tag + 1);
+  if (place_[tag] == 0) {
+    scalars.emplace_back(name, value);
+    tags_.push_back(tag);
+    place_[tag] = static_cast<std::uint32_t>(scalars.size());
+  }
+  scalars[place_[tag] - 1].second = value;
+}
+
+}  // namespace sonde::record

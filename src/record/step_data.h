@@ -1,0 +1,40 @@
+// A step in progress, as the backend gathers it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/engine.h"
+#include "record/channel.h"
+#include "sinks/values.h"
+
+namespace sonde::record {
+
+struct StepData {
+  std::int64_t step = 0;
+  bool open = false;
+  // Last values by name, each once; collected only where somebody may ask for them.
+  std::vector<std::pair<std::string_view, double>> scalars;
+
+  struct Tensor {
+    sinks::StepTensor record;
+    const ProbeEntry* probe = nullptr;
+    const policy::Plan* plan = nullptr;
+    std::uint32_t due = 0;                    // parts of the plan
+    std::vector<stats::Bucket> buckets = {};  // of the histogram, as TensorBoard has them
+    Payload* payload = nullptr;               // kept where the end of the step decides over more than statistics; owned
+  };
+  std::vector<Tensor> tensors;             // in the order of arrival
+  std::vector<std::uint32_t> occurrences;  // by the probe's id
+
+  void begin(std::int64_t number);
+  void set_scalar(std::uint32_t tag, std::string_view name, double value);
+
+ private:
+  std::vector<std::uint32_t> place_;  // by tag: 1 + its place in `scalars`, or 0
+  std::vector<std::uint32_t> tags_;   // those in `scalars`
+};
+
+}  // namespace sonde::record

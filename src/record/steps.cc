@@ -1,0 +1,383 @@
+#include "record/steps.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/file.h"
+#include "base/file_name.h"
+#include "base/suggest.h"
+#include "record/output.h"
+#include "stats/summary.h"
+#include "tensor/rows.h"
+
+namespace sonde::record {
+namespace {
+
+constexpr std::int64_t kStepsBeforeWarning = 10;
+constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
+constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
+
+// Some rows of a view, gathered into `buffer` where they do not lie together.
+TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer) {
+  if (sample.rows <= 0 || view.shape.rank() == 0 || view.shape[0] <= sample.rows) return view;
+  if (!sample.random) return first_rows(view, sample.rows);
+  const auto rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
+  Shape shape = view.shape;
+  shape[0] = sample.rows;
+  buffer.dtype = view.dtype;
+  buffer.shape = shape;
+  buffer.data.resize(row_bytes(view, rows.size()));
+  return copy_rows(view, rows, buffer.data.data());
+}
+
+}  // namespace
+
+Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool may_fly)
+    : channel_(channel),
+      output_(output),
+      writer_(writer),
+      flight_(channel.directory(), writer),
+      store_(channel.directory(), writer, channel.tally()) {
+  set_engine(channel.engine(), may_fly);
+}
+
+Steps::~Steps() = default;
+
+void Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
+  engine_ = std::move(engine);
+  steps_ended_ = 0;
+  warned_ = false;
+  if (!may_fly) return;
+  if (Status status = flight_.apply(*engine_); !status.ok()) channel_.tell(std::move(status));
+}
+
+void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
+  if (!flight_.has_ring() && !engine_->has_conditions() && !channel_.has_conditions()) return;
+  for (StepData& step : data_) {
+    if (step.open) step.set_scalar(tag, name, value);
+  }
+}
+
+void Steps::begin(const sinks::Stamp& stamp, bool evaluation) {
+  StepData& step = data(evaluation);
+  if (step.open) {
+    if (step.step == stamp.step) return;
+    commit({stamp.wall_time, step.step}, evaluation);
+  }
+  step.begin(stamp.step);
+}
+
+void Steps::end(const sinks::Stamp& stamp, bool evaluation) {
+  const StepData& step = data(evaluation);
+  if (step.open && step.step == stamp.step) commit(stamp, evaluation);
+}
+
+// ---- Tensors as they arrive.
+
+void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
+  StepData& step = data(job.evaluation);
+  if (!step.open || step.step != stamp.step) {
+    output_.note({Code::invalid_argument, "the probe '" + job.probe->name + "' was recorded after its step had ended"});
+    return channel_.retire(payload);
+  }
+  const ProbeEntry& entry = *job.probe;
+  StepData::Tensor tensor;
+  tensor.probe = &entry;
+  tensor.plan = job.plan;
+  tensor.due = job.due;
+  auto& record = tensor.record;
+  record.probe = {entry.id, entry.name, entry.options.kind, entry.options.inputs};
+  record.dtype = payload->view.dtype;
+  record.shape = payload->view.shape;
+  const policy::Level level = channel_.level();
+  const Keep keep = policy::limit(job.plan->keep(job.due), level);
+  auto summary = has(keep, Keep::histogram) ? stats::summarize(payload->view, record.histogram.emplace())
+                                            : stats::summarize(payload->view);
+  if (!summary) {
+    output_.note(
+        {summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
+    return channel_.retire(payload);
+  }
+  record.summary = *summary;
+  if (record.histogram) tensor.buckets = output_.buckets(payload->view, record.summary, *record.histogram);
+  if (step.occurrences.size() <= entry.id) step.occurrences.resize(entry.id + 1);
+  record.occurrence = step.occurrences[entry.id]++;
+  if (job.plan->flight && level == policy::Level::full) {
+    flight_.add(stamp, job.evaluation,
+                {entry.name, entry.options.kind, record.occurrence, entry.options.inputs, payload->view});
+  }
+
+  if (has(keep, kElements) && decides_later(tensor)) {
+    tensor.payload = payload;
+  } else {
+    if (has(keep, kElements)) show(stamp, tensor, tensor.due, payload->view, job.evaluation);
+    channel_.retire(payload);
+  }
+  step.tensors.push_back(std::move(tensor));
+}
+
+// Whether the end of the step must be awaited to know what is kept, or to write it with the others of the step.
+bool Steps::decides_later(const StepData::Tensor& tensor) const {
+  const auto& parts = tensor.plan->parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if ((tensor.due >> i & 1U) == 0) continue;
+    if (has(parts[i].keep, kFiles | Keep::csv)) return true;
+    if (parts[i].watch == policy::Part::kOwn ? static_cast<bool>(tensor.probe->options.when)
+                                             : tensor.plan->engine->is_conditional(parts[i].watch)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, const TensorView& view,
+                 bool evaluation) {
+  const Keep keep = policy::limit(tensor.plan->keep(held), channel_.level());
+  const ProbeOptions& options = tensor.probe->options;
+  Tensor buffer;
+  const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer); };
+  if (has(keep, Keep::image)) {
+    if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::images)) {
+      output_.write(stamp, sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
+    }
+  }
+  if (has(keep, Keep::audio)) {
+    if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::audio)) {
+      output_.write(stamp, sinks::AudioValue{*tag, some(Keep::audio), &options.audio});
+    }
+  }
+  if (has(keep, Keep::print)) output_.write(stamp, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
+}
+
+RowSample Steps::sample_of(const StepData::Tensor& tensor, std::uint32_t held, Keep flag) {
+  if (tensor.plan->sample.rows > 0) return {};  // the caller's thread took them already
+  const auto& parts = tensor.plan->parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if ((held >> i & 1U) != 0 && has(parts[i].keep, flag)) return parts[i].sample;
+  }
+  return {};
+}
+
+std::string Steps::key_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
+  return tags::tag_of({.name = tensor.probe->name,
+                       .kind = tensor.probe->options.kind,
+                       .occurrence = tensor.record.occurrence,
+                       .evaluation = evaluation},
+                      plugin);
+}
+
+std::optional<sinks::Tag> Steps::tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
+  auto resolved = channel_.tags().resolve(key_of(tensor, evaluation, plugin), plugin);
+  if (resolved) return output_.tag(*resolved);
+  output_.note(resolved.error());
+  return std::nullopt;
+}
+
+// ---- The end of a step.
+
+void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
+  StepData& step = data(evaluation);
+  step.open = false;
+  decide(step, evaluation);
+  const StepValues values = channel_.step_values(step);
+  held_.clear();
+  for (const StepData::Tensor& tensor : step.tensors) {
+    held_.push_back(held_parts(tensor, values, evaluation));
+    if (tensor.payload != nullptr) show(stamp, tensor, held_.back(), tensor.payload->view, evaluation);
+  }
+  store(stamp, step, evaluation);
+  for (StepData::Tensor& tensor : step.tensors) {
+    if (tensor.payload != nullptr) channel_.retire(std::exchange(tensor.payload, nullptr));
+  }
+  write_histograms(stamp, step, evaluation);
+  kept_.clear();
+  for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+    StepData::Tensor& tensor = step.tensors[i];
+    const Keep keep = policy::limit(tensor.plan->keep(held_[i]), channel_.level());
+    if (!has(keep, Keep::histogram)) tensor.record.histogram.reset();
+    if (has(keep, Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
+  }
+  output_.end_step({stamp, evaluation, kept_});
+  output_.note(flight_.end_step(stamp, evaluation, step.scalars));
+  if (evaluation) return;
+  fire(stamp);
+  last_step_ = stamp.step;
+  if (++steps_ended_ == kStepsBeforeWarning) warn_of_unmatched();
+  channel_.set_committed(stamp.step);
+}
+
+// Lets the policy look at what the step left.
+void Steps::decide(const StepData& step, bool evaluation) {
+  facts_.clear();
+  due_.clear();
+  for (const StepData::Tensor& tensor : step.tensors) {
+    facts_.push_back({.id = tensor.probe->id,
+                      .name = tensor.probe->name,
+                      .kind = tensor.probe->options.kind,
+                      .summary = &tensor.record.summary,
+                      .negative_infinity_allowed = tensor.plan->negative_infinity_allowed});
+    if (tensor.plan->engine != engine_.get()) continue;
+    for (std::size_t i = 0; i < tensor.plan->parts.size(); ++i) {
+      const std::uint32_t watch = tensor.plan->parts[i].watch;
+      if ((tensor.due >> i & 1U) != 0 && watch != policy::Part::kOwn) due_.push_back(watch);
+    }
+  }
+  std::ranges::sort(due_);
+  due_.erase(std::ranges::unique(due_).begin(), due_.end());
+  engine_->end_step({step.step, step.scalars, facts_}, evaluation, due_);
+}
+
+// The parts of its plan that were due and whose conditions hold.
+std::uint32_t Steps::held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation) {
+  std::uint32_t held = tensor.due;
+  for (std::size_t i = 0; i < tensor.plan->parts.size(); ++i) {
+    if ((held >> i & 1U) == 0) continue;
+    const std::uint32_t watch = tensor.plan->parts[i].watch;
+    bool holds = true;
+    if (watch == policy::Part::kOwn) {
+      holds = own_condition_holds(tensor, values);
+    } else if (tensor.plan->engine == engine_.get()) {
+      holds = engine_->keeps(watch, evaluation);
+    } else {  // the policy has changed within the step
+      holds = !tensor.plan->engine->is_conditional(watch);
+    }
+    if (!holds) held &= ~(1U << i);
+  }
+  return held;
+}
+
+bool Steps::own_condition_holds(const StepData::Tensor& tensor, const StepValues& values) {
+  const auto& when = tensor.probe->options.when;
+  if (!when) return true;
+  try {
+    return when(values);
+  } catch (...) {
+    output_.note(
+        {Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
+    return false;
+  }
+}
+
+void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluation) {
+  std::vector<sinks::StoredTensor> stored;
+  std::deque<std::string> keys;  // what the entries point to
+  std::deque<Tensor> buffers;
+  for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+    const StepData::Tensor& tensor = step.tensors[i];
+    if (tensor.payload == nullptr) continue;
+    const Keep keep = policy::limit(tensor.plan->keep(held_[i]), channel_.level());
+    const auto some = [&](Keep flag) {
+      return sampled(tensor.payload->view, sample_of(tensor, held_[i], flag), stamp.step, buffers.emplace_back());
+    };
+    if (!has(keep, kFiles | Keep::csv)) continue;
+    keys.push_back(key_of(tensor, evaluation, tags::Plugin::histograms));
+    if (has(keep, kFiles)) {
+      stored.push_back({.key = keys.back(),
+                        .view = some(kFiles),
+                        .whole = has(keep, Keep::whole),
+                        .npy = has(keep, Keep::npy),
+                        .npz = has(keep, Keep::npz)});
+    }
+    if (has(keep, Keep::csv)) {
+      const std::array columns = {render::Column{"value", some(Keep::csv)}};
+      append(stamp, keys.back(), columns);
+    }
+  }
+  if (!stored.empty()) output_.note(store_.write_step(stamp, evaluation, stored));
+}
+
+void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation) {
+  std::vector<sinks::Value> values;
+  for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+    const StepData::Tensor& tensor = step.tensors[i];
+    if (!tensor.record.histogram || !has(tensor.plan->keep(held_[i]), Keep::histogram)) continue;
+    if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::histograms)) {
+      values.emplace_back(sinks::HistogramValue{*tag, tensor.buckets});
+    }
+  }
+  if (!values.empty()) output_.write(stamp, values);
+}
+
+// ---- Tables.
+
+void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns) {
+  auto at = tables_.find(table);
+  if (at == tables_.end()) {
+    std::string path = join_path(channel_.directory(), "tables/" + file_path_of(table, "." + writer_ + ".csv"));
+    at = tables_.try_emplace(table, std::move(path), channel_.tally()).first;
+  }
+  output_.note(at->second.append(stamp, columns));
+}
+
+void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
+  std::vector<render::Column> columns;
+  for (const auto& [name, payload] : job.columns) columns.push_back({name, payload->view});
+  append(stamp, job.name, columns);
+  if (job.print) output_.write(stamp, sinks::TableValue{job.name, columns});
+}
+
+// ---- Captures.
+
+void Steps::trigger(const sinks::Stamp& stamp, const TriggerJob& job) {
+  manual_.push_back(
+      {.cause = CaptureInfo::Cause::manual, .reason = job.reason, .before = job.before, .after = job.after});
+  if (!data(false).open) fire({stamp.wall_time, last_step_});
+}
+
+void Steps::fire(const sinks::Stamp& stamp) {
+  for (const policy::Trigger* trigger : engine_->fired()) {
+    output_.note(flight_.fire(stamp, {.reason = trigger->name(),
+                                      .when = trigger->condition().text(),
+                                      .values = trigger->condition().values(),
+                                      .before = trigger->policy().before,
+                                      .after = trigger->policy().after}));
+  }
+  for (FlightRecorder::Firing& firing : manual_) output_.note(flight_.fire(stamp, std::move(firing)));
+  manual_.clear();
+}
+
+void Steps::tend(double wall_time) {
+  channel_.set_flight_dropped(flight_.dropped());
+  for (const auto& outcome : flight_.take_outcomes()) {
+    if (!outcome.path) {
+      output_.note({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
+                                                     std::to_string(outcome.step) +
+                                                     " was not saved: " + outcome.path.error().message()});
+      continue;
+    }
+    channel_.count_capture();
+    output_.say("sonde/captures", {wall_time, outcome.step},
+                "`" + *outcome.path + "`: " + outcome.reason + " at step " + std::to_string(outcome.step));
+  }
+}
+
+void Steps::close(double wall_time) {
+  for (const bool evaluation : {false, true}) {
+    if (data(evaluation).open) commit({wall_time, data(evaluation).step}, evaluation);
+  }
+  if (steps_ended_ < kStepsBeforeWarning) warn_of_unmatched();
+  output_.note(flight_.close());
+  tend(wall_time);
+}
+
+void Steps::leave() { output_.note(flight_.close()); }
+
+// A pattern that matches nothing is as a rule a slip of the pen.
+void Steps::warn_of_unmatched() {
+  if (std::exchange(warned_, true) || steps_ended_ == 0) return;
+  const std::vector<std::pair<std::string, Kind>> probes = channel_.probes();
+  std::vector<policy::Engine::Named> named;
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : probes) {
+    named.push_back({name, kind});
+    names.push_back(name);
+    names.push_back(std::string(to_string(kind)) + "/" + name);
+  }
+  for (const auto& unmatched : engine_->unmatched(named)) {
+    channel_.report({Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) +
+                                          " probes" + nearest(unmatched.pattern, names)});
+  }
+}
+
+}  // namespace sonde::record

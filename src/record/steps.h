@@ -1,0 +1,90 @@
+// What becomes of the probes of a step: gathered until its end, when the policy decides what is kept. Belongs to the
+// backend thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/engine.h"
+#include "record/flight_recorder.h"
+#include "record/step_data.h"
+#include "sinks/table_file.h"
+#include "sinks/tensor_store.h"
+
+namespace sonde::record {
+
+class Output;
+
+class Steps {
+ public:
+  // `may_fly`: whether a flight ring may be made.
+  Steps(Channel& channel, Output& output, const std::string& writer, bool may_fly);
+  ~Steps();
+
+  // Another policy, from the next step on.
+  void set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
+
+  void scalar(std::uint32_t tag, std::string_view name, double value);
+  void begin(const sinks::Stamp& stamp, bool evaluation);
+  void end(const sinks::Stamp& stamp, bool evaluation);
+  void probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job);
+  void table(const sinks::Stamp& stamp, const TableJob& job);
+  // A capture when the step in progress ends, or at once where there is none.
+  void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
+
+  // Every round of the backend.
+  void tend(double wall_time);
+  std::int64_t last_step() const noexcept { return last_step_; }
+  std::uint64_t flight_bytes() const noexcept { return flight_.bytes(); }
+  void close(double wall_time);
+  // The process ends in order: what the ring holds is no crash's.
+  void leave();
+  void abandon_ring() noexcept { flight_.abandon(); }
+
+ private:
+  StepData& data(bool evaluation) noexcept { return data_[evaluation ? 1 : 0]; }
+  bool decides_later(const StepData::Tensor& tensor) const;
+  // `held`: the parts of its plan that count.
+  void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, const TensorView& view,
+            bool evaluation);
+  static RowSample sample_of(const StepData::Tensor& tensor, std::uint32_t held, Keep flag);
+  static std::string key_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
+  std::optional<sinks::Tag> tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
+
+  void commit(const sinks::Stamp& stamp, bool evaluation);
+  void decide(const StepData& step, bool evaluation);
+  std::uint32_t held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation);
+  bool own_condition_holds(const StepData::Tensor& tensor, const StepValues& values);
+  void store(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
+  void write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
+  void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns);
+  void fire(const sinks::Stamp& stamp);
+  void warn_of_unmatched();
+
+  Channel& channel_;
+  Output& output_;
+  const std::string writer_;
+  std::shared_ptr<policy::Engine> engine_;
+  StepData data_[2];  // training, evaluation
+  FlightRecorder flight_;
+  sinks::TensorStore store_;
+  std::map<std::string, sinks::TableFile> tables_;  // by name
+  std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends
+  std::int64_t last_step_ = 0;
+  std::int64_t steps_ended_ = 0;
+  bool warned_ = false;
+
+  // Used again for every step.
+  std::vector<policy::TensorFacts> facts_;
+  std::vector<std::uint32_t> due_;
+  std::vector<std::uint32_t> held_;  // by tensor of the step
+  std::vector<sinks::StepTensor> kept_;
+};
+
+}  // namespace sonde::record

@@ -1,0 +1,148 @@
+#include "record/steward.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/signal_count.h"
+#include "policy/control_file.h"
+#include "record/channel.h"
+#include "record/output.h"
+
+namespace sonde::record {
+namespace {
+
+constexpr std::uint64_t kLookEvery = 250'000'000;         // ns
+constexpr std::uint64_t kMeasureEvery = 60'000'000'000U;  // ns between two looks at all files of the run
+constexpr std::size_t kLargestControl = std::size_t{1} << 20;
+
+// All files below, without following links. What cannot be read counts nothing.
+std::uint64_t bytes_below(const std::string& path, int depth = 0) {
+  constexpr int kDeepest = 16;
+  const auto directory = read_directory(path);
+  if (!directory || depth > kDeepest) return 0;
+  std::uint64_t bytes = 0;
+  for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.link) continue;
+    const std::string inside = join_path(path, entry.name);
+    if (entry.type == DirectoryEntry::Type::directory) {
+      bytes += bytes_below(inside, depth + 1);
+    } else if (const auto state = file_state(inside)) {
+      bytes += state->size;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Steward::Steward(Channel& channel)
+    : channel_(channel), control_path_(join_path(channel.directory(), "control.toml")), signals_(signal_count()) {}
+
+void Steward::tend(Output& output, std::uint64_t now, double wall_time) {
+  if (now - last_look_ < kLookEvery) return;
+  last_look_ = now;
+  if (channel_.options().live_control) look_at_control(output, wall_time);
+  started_ = true;
+  if (signal_count() != signals_) {
+    signals_ = signal_count();
+    output.steps().trigger({wall_time, output.steps().last_step()}, {.reason = "signal", .before = 5, .after = 0});
+  }
+  look_at_budget(output, now, wall_time);
+}
+
+// ---- The control file.
+
+void Steward::look_at_control(Output& output, double wall_time) {
+  const auto seen = file_state(control_path_);
+  if (!seen) {
+    if (std::exchange(control_, std::nullopt)) channel_.drop_control();
+    return;
+  }
+  if (control_ && *control_ == *seen) return;
+  control_ = *seen;
+  const auto file = InputFile::open(control_path_);
+  if (!file) return;
+  const auto own = file->belongs_to_user();
+  if (!own || !*own) {
+    channel_.report({Code::permission_denied, "'" + control_path_ + "' is ignored: it belongs to another user"});
+    return;
+  }
+  std::string text(std::min<std::size_t>(seen->size, kLargestControl + 1), '\0');
+  const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
+  if (!got) return;
+  text.resize(*got);
+  take_control(text);
+  if (std::exchange(fire_, false)) {
+    output.steps().trigger({wall_time, output.steps().last_step()}, {.reason = "manual", .before = 5, .after = 0});
+  }
+}
+
+void Steward::take_control(const std::string& text) {
+  const auto control = policy::parse_control(text, "control.toml");
+  if (!control) return answer(text, control.error());
+  // What was asked for before this process began was another's.
+  fire_ = started_ && control->fire != fired_;
+  fired_ = control->fire;
+  answer(text, channel_.set_control(*control));
+}
+
+// Beside the file, for whoever wrote it: whether it is in force, and if not, why.
+void Steward::answer(const std::string& text, const Status& status) {
+  char checksum[16];
+  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
+  std::string line = (status.ok() ? "applied " : "refused ") + std::string(checksum);
+  if (!status.ok()) {
+    line += " " + status.message();
+    channel_.report({status.code(), "the policy stays as it was: " + status.message()});
+  }
+  const Status written = write_file(join_path(channel_.directory(), "control.state"), line + "\n");
+  if (!written.ok()) channel_.report(written);
+}
+
+// ---- The budget.
+
+std::uint64_t Steward::disk_bytes(std::uint64_t now) {
+  const std::uint64_t written = channel_.counters().bytes_written;
+  if (disk_look_ == 0 || now - disk_look_ >= kMeasureEvery) {
+    disk_ = bytes_below(channel_.directory());
+    disk_written_ = written;
+    disk_look_ = now;
+  }
+  return disk_ + (written - disk_written_);
+}
+
+void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time) {
+  if (const std::uint64_t version = channel_.engine_version(); !keeper_ || version != engine_version_) {
+    engine_version_ = version;
+    const BudgetPolicy budget = channel_.engine()->policy().budget;
+    keeper_.emplace(budget);
+    channel_.set_budget(budget);
+    if (channel_.level() != policy::Level::full) channel_.set_level(policy::Level::full);
+  }
+  const BudgetPolicy& budget = keeper_->policy();
+  if (!budget.overhead && !budget.memory && !budget.disk) return;
+  const Counters counters = channel_.counters();
+  const auto change = keeper_->observe({.wall = static_cast<double>(now) * 1e-9,
+                                        .busy = channel_.caller_seconds() + thread_cpu_seconds(),
+                                        .memory = channel_.memory_in_use() + output.steps().flight_bytes(),
+                                        .refused = counters.dropped_tensors,
+                                        .disk = budget.disk ? disk_bytes(now) : 0});
+  if (!change) return;
+  channel_.set_level(change->to);
+  const std::string detail =
+      std::string(to_string(change->from)) + " -> " + std::string(to_string(change->to)) + ": " + change->reason;
+  const std::int64_t step = output.steps().last_step();
+  sinks::Loss loss;
+  loss.first_step = loss.last_step = step;
+  loss.reason = stats_record::GapReason::budget;
+  loss.detail = detail;
+  output.lose(wall_time, loss);
+  output.say("sonde/budget", {wall_time, step}, detail);
+}
+
+}  // namespace sonde::record

@@ -1,0 +1,49 @@
+// Looks after a running recorder a few times a second, on the backend thread: the control file that others write, and
+// the budget.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/input_file.h"
+#include "policy/budget.h"
+#include "sonde/policy.h"
+
+namespace sonde::record {
+
+class Channel;
+class Output;
+
+class Steward {
+ public:
+  explicit Steward(Channel& channel);
+
+  // `now` is monotonic, in ns.
+  void tend(Output& output, std::uint64_t now, double wall_time);
+
+ private:
+  void look_at_control(Output& output, double wall_time);
+  void take_control(const std::string& text);
+  void answer(const std::string& text, const Status& status);
+  void look_at_budget(Output& output, std::uint64_t now, double wall_time);
+  std::uint64_t disk_bytes(std::uint64_t now);
+
+  Channel& channel_;
+  const std::string control_path_;
+  std::uint64_t last_look_ = 0;  // ns
+  bool started_ = false;
+
+  std::optional<FileState> control_;  // as it was when it was read
+  std::int64_t fired_ = 0;            // the last [control] fire that was seen
+  std::uint64_t signals_ = 0;
+  bool fire_ = false;
+
+  std::uint64_t engine_version_ = 0;  // whose budget is kept
+  std::optional<policy::BudgetKeeper> keeper_;
+  std::uint64_t disk_ = 0;          // bytes when the directory was looked at last
+  std::uint64_t disk_written_ = 0;  // of the tally, at that time
+  std::uint64_t disk_look_ = 0;     // ns
+};
+
+}  // namespace sonde::record

@@ -1,0 +1,71 @@
+#include "sinks/capture_queue.h"
+
+#include <iterator>
+#include <utility>
+
+#include "tensor_files/capture_files.h"
+
+namespace sonde::sinks {
+
+CaptureQueue::~CaptureQueue() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_) thread_->join();
+}
+
+Status CaptureQueue::push(CaptureInfo info, std::vector<FlightPin> pins) {
+  if (!thread_) {
+    auto thread = Thread::start("sonde-capture", [this] { work(); });
+    if (!thread) return thread.error();
+    thread_.emplace(std::move(*thread));
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    jobs_.push_back({std::move(info), std::move(pins)});
+  }
+  changed_.notify_all();
+  return Status::success();
+}
+
+std::vector<CaptureQueue::Outcome> CaptureQueue::take_outcomes() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(outcomes_, {});
+}
+
+void CaptureQueue::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return jobs_.empty() && !writing_; });
+}
+
+void CaptureQueue::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return !jobs_.empty() || ending_; });
+    if (jobs_.empty()) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    writing_ = true;
+    lock.unlock();
+    Outcome outcome = write(std::move(job));
+    lock.lock();
+    outcomes_.push_back(std::move(outcome));
+    writing_ = false;
+    changed_.notify_all();
+  }
+}
+
+CaptureQueue::Outcome CaptureQueue::write(Job job) const {
+  std::vector<flight::Step> steps;
+  for (const FlightPin& pin : job.pins) {
+    std::vector<flight::Step> pinned = pin.steps();
+    std::ranges::move(pinned, std::back_inserter(steps));
+  }
+  Outcome outcome = {job.info.reason, job.info.step, std::string()};
+  outcome.path = tensor_files::write_capture(run_directory_, std::move(job.info), steps);
+  return outcome;
+}
+
+}  // namespace sonde::sinks
