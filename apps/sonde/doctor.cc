@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -17,8 +16,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/system_limits.h"
 #include "formats/json.h"
 #include "render/digits.h"
+#include "sinks/flight_ring.h"
 #include "stats/target.h"
 #include "subcommand.h"
 #include "terminal.h"
@@ -48,14 +49,6 @@ std::string content_of(const std::string& path) {
 std::string kernel_value(const std::string& path) {
   const std::string content = content_of(path);
   return content.substr(0, content.find('\n'));
-}
-
-std::optional<double> kernel_number(const std::string& path) {
-  const std::string text = kernel_value(path);
-  double value = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end.ec != std::errc{}) return std::nullopt;
-  return value;
 }
 
 // What follows "<key> ... :" in files like /proc/cpuinfo.
@@ -160,20 +153,16 @@ Check check_open_files() {
   return {"open files", good, count + (good ? "" : ": raise it with 'ulimit -n 4096'")};
 }
 
-// From here on the kernel writes dirty pages back, in the background.
+// From here on the kernel writes dirty pages back, in the background: the flight ring should stay below.
 Check check_dirty_limit() {
-  double limit = kernel_number("/proc/sys/vm/dirty_background_bytes").value_or(0);
-  if (limit == 0) {
-    const std::string available = field(content_of("/proc/meminfo"), "MemAvailable");
-    double kib = 0;
-    std::from_chars(available.data(), available.data() + available.size(), kib);
-    limit = kib * 1024 * kernel_number("/proc/sys/vm/dirty_background_ratio").value_or(0) / 100;
-  }
-  if (limit == 0) return {"dirty pages", true, "unknown limit"};
-  const bool good = limit >= 64.0 * 1024 * 1024;
+  const std::string ring =
+      "; a flight ring has " + bytes_text(static_cast<double>(sinks::FlightRing::default_bytes())) + " by default";
+  const std::optional<std::uint64_t> limit = background_dirty_limit();
+  if (!limit) return {"dirty pages", true, "unknown limit" + ring};
+  const bool good = *limit >= std::uint64_t{64} << 20;
   return {"dirty pages", good,
-          "written back in the background from " + bytes_text(limit) + " on" +
-              (good ? "" : ": raise vm.dirty_background_bytes for bursts of tensors")};
+          "written back in the background from " + bytes_text(static_cast<double>(*limit)) + " on" +
+              (good ? ring : ": raise vm.dirty_background_bytes for bursts of tensors and the flight ring")};
 }
 
 Check check_tensorboard() {
