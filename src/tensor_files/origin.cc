@@ -301,7 +301,7 @@ class Search {
         where = " in steps " + std::to_string(gap.first_step) + " to " + std::to_string(gap.last_step);
       }
       const std::string often = gap.count > 1 ? " (" + std::to_string(gap.count) + ")" : "";
-      caveats.push_back(gap.what + often + where + ": " + gap.reason);
+      caveats.push_back("the capture lacks " + gap.what + often + where);
     }
   }
 

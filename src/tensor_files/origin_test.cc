@@ -347,7 +347,7 @@ TEST(FindOrigin, SaysWhatIsMissingUpToTheStep) {
   info.dropped = {{"tensors", 2, 5, 17, "no room"}, {"weight/w", 6, 6, 1, "later"}};
   EXPECT_THAT(find_origin(info).caveats, ElementsAre("step 5 was not completed: what came later in it is missing",
                                                      "the capture holds nothing between step 2 and step 5",
-                                                     "tensors (17) in steps 2 to 5: no room"));
+                                                     "the capture lacks tensors (17) in steps 2 to 5"));
 }
 
 TEST(FindOrigin, InAStepThatLostTensorsOnlyWhatIsThereIsCertain) {

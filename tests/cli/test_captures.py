@@ -74,7 +74,7 @@ class Captures(CaptureCase):
     def test_whose_origin_is_unclear_say_what_was_not_seen(self):
         self.make("unclear", "run")
         text = self.output("captures", "run")
-        self.assertIn("    lost     tensors that found no room (17), step 123: the flight ring had no room for them\n", text)
+        self.assertIn("    lost     tensors (17), step 123: the flight ring had no room for them\n", text)
         self.assertIn("of all that was seen; it may have got them from what was not\n", text)
         self.assertIn("not seen: what it is computed from, which the program did not declare\n", text)
         self.assertIn("note: step 123 is the first that the capture holds, so the origin may be older\n", text)
