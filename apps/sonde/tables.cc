@@ -78,10 +78,28 @@ class TextTable : public TableWriter {
  protected:
   std::string& buffer() noexcept { return output_.buffer(); }
 
+  void put(std::string& out, const Cell& cell) const {
+    switch (cell.type) {
+      case Cell::Type::integer: return put_digits(out, cell.integer);
+      case Cell::Type::count: return put_digits(out, cell.count);
+      case Cell::Type::single:
+      case Cell::Type::real:
+      case Cell::Type::time:
+        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
+        return put_nonfinite(out, cell.real);
+      case Cell::Type::text: return put_text(out, cell.text);
+      case Cell::Type::shape: return put_shape(out, *cell.shape);
+    }
+  }
+
  private:
-  // What every row of a series begins with. Both are called in any thread.
+  // What every row of a series begins with. These are called in any thread.
   virtual std::string prefix(std::string_view run, std::string_view tag) const = 0;
   virtual void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const = 0;
+  // The cells that each format spells in its own way.
+  virtual void put_nonfinite(std::string& out, double value) const = 0;
+  virtual void put_text(std::string& out, std::string_view text) const = 0;
+  virtual void put_shape(std::string& out, const Shape& shape) const = 0;
 
   Output output_;
   std::string prefix_;
@@ -113,19 +131,9 @@ class CsvTable final : public TextTable {
     out += '\n';
   }
 
-  static void put(std::string& out, const Cell& cell) {
-    switch (cell.type) {
-      case Cell::Type::integer: return put_digits(out, cell.integer);
-      case Cell::Type::count: return put_digits(out, cell.count);
-      case Cell::Type::single:
-      case Cell::Type::real:
-      case Cell::Type::time:
-        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
-        return csv::put_number(out, cell.real);
-      case Cell::Type::text: return put_field(out, cell.text);
-      case Cell::Type::shape: return put_field(out, json_shape(*cell.shape));
-    }
-  }
+  void put_nonfinite(std::string& out, double value) const override { csv::put_number(out, value); }
+  void put_text(std::string& out, std::string_view text) const override { put_field(out, text); }
+  void put_shape(std::string& out, const Shape& shape) const override { put_field(out, json_shape(shape)); }
 };
 
 class JsonLines final : public TextTable {
@@ -148,20 +156,9 @@ class JsonLines final : public TextTable {
     out += "}\n";
   }
 
-  static void put(std::string& out, const Cell& cell) {
-    switch (cell.type) {
-      case Cell::Type::integer: return put_digits(out, cell.integer);
-      case Cell::Type::count: return put_digits(out, cell.count);
-      case Cell::Type::single:
-      case Cell::Type::real:
-      case Cell::Type::time:
-        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
-        out += json_number(cell.real);
-        return;
-      case Cell::Type::text: out += json_text(cell.text); return;
-      case Cell::Type::shape: out += json_shape(*cell.shape); return;
-    }
-  }
+  void put_nonfinite(std::string& out, double value) const override { out += json_number(value); }
+  void put_text(std::string& out, std::string_view text) const override { out += json_text(text); }
+  void put_shape(std::string& out, const Shape& shape) const override { out += json_shape(shape); }
 
   std::vector<std::string> keys_;
 };

@@ -1,44 +1,51 @@
 #include "tensor_file.h"
 
-#include <array>
-
-#include "formats/npy.h"
+#include "base/file.h"
 #include "formats/png.h"
 #include "formats/wav.h"
 #include "render/console.h"
+#include "tensor/copy.h"
 
 namespace sonde::cli {
 namespace {
 
-constexpr std::array kFormats = {FileFormat::npy, FileFormat::npz, FileFormat::safetensors, FileFormat::png,
-                                 FileFormat::wav};
-
-// The format that the first bytes speak for.
-std::optional<FileFormat> format_of(std::string_view bytes) {
-  if (bytes.starts_with("\x93NUMPY")) return FileFormat::npy;
-  if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) return FileFormat::npz;
+// A picture or sound, by its first bytes.
+std::optional<FileFormat> medium_of(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return FileFormat::png;
   if (bytes.starts_with("RIFF") && bytes.size() >= 12 && bytes.substr(8, 4) == "WAVE") return FileFormat::wav;
-  // The length of a header that fits the file, and the header.
-  if (bytes.size() > 8 && bytes[8] == '{' && load<std::uint64_t>(bytes.data()) <= bytes.size() - 8) {
-    return FileFormat::safetensors;
-  }
   return std::nullopt;
 }
 
-std::optional<FileFormat> format_named(const std::string& path) {
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string::npos) return std::nullopt;
-  for (FileFormat format : kFormats) {
-    if (path.substr(dot + 1) == to_string(format)) return format;
-  }
+std::optional<FileFormat> medium_named(const std::string& path) {
+  if (path.ends_with(".png")) return FileFormat::png;
+  if (path.ends_with(".wav")) return FileFormat::wav;
   return std::nullopt;
+}
+
+FileFormat format_of(TensorFormat format) noexcept {
+  switch (format) {
+    case TensorFormat::npy: return FileFormat::npy;
+    case TensorFormat::npz: return FileFormat::npz;
+    case TensorFormat::safetensors: break;
+  }
+  return FileFormat::safetensors;
 }
 
 // The file's name before what a format says, which knows no files.
 Status in_file(const std::string& path, const Status& status) {
   const std::string between = status.message().starts_with("not a ") ? " is " : ": ";
   return {status.code(), "'" + path + "'" + between + status.message()};
+}
+
+// The library lists the formats that it knows, and here are two more.
+Status with_media(const Status& error) {
+  constexpr std::string_view kListed = "npz or safetensors file";
+  std::string message = error.message();
+  if (message.ends_with(kListed)) {
+    message.resize(message.size() - kListed.size());
+    message += "npz, safetensors, png or wav file";
+  }
+  return {error.code(), std::move(message)};
 }
 
 }  // namespace
@@ -55,71 +62,59 @@ std::string_view to_string(FileFormat format) noexcept {
 }
 
 Result<TensorFile> TensorFile::open(const std::string& path) {
-  Result<MappedFile> file = MappedFile::open(path);
-  if (!file) return file.error();
-  const std::string_view bytes = as_text(file->bytes());
-  std::optional<FileFormat> format = format_of(bytes);
-  if (!format) format = format_named(path);
-  if (!format) {
-    return Status(Code::unsupported, bytes.empty() ? "'" + path + "' is empty"
-                                                   : "'" + path + "' is no npy, npz, safetensors, png or wav file");
+  std::optional<FileFormat> medium;
+  {
+    Result<MappedFile> file = MappedFile::open(path);
+    if (!file) return file.error();
+    medium = medium_of(as_text(file->bytes()));
   }
-  TensorFile result(*std::move(file), path, *format);
-  if (Status status = result.read_directory(); !status) return in_file(path, status);
+  if (medium) return decode(*medium, path);
+  Result<sonde::TensorFile> file = sonde::TensorFile::open(path);
+  if (!file) {
+    // What is named like a picture or sound, and is no tensor file either, is a damaged one.
+    medium = medium_named(path);
+    return medium ? decode(*medium, path) : with_media(file.error());
+  }
+  TensorFile result(format_of(file->format()), file->bytes());
+  result.names_ = file->names();
+  result.metadata_ = file->metadata();
+  result.tensors_ = *std::move(file);
   return result;
 }
 
-Status TensorFile::read_directory() {
-  const Bytes bytes = file_.bytes();
-  if (format_ == FileFormat::npz) {
-    Result<std::vector<npz::Entry>> entries = npz::parse(bytes);
-    if (!entries) return entries.error();
-    npz_ = *std::move(entries);
-    for (const npz::Entry& entry : npz_) names_.push_back(entry.name);
-    return Status::success();
-  }
-  if (format_ == FileFormat::safetensors) {
-    Result<safetensors::File> file = safetensors::parse(bytes);
-    if (!file) return file.error();
-    safetensors_ = *std::move(file);
-    for (const safetensors::Entry& entry : safetensors_.tensors) names_.push_back(entry.name);
-    return Status::success();
-  }
-  names_.emplace_back();
-  if (format_ == FileFormat::npy) return npy::parse(bytes).status();
-  if (format_ == FileFormat::png) {
-    Result<Tensor> picture = png::decode(bytes);
-    if (!picture) return picture.error();
-    decoded_ = *std::move(picture);
+Result<TensorFile> TensorFile::decode(FileFormat format, const std::string& path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  TensorFile result(format, file->bytes().size());
+  if (format == FileFormat::png) {
+    Result<Tensor> picture = png::decode(file->bytes());
+    if (!picture) return in_file(path, picture.error());
+    result.decoded_ = *std::move(picture);
   } else {
-    Result<wav::Sound> sound = wav::decode(bytes);
-    if (!sound) return sound.error();
-    decoded_ = std::move(sound->samples);
-    sample_rate_ = sound->rate;
+    Result<wav::Sound> sound = wav::decode(file->bytes());
+    if (!sound) return in_file(path, sound.error());
+    result.decoded_ = std::move(sound->samples);
+    result.sample_rate_ = sound->rate;
   }
-  return Status::success();
+  return result;
 }
 
 std::optional<std::string> TensorFile::type(std::size_t index) const {
   if (format_ != FileFormat::safetensors) return std::nullopt;
-  const safetensors::Entry& entry = safetensors_.tensors[index];
-  return render::type_text(entry.dtype, entry.shape);
+  const Result<TensorInfo> info = tensors_->info(names_[index]);
+  if (!info) return std::nullopt;
+  return render::type_text(info->dtype, info->shape);
 }
 
-Result<LoadedTensor> TensorFile::load(std::size_t index) {
+Result<LoadedTensor> TensorFile::load(std::size_t index) const {
   // Small arrays of an archive are copied, which verifies their checksums; large ones are looked at in place.
   constexpr std::uint64_t kSmall = std::uint64_t{256} << 20;
-  if (format_ == FileFormat::safetensors) return LoadedTensor{{}, safetensors_.tensors[index].view()};
-  if (format_ == FileFormat::png || format_ == FileFormat::wav) return LoadedTensor{{}, decoded_.view()};
+  if (!tensors_) return LoadedTensor{{}, decoded_.view()};
 
-  const bool archive = format_ == FileFormat::npz;
-  if (!archive || (npz_[index].method == npz::Method::stored && npz_[index].size > kSmall)) {
-    Result<TensorView> view = archive ? npz::view(npz_[index]) : npy::view(file_.bytes());
-    if (view) return LoadedTensor{{}, *view};
-    if (view.error().code() != Code::unsupported) return in_file(path_, view.error());
-  }
-  Result<Tensor> tensor = archive ? npz::decode(npz_[index]) : npy::decode(file_.bytes());
-  if (!tensor) return in_file(path_, tensor.error());
+  const Result<TensorView> view = tensors_->view(names_[index]);
+  if (view && (format_ != FileFormat::npz || byte_size(*view) > kSmall)) return LoadedTensor{{}, *view};
+  Result<Tensor> tensor = tensors_->load(names_[index]);
+  if (!tensor) return tensor.error();
   LoadedTensor loaded{*std::move(tensor), {}};
   loaded.view = loaded.copy.view();
   return loaded;

@@ -1,4 +1,5 @@
-// A file with tensors, of any format that Sonde reads. It is mapped: of a large one only what is looked at is read.
+// A file with tensors, of any format that Sonde reads: those of sonde/tensor_io.h, pictures and sound. It is mapped: of
+// a large one only what is looked at is read.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "formats/npz.h"
-#include "formats/safetensors.h"
 #include "sonde/status.h"
-#include "tensor/tensor_data.h"
+#include "sonde/tensor.h"
+#include "sonde/tensor_io.h"
 
 namespace sonde::cli {
 
@@ -31,31 +30,29 @@ class TensorFile {
   static Result<TensorFile> open(const std::string& path);
 
   FileFormat format() const noexcept { return format_; }
-  std::uint64_t bytes() const noexcept { return file_.bytes().size(); }
+  std::uint64_t bytes() const noexcept { return bytes_; }
   // Whether it holds tensors by name, as archives do.
   bool named() const noexcept { return format_ == FileFormat::npz || format_ == FileFormat::safetensors; }
   const std::vector<std::string>& names() const noexcept { return names_; }  // one, empty, where not named()
-  const safetensors::Metadata& metadata() const noexcept { return safetensors_.metadata; }
+  const FileMetadata& metadata() const noexcept { return metadata_; }
   std::uint32_t sample_rate() const noexcept { return sample_rate_; }  // of sound; otherwise 0
 
   // "f32[32,128]" where that is known without reading the tensor.
   std::optional<std::string> type(std::size_t index) const;
   // The view lives as long as this file and the result.
-  Result<LoadedTensor> load(std::size_t index);
+  Result<LoadedTensor> load(std::size_t index) const;
 
  private:
-  TensorFile(MappedFile file, std::string path, FileFormat format)
-      : file_(std::move(file)), path_(std::move(path)), format_(format) {}
-  Status read_directory();
+  TensorFile(FileFormat format, std::uint64_t bytes) : format_(format), bytes_(bytes) {}
+  static Result<TensorFile> decode(FileFormat format, const std::string& path);  // png and wav
 
-  MappedFile file_;
-  std::string path_;
   FileFormat format_;
-  std::vector<std::string> names_;
-  std::vector<npz::Entry> npz_;
-  safetensors::File safetensors_;
+  std::uint64_t bytes_;
+  std::vector<std::string> names_ = {""};
+  FileMetadata metadata_;
+  std::optional<sonde::TensorFile> tensors_;  // not of png and wav
+  Tensor decoded_;                            // png and wav: there is no way to look at a part
   std::uint32_t sample_rate_ = 0;
-  Tensor decoded_;  // png and wav: there is no way to look at a part
 };
 
 }  // namespace sonde::cli

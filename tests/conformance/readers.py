@@ -1,36 +1,16 @@
-"""The real TensorBoard, as a user starts it: its Python reader, its data server, and its web server."""
+"""TensorBoard's own readers: in Python, and its data server."""
 
-import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
-import time
-import urllib.parse
-import urllib.request
 
 import grpc
 import tensorboard_data_server
 from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
 from tensorboard.data import grpc_provider
 
-PATIENCE = 120  # seconds, for a machine that has much else to do
-EVERY_PLUGIN = ("scalars", "histograms", "images", "audio", "text", "pr_curves", "mesh", "hparams", "custom_scalars",
-                "graphs")
-
-
-def wait_until(condition, what):
-    """The first true answer of `condition`."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        answer = condition()
-        if answer:
-            return answer
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what} did not happen within {PATIENCE} s")
-        time.sleep(0.05)
-
+from web_server import EVERY_PLUGIN, PATIENCE, wait_until
 
 class PythonReader:
     """TensorBoard's reader in Python, keeping everything."""
@@ -79,48 +59,4 @@ class DataServer:
         self._channel.close()
         self._process.stdin.close()
         self._process.wait(PATIENCE)
-        self._folder.cleanup()
-
-
-class WebServer:
-    """`tensorboard --logdir`, with the defaults of a user."""
-
-    def __init__(self, logdir, load_fast):
-        self._folder = tempfile.TemporaryDirectory()
-        self._output = open(os.path.join(self._folder.name, "output"), "w+b")
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tensorboard.main", "--logdir", logdir, "--host", "127.0.0.1", "--port", "0",
-             f"--load_fast={str(load_fast).lower()}"],
-            stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT,
-            env={**os.environ, "TMPDIR": self._folder.name})
-        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        self._address = None
-
-    def wait_for_start(self):
-        def address():
-            self._output.seek(0)
-            text = self._output.read().decode()
-            if self._process.poll() is not None:
-                raise RuntimeError(f"tensorboard ended with {self._process.returncode}: {text}")
-            _, found, rest = text.partition(" at http://")
-            return found and " " in rest and "http://" + rest.split()[0].rstrip("/")
-
-        self._address = wait_until(address, "the start of tensorboard")
-
-    def raw(self, path, body=None, **query):
-        """The bytes of an answer."""
-        url = f"{self._address}{path}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
-        request = urllib.request.Request(url, data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Content-Type": "application/json"})
-        with self._open(request, timeout=PATIENCE) as response:
-            return response.read()
-
-    def get(self, path, body=None, **query):
-        """The JSON of an answer."""
-        return json.loads(self.raw(path, body, **query))
-
-    def close(self):
-        self._process.terminate()
-        self._process.wait(PATIENCE)
-        self._output.close()
         self._folder.cleanup()

@@ -36,7 +36,8 @@ from tensorboard.summary.writer import event_file_writer, record_writer
 from tensorboard.util import tensor_util
 
 import stats_record
-from readers import DataServer, PythonReader, wait_until
+from readers import DataServer, PythonReader
+from web_server import wait_until
 
 TIME = 1.75e9
 EVERYTHING = 1 << 30

@@ -23,8 +23,9 @@ from tensorboard.util import tensor_util
 import checks
 import recorded_log
 from checks import CUSTOM_SCALARS, HPARAMS_TAGS, RUN_GRAPH
-from readers import EVERY_PLUGIN, DataServer, PythonReader, wait_until
+from readers import DataServer, PythonReader
 from recording import ColorMap, Encoding, Layout, Script
+from web_server import EVERY_PLUGIN, wait_until
 
 EVERYTHING = 1 << 30
 

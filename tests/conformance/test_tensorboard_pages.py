@@ -15,7 +15,7 @@ from tensorboard.plugins.custom_scalar import layout_pb2
 
 import checks
 import recorded_log
-from readers import EVERY_PLUGIN, WebServer, wait_until
+from web_server import EVERY_PLUGIN, WebServer, wait_until
 
 
 def setUpModule():
@@ -25,7 +25,7 @@ def setUpModule():
     EXPECTED = recorded_log.write(LOGDIR)
     SERVERS = {}
     for load_fast in (True, False):  # side by side, since most of the time is their start
-        SERVERS[load_fast] = WebServer(LOGDIR, load_fast)
+        SERVERS[load_fast] = WebServer(LOGDIR, f"--load_fast={str(load_fast).lower()}")
         unittest.addModuleCleanup(SERVERS[load_fast].close)
 
 

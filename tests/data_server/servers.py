@@ -1,34 +1,17 @@
 """Our data server, alone and behind the real TensorBoard."""
 
-import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
-import time
 import urllib.error
-import urllib.parse
-import urllib.request
 
 import grpc
 from tensorboard.data.proto import data_provider_pb2_grpc
 
+from web_server import EVERY_PLUGIN, PATIENCE, WebServer, wait_until
+
 BINARY = os.environ["SONDE_DATA_SERVER"]
-PATIENCE = 120  # seconds, for a machine that has much else to do
-PLUGINS = ("scalars", "histograms", "images", "audio", "text", "pr_curves", "mesh", "hparams", "custom_scalars", "graphs")
-
-
-def wait_until(condition, what):
-    """The first true answer of `condition`."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        answer = condition()
-        if answer:
-            return answer
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what} did not happen within {PATIENCE} s")
-        time.sleep(0.02)
 
 
 class DataServer:
@@ -63,64 +46,24 @@ class DataServer:
         return said, code
 
 
-class TensorBoard:
+class TensorBoard(WebServer):
     """`tensorboard --logdir`, on our data server or on its own reader in Python."""
 
     def __init__(self, logdir, on_ours, samples):
-        self._folder = tempfile.TemporaryDirectory()
-        self._output = open(os.path.join(self._folder.name, "output"), "w+b")
         # Its own reader has read everything before it answers anything; ours lets questions wait, and follows the log.
         how = ["--load_fast=true"] if on_ours else ["--load_fast=false", "--reload_task=blocking", "--reload_interval=0"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--host", "127.0.0.1", "--port", "0",
-             "--samples_per_plugin=" + ",".join(f"{plugin}={samples}" for plugin in PLUGINS), *how],
-            stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT,
-            env={**os.environ, "TENSORBOARD_DATA_SERVER_BINARY": BINARY, "TMPDIR": self._folder.name,
-                 "XDG_CACHE_HOME": self._folder.name})
-        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        self._address = None
-
-    def output(self):
-        self._output.seek(0)
-        return self._output.read().decode()
+        super().__init__(logdir, "--samples_per_plugin=" + ",".join(f"{plugin}={samples}" for plugin in EVERY_PLUGIN),
+                         *how, TENSORBOARD_DATA_SERVER_BINARY=BINARY)
 
     def children(self):
         """The processes that it started: on our data server that one."""
         tasks = pathlib.Path(f"/proc/{self._process.pid}/task").glob("*/children")
         return [int(child) for task in tasks for child in task.read_text().split()]
 
-    def wait_for_start(self):
-        def address():
-            text = self.output()
-            if self._process.poll() is not None:
-                raise RuntimeError(f"tensorboard ended with {self._process.returncode}: {text}")
-            _, found, rest = text.partition(" at http://")
-            return found and " " in rest and "http://" + rest.split()[0].rstrip("/")
-
-        self._address = wait_until(address, "the start of tensorboard")
-
     def raw(self, path, body=None, **query):
         """The bytes of an answer; of an error its number."""
-        url = f"{self._address}{path}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
-        request = urllib.request.Request(url, data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Content-Type": "application/json"})
         try:
-            with self._open(request, timeout=PATIENCE) as response:
-                return response.read()
+            return super().raw(path, body, **query)
         except urllib.error.HTTPError as error:
             error.close()
             return f"error {error.code}".encode()
-
-    def get(self, path, body=None, **query):
-        """The JSON of an answer."""
-        answer = self.raw(path, body, **query)
-        try:
-            return json.loads(answer)
-        except ValueError:
-            raise ValueError(f"{path} {query} gave {answer[:200]}") from None
-
-    def close(self):
-        self._process.terminate()
-        self._process.wait(PATIENCE)
-        self._output.close()
-        self._folder.cleanup()

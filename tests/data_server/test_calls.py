@@ -48,7 +48,7 @@ class PythonReader:
 
     def __init__(self, logdir):
         multiplexer = plugin_event_multiplexer.EventMultiplexer(
-            size_guidance={"tensors": 0}, tensor_size_guidance={name: 0 for name in servers.PLUGINS})
+            size_guidance={"tensors": 0}, tensor_size_guidance={name: 0 for name in servers.EVERY_PLUGIN})
         multiplexer.AddRunsFromDirectory(str(logdir))
         multiplexer.Reload()
         self._provider = data_provider.MultiplexerDataProvider(multiplexer, str(logdir))
