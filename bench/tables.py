@@ -27,6 +27,20 @@ THROUGHPUT = [
     ("stats_bytes", "statistics file, a tensor and step"),
     ("stats_histogram_bytes", "the same with histograms of 4096 normal f32"),
 ]
+WATCHING = [
+    ("unselected", "`Probe::wanted` of 500 probes that no watch selects, a probe"),
+    ("flight/memcpy", "memcpy of 4 tensors of 1 MiB into warm memory"),
+    ("flight/hand_off", "`Probe::record` of them, for the flight ring"),
+    ("flight/allocations", "allocations of the caller for it"),
+    ("flight/backend_allocations", "allocations of the backend for it"),
+    ("flight/backend", "the backend: statistics, copy and checksum, of processor time"),
+]
+TRAINING = [
+    ("spare_core/step", "a step of the demo's training, not recorded"),
+    ("spare_core/tensors", "tensors recorded"),
+    ("spare_core/longer", "how much longer it is with statistics and histograms of all of them, a core to spare"),
+    ("busy_cores/longer", "the same with all cores busy"),
+]
 IDLE = [
     ("idle", "CPU of the backend"),
     ("floor", "CPU of a thread that only sleeps, 10 ms at a time"),
@@ -114,6 +128,12 @@ def tables(results):
            ["call", "p50", "p99"], [[label, time(f"{name}/p50"), time(f"{name}/p99")] for name, label in TENSORS])
     yield ("What the backend gets through", "Nothing was dropped, and everything was read back.", ["what", "measured"],
            plain(results["throughput"], THROUGHPUT))
+    yield ("What it costs to watch everything",
+           "Probes that are not selected, and tensors that go into the flight ring whole, at a pace that the backend keeps "
+           "up with.", ["what", "measured"], plain(results["watching"], WATCHING))
+    yield ("How much longer training takes",
+           "The network of `sonde demo`; stretches with and without recording take turns.", ["what", "measured"],
+           plain(results["training"], TRAINING))
     yield ("What an idle recorder costs", "Open, nothing recorded for 5 s.", ["what", "measured"],
            plain(results["idle"], IDLE))
     yield ("Whether memory stays within the budget", "10 GiB of tensors of many sizes against 64 MiB.",

@@ -46,8 +46,7 @@ void gather(const std::byte* from, std::int64_t count, std::int64_t stride, std:
 
 }  // namespace
 
-void for_each_run(const TensorView& original,
-                  const std::function<void(const std::byte*, std::int64_t, std::int64_t)>& run) {
+void for_each_run(const TensorView& original, const RunBody& run) {
   if (original.size() <= 0) return;
   TensorView view = original;
   join_axes(view);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 
 #include "sonde/tensor.h"
 
@@ -16,9 +16,25 @@ inline std::size_t byte_size(const TensorView& view) noexcept {
 // Writes the elements of a valid view to `out` (byte_size bytes), dense and row-major.
 void copy_dense(const TensorView& view, void* out) noexcept;
 
+// What for_each_run calls: it stays where it is, so that nothing is allocated for it.
+class RunBody {
+ public:
+  template <class Body>
+  RunBody(const Body& body) noexcept  // NOLINT(google-explicit-constructor): stands for the callable itself
+      : body_(&body), call_([](const void* of, const std::byte* at, std::int64_t count, std::int64_t stride) {
+          (*static_cast<const Body*>(of))(at, count, stride);
+        }) {}
+  void operator()(const std::byte* at, std::int64_t count, std::int64_t stride) const {
+    call_(body_, at, count, stride);
+  }
+
+ private:
+  const void* body_;
+  void (*call_)(const void* body, const std::byte* at, std::int64_t count, std::int64_t stride);
+};
+
 // Calls `run(pointer, count, stride)` over the elements of a valid view in row-major order, with runs along the
 // innermost axis, joined where memory allows: a dense view is one run with stride 1.
-void for_each_run(const TensorView& view,
-                  const std::function<void(const std::byte*, std::int64_t count, std::int64_t stride)>& run);
+void for_each_run(const TensorView& view, const RunBody& run);
 
 }  // namespace sonde
