@@ -295,5 +295,18 @@ class TensorFiles(unittest.TestCase):
                                  "the first column: 1, 4\n")
 
 
+class Checkpoints(unittest.TestCase):
+    def test_the_last_two_and_the_best_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = BUILD / "examples" / "example_checkpoints"
+            output = subprocess.run([program], cwd=folder, check=True, capture_output=True, text=True).stdout
+            kept = {path.name: safetensors.numpy.load_file(path)
+                    for path in pathlib.Path(folder, "run", "checkpoints").iterdir()}
+        self.assertEqual(set(kept), {f"model-{step}.safetensors" for step in (20, 40, 50)})
+        np.testing.assert_allclose(kept["model-20.safetensors"]["weights"], [1.3, 2.3, 3.3, 4.3], rtol=1e-6)
+        self.assertEqual(output, "model at step 20: loss 1\nmodel at step 40: loss 21\nmodel at step 50: loss 31\n"
+                                 "going on from step 20 with 1 tensor\n")
+
+
 if __name__ == "__main__":
     unittest.main()
