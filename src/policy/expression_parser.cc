@@ -18,15 +18,15 @@ constexpr double kMaxTensorWindow = 1e3;  // inside any and all, where every ten
 constexpr double kMaxEvery = 1e15;        // steps
 
 const std::vector<std::string>& function_names() {
-  static const std::vector<std::string> kNames = {"nonfinite", "nan",      "inf",           "max",
-                                                  "min",       "absmax",   "mean",          "std",
-                                                  "rms",       "mean_abs", "zero_fraction", "negative_fraction",
-                                                  "count",     "any",      "all",           "of",
-                                                  "is",        "scalar",   "abs",           "log10",
-                                                  "sqrt",      "round",    "isnan",         "isinf",
-                                                  "zscore",    "delta",    "rising",        "trend",
-                                                  "average",   "every"};
-  return kNames;
+  static const std::vector<std::string> names = {"nonfinite", "nan",      "inf",           "max",
+                                                 "min",       "absmax",   "mean",          "std",
+                                                 "rms",       "mean_abs", "zero_fraction", "negative_fraction",
+                                                 "count",     "any",      "all",           "of",
+                                                 "is",        "scalar",   "abs",           "log10",
+                                                 "sqrt",      "round",    "isnan",         "isinf",
+                                                 "zscore",    "delta",    "rising",        "trend",
+                                                 "average",   "every"};
+  return names;
 }
 
 class Parser {

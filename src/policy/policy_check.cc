@@ -85,7 +85,9 @@ Status Policy::check() const {
     if (!status) return status;
   }
   if (Status status = sonde::check(flight); !status) return status;
-  if (budget.overhead && !(*budget.overhead > 0 && *budget.overhead <= 1)) {
+  const double overhead = budget.overhead.value_or(1);
+  const bool sensible = overhead > 0 && overhead <= 1;  // which NaN is not
+  if (!sensible) {
     return wrong("budget", "overhead is a share above 0 and up to 1, such as 0.01 for 1 %");
   }
   for (const std::string& pattern : allow_negative_infinity) {

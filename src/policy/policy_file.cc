@@ -341,7 +341,8 @@ void Reader::flight(const toml::table& table, FlightPolicy& flight) {
 void Reader::overhead(const toml::node& node, BudgetPolicy& budget) {
   const auto* const text = node.as_string();
   const auto share = text != nullptr ? policy::share_of(text->get()) : node.value<double>();
-  if (!share || !(*share > 0 && *share <= 1)) {
+  const bool sensible = share && *share > 0 && *share <= 1;  // which NaN is not
+  if (!sensible) {
     return expected(node, "a share of time above 0 and up to 1, such as \"1%\" or 0.01");
   }
   budget.overhead = share;

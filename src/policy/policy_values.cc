@@ -86,7 +86,7 @@ std::optional<std::int64_t> rows_of(std::string_view text) noexcept {
 
 std::optional<double> share_of(std::string_view text) noexcept {
   const auto value = take<double>(text);
-  if (!value || text != "%" || !(*value > 0 && *value <= 100)) return std::nullopt;
+  if (!value || text != "%" || *value <= 0 || *value > 100) return std::nullopt;
   return *value / 100;
 }
 
