@@ -260,6 +260,8 @@ bool Steps::own_condition_holds(const StepData::Tensor& tensor, const StepValues
 }
 
 void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluation) {
+  if (std::ranges::all_of(step.tensors, [](const StepData::Tensor& tensor) { return tensor.payload == nullptr; }))
+    return;
   std::vector<sinks::StoredTensor> stored;
   std::deque<std::string> keys;  // what the entries point to
   std::deque<Tensor> buffers;
