@@ -1,4 +1,5 @@
-// Tensors in files: NumPy's npy and npz, and safetensors.
+// Tensors in files: NumPy's npy and npz, and safetensors; with it come captures (sonde/capture.h) and checkpoints
+// (sonde/checkpoint.h), which are made of them.
 //
 //   auto kernel = sonde::load_npy("kernel.npy");                       // a copy
 //   if (!kernel) { std::cerr << kernel.error().message() << '\n'; return 1; }
@@ -120,3 +121,6 @@ class TensorFile {
 };
 
 }  // namespace sonde
+
+#include "sonde/capture.h"     // IWYU pragma: export
+#include "sonde/checkpoint.h"  // IWYU pragma: export
