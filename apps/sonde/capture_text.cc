@@ -19,7 +19,8 @@ constexpr std::size_t kLabel = 9;  // the widest label and two blanks
 constexpr std::size_t kIndent = 4;
 
 std::string local_time(double seconds) {
-  if (!(seconds > 0 && seconds < 1e11)) return "";
+  const bool usable = seconds > 0 && seconds < 1e11;  // not NaN
+  if (!usable) return "";
   const auto whole = static_cast<std::time_t>(std::floor(seconds));
   std::tm parts{};
   localtime_r(&whole, &parts);

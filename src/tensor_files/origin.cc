@@ -301,7 +301,7 @@ class Search {
         where = " in steps " + std::to_string(gap.first_step) + " to " + std::to_string(gap.last_step);
       }
       const std::string often = gap.count > 1 ? " (" + std::to_string(gap.count) + ")" : "";
-      caveats.push_back("the capture lacks " + gap.what + often + where);
+      caveats.push_back(std::string("the capture lacks ").append(gap.what).append(often).append(where));
     }
   }
 
