@@ -36,7 +36,10 @@ std::string_view to_string(Level level) noexcept {
 Keep limit(Keep keep, Level level) noexcept {
   switch (level) {
     case Level::full: return keep;
-    case Level::statistics: return keep & (Keep::stats | Keep::histogram | Keep::print);
+    case Level::statistics: {
+      const Keep small = keep & (Keep::stats | Keep::histogram | Keep::print);
+      return keep == small ? small : small | Keep::stats;  // what was large leaves its statistics
+    }
     case Level::nothing: break;
   }
   return Keep::nothing;

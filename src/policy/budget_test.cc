@@ -98,6 +98,8 @@ TEST(Budget, LimitsWhatIsKept) {
   EXPECT_EQ(limit(all, Level::full), all);
   EXPECT_EQ(limit(all, Level::statistics), Keep::stats | Keep::histogram);
   EXPECT_EQ(limit(all, Level::nothing), Keep::nothing);
+  EXPECT_EQ(limit(Keep::whole, Level::statistics), Keep::stats);
+  EXPECT_EQ(limit(Keep::print, Level::statistics), Keep::print);
 }
 
 }  // namespace

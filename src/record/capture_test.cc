@@ -381,6 +381,16 @@ TEST(Control, AFileOfAnotherOwnerIsIgnored) {
   EXPECT_FALSE(std::filesystem::exists(dir / "control.state"));
 }
 
+TEST(Control, StaysOnTopOfThePolicyThatTheProgramSets) {
+  TempDir dir;
+  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+  Recorder rec = open(dir.path());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  ASSERT_TRUE(rec.set_policy({.watches = {{.tensors = "one"}}}).ok());
+  EXPECT_FALSE(rec.probe("one").wanted(rec.step(0)));
+  EXPECT_TRUE(rec.probe("two").wanted(rec.step(0)));
+}
+
 TEST(Control, EndsWithItsFile) {
   TempDir dir;
   ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());

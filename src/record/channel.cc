@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/signal_count.h"
 #include "base/utf8.h"
-#include "policy/control_file.h"
 #include "record/backend.h"
 #include "record/output.h"
 #include "record/steward.h"
@@ -103,37 +102,39 @@ void Channel::plan_locked(ProbeEntry& entry) {
   entry.plan.store(&plans_.back(), std::memory_order_release);
 }
 
-Status Channel::set_policy(const Policy& policy) {
-  if (Status status = use(policy); !status.ok()) return status;
-  const std::scoped_lock lock(mutex_);
-  own_policy_ = policy;
+// What a control file says lies on top of the program's own policy.
+Policy Channel::combined(const Policy& own, const std::optional<policy::ControlFile>& control) {
+  Policy policy = own;
+  if (!control) return policy;
+  if (control->has_watches) policy.watches = control->policy.watches;
+  if (control->has_triggers) {
+    if (!control->keep_triggers) policy.triggers.clear();
+    const auto& added = control->policy.triggers;
+    policy.triggers.insert(policy.triggers.end(), added.begin(), added.end());
+  }
+  if (control->has_flight) policy.flight = control->policy.flight;
+  if (control->has_budget) policy.budget = control->policy.budget;
+  if (control->has_allow) policy.allow_negative_infinity = control->policy.allow_negative_infinity;
+  return policy;
+}
+
+Status Channel::change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit) {
+  const std::scoped_lock changing(change_mutex_);
+  Policy own = own_policy_;
+  std::optional<policy::ControlFile> control = control_;
+  edit(own, control);
+  if (Status status = use(combined(own, control)); !status.ok()) return status;
+  own_policy_ = std::move(own);
+  control_ = std::move(control);
   return Status::success();
 }
 
-Status Channel::set_control(const policy::ControlFile& control) {
-  Policy policy;
-  {
-    const std::scoped_lock lock(mutex_);
-    policy = own_policy_;
-  }
-  if (control.has_watches) policy.watches = control.policy.watches;
-  if (control.has_triggers) {
-    if (!control.keep_triggers) policy.triggers.clear();
-    policy.triggers.insert(policy.triggers.end(), control.policy.triggers.begin(), control.policy.triggers.end());
-  }
-  if (control.has_flight) policy.flight = control.policy.flight;
-  if (control.has_budget) policy.budget = control.policy.budget;
-  if (control.has_allow) policy.allow_negative_infinity = control.policy.allow_negative_infinity;
-  return use(policy);
+Status Channel::set_policy(const Policy& policy) {
+  return change([&](Policy& own, auto&) { own = policy; });
 }
 
-void Channel::drop_control() {
-  Policy policy;
-  {
-    const std::scoped_lock lock(mutex_);
-    policy = own_policy_;
-  }
-  if (Status status = use(policy); !status.ok()) report(status);
+Status Channel::set_control(std::optional<policy::ControlFile> control) {
+  return change([&](Policy&, auto& current) { current = std::move(control); });
 }
 
 std::shared_ptr<policy::Engine> Channel::engine() {
@@ -180,7 +181,13 @@ std::uint32_t Channel::due(const policy::Plan& plan, std::int64_t step, bool eva
 }
 
 bool Channel::wants(const policy::Plan& plan, std::uint32_t due) const noexcept {
-  return (due != 0 || plan.flight || plan.observed) && is_open() && level() != policy::Level::nothing;
+  if (!is_open()) return false;
+  switch (level()) {
+    case policy::Level::full: return due != 0 || plan.flight || plan.observed;
+    case policy::Level::statistics: return due != 0 || plan.observed;
+    case policy::Level::nothing: break;
+  }
+  return false;
 }
 
 void Channel::begin_epoch(std::int64_t number) noexcept {
@@ -351,6 +358,8 @@ void Channel::note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t s
 
 Output* Channel::output() noexcept {
   if (output_ || output_failed_) return output_.get();
+  // The parent's engine may have been in the middle of something.
+  if (forked_) (void)change([](Policy&, auto&) {});
   auto created = Output::create(*this, !forked_);
   if (created) {
     output_ = std::move(*created);
@@ -440,6 +449,7 @@ Status Channel::leave(double wall_time) {
 // ---- Around fork().
 
 void Channel::lock_for_fork() {
+  change_mutex_.lock();
   mutex_.lock();
   tags_.mutex().lock();
   pool_->mutex().lock();
@@ -449,6 +459,7 @@ void Channel::unlock_after_fork() {
   pool_->mutex().unlock();
   tags_.mutex().unlock();
   mutex_.unlock();
+  change_mutex_.unlock();
 }
 
 // What the parent has in flight is the parent's to write: its output and its pool are left alone, for ever.

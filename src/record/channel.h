@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "policy/budget.h"
+#include "policy/control_file.h"
 #include "policy/engine.h"
 #include "record/message.h"
 #include "record/pool.h"
@@ -20,10 +22,6 @@
 #include "sinks/record_file.h"
 #include "sinks/values.h"
 #include "sonde/recorder.h"
-
-namespace sonde::policy {
-struct ControlFile;
-}  // namespace sonde::policy
 
 namespace sonde::record {
 
@@ -114,8 +112,7 @@ class Channel {
   std::vector<std::pair<std::string, Kind>> probes();
 
   // Somebody changes the running job, or takes it back.
-  Status set_control(const policy::ControlFile& control);
-  void drop_control();
+  Status set_control(std::optional<policy::ControlFile> control);
 
   policy::Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(policy::Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
@@ -138,6 +135,8 @@ class Channel {
  private:
   friend class Backend;
   Channel(std::string directory, const RecorderOptions& options);
+  static Policy combined(const Policy& own, const std::optional<policy::ControlFile>& control);
+  Status change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit);
   Status use(const Policy& policy);
   void plan_locked(ProbeEntry& entry);
   Payload* stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample);
@@ -175,12 +174,14 @@ class Channel {
 
   TagTable tags_;
   std::shared_ptr<Pool> pool_;
+  std::mutex change_mutex_;  // guards the next two; taken before mutex_
+  Policy own_policy_;
+  std::optional<policy::ControlFile> control_;
   std::mutex mutex_;                // guards what follows
   std::deque<ProbeEntry> probes_;   // stable addresses
   std::deque<policy::Plan> plans_;  // likewise; all that ever were, since recorded tensors point to them
   std::vector<std::shared_ptr<policy::Engine>> engines_;  // likewise; the last one counts
   std::atomic<std::uint64_t> engine_version_{0};
-  Policy own_policy_;
   std::vector<Status> errors_;  // for the handler
   std::vector<sinks::Loss> losses_;
   std::vector<std::shared_ptr<const void>> owners_;  // to be released by a recording thread

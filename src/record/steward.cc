@@ -60,7 +60,8 @@ void Steward::tend(Output& output, std::uint64_t now, double wall_time) {
 void Steward::look_at_control(Output& output, double wall_time) {
   const auto seen = file_state(control_path_);
   if (!seen) {
-    if (std::exchange(control_, std::nullopt)) channel_.drop_control();
+    if (!std::exchange(control_, std::nullopt)) return;
+    if (Status status = channel_.set_control(std::nullopt); !status.ok()) channel_.report(status);
     return;
   }
   if (control_ && *control_ == *seen) return;
