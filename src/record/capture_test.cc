@@ -231,7 +231,7 @@ struct Shared {
 };
 
 // Trains in a child process until it is killed after a random time. The last step that it knew to be complete.
-std::int64_t train_and_kill(const std::string& directory, std::mt19937& random) {
+std::int64_t train_and_kill(const std::string& directory, std::mt19937& random, const std::string& rings = {}) {
   void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* shared = new (memory) Shared;
   const pid_t child = ::fork();
@@ -239,6 +239,7 @@ std::int64_t train_and_kill(const std::string& directory, std::mt19937& random) 
     Policy policy;
     policy.flight.use = FlightPolicy::Use::on;
     policy.flight.bytes = 256 << 10;
+    policy.flight.directory = rings;
     auto rec = Recorder::open(directory, {.policy = policy});
     if (!rec) ::_exit(1);
     for (std::int64_t n = 0;; ++n) {
@@ -292,6 +293,22 @@ TEST(FlightRecorder, AKilledProcessLosesNoCompletedStep) {
     EXPECT_GE(static_cast<std::int64_t>(complete.size()), expected);
     for (std::size_t i = 1; i < complete.size(); ++i) EXPECT_EQ(complete[i], complete[i - 1] + 1);
   }
+}
+
+TEST(FlightRecorder, ARingElsewhereGoesBackToItsOwnRun) {
+  TempDir dir;
+  TempDir rings;
+  std::mt19937 random(1);
+  for (const char* run : {"a", "b"}) train_and_kill(dir / run, random, rings.path());
+  ASSERT_EQ(files_with(rings.path(), ".ring").size(), 2U);
+  Policy policy;
+  policy.flight.directory = rings.path();
+  {
+    Recorder next = open(dir / "b", {.policy = policy});
+  }
+  EXPECT_EQ(files_with(rings.path(), ".ring").size(), 1U);
+  EXPECT_EQ(captures_of(dir / "b").size(), 1U);
+  EXPECT_EQ(captures_of(dir / "a").size(), 0U);
 }
 
 TEST(FlightRecorder, IsTheParentsAloneAfterAFork) {

@@ -13,6 +13,7 @@
 #include "sonde/capture.h"
 #include "tensor/copy.h"
 #include "tensor/rows.h"
+#include "tensor_files/capture_files.h"
 
 namespace sonde::record {
 namespace {
@@ -75,12 +76,15 @@ Counters Channel::counters() const noexcept {
 
 // A process that was killed may have left its flight ring here: what it holds is saved before anything else.
 void Channel::recover_rings() {
-  const auto rings = abandoned_rings(directory_);
-  if (!rings) return tell(rings.error());
-  for (const std::string& ring : *rings) {
-    const auto capture = recover_ring(ring, directory_);
-    if (!capture) tell(capture.error());
-  }
+  const auto recover = [&](const Result<std::vector<std::string>>& rings) {
+    if (!rings) return tell(rings.error());
+    for (const std::string& ring : *rings) {
+      if (const auto capture = recover_ring(ring, directory_); !capture) tell(capture.error());
+    }
+  };
+  recover(abandoned_rings(directory_));
+  const std::string& elsewhere = options_.policy.flight.directory;
+  if (!elsewhere.empty()) recover(tensor_files::abandoned_rings_of(directory_, elsewhere));
 }
 
 // ---- The policy.

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "formats/flight.h"
 #include "sonde/capture.h"
@@ -16,5 +17,9 @@ namespace sonde::tensor_files {
 // once.
 Result<std::string> write_capture(const std::string& run_directory, CaptureInfo info,
                                   std::span<const flight::Step> steps);
+
+// The abandoned rings in a directory that several runs share: those whose writer has its event file in this run.
+Result<std::vector<std::string>> abandoned_rings_of(const std::string& run_directory,
+                                                    const std::string& ring_directory);
 
 }  // namespace sonde::tensor_files

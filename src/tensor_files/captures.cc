@@ -159,4 +159,26 @@ Result<std::vector<std::string>> abandoned_rings(std::string_view run_directory)
   });
 }
 
+namespace tensor_files {
+
+Result<std::vector<std::string>> abandoned_rings_of(const std::string& run_directory,
+                                                    const std::string& ring_directory) {
+  auto found = abandoned_rings(ring_directory);
+  if (!found) return found.error();
+  const Result<Directory> run = read_directory(run_directory);
+  if (!run) return run.error();
+  std::erase_if(*found, [&](const std::string& path) {
+    const Result<MappedFile> file = MappedFile::open(path);
+    if (!file) return true;
+    const Result<flight::Contents> ring = flight::read(file->bytes());
+    if (!ring) return true;
+    const std::string event_file = "events.out.tfevents." + ring->identity.writer;
+    return std::ranges::none_of(run->entries,
+                                [&](const DirectoryEntry& entry) { return entry.name.starts_with(event_file); });
+  });
+  return found;
+}
+
+}  // namespace tensor_files
+
 }  // namespace sonde
