@@ -26,6 +26,9 @@ Commands all_commands() {
   commands.push_back(make_export_command());
   commands.push_back(make_check_command());
   commands.push_back(make_show_command());
+  commands.push_back(make_arm_command());
+  commands.push_back(make_trigger_command());
+  commands.push_back(make_policy_command());
   commands.push_back(make_captures_command());
   commands.push_back(make_recover_command());
   commands.push_back(make_checkpoints_command());

@@ -107,15 +107,18 @@ class Subcommand {
   About about_;
 };
 
+std::unique_ptr<Subcommand> make_arm_command();       // arm.cc
 std::unique_ptr<Subcommand> make_captures_command();  // captures.cc
 std::unique_ptr<Subcommand> make_check_command();     // check.cc
 std::unique_ptr<Subcommand> make_demo_command();      // demo.cc
 std::unique_ptr<Subcommand> make_doctor_command();    // doctor.cc
 std::unique_ptr<Subcommand> make_export_command();    // export.cc
 std::unique_ptr<Subcommand> make_ls_command();        // ls.cc
+std::unique_ptr<Subcommand> make_policy_command();    // policy.cc
 std::unique_ptr<Subcommand> make_recover_command();   // recover.cc
 std::unique_ptr<Subcommand> make_show_command();      // show.cc
 std::unique_ptr<Subcommand> make_tail_command();      // tail.cc
+std::unique_ptr<Subcommand> make_trigger_command();   // trigger.cc
 
 std::unique_ptr<Subcommand> make_checkpoints_command();       // checkpoints.cc
 std::unique_ptr<Subcommand> make_data_server_path_command();  // data_server_path.cc

@@ -1,0 +1,117 @@
+// sonde arm: one more trigger for a job that runs.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "control.h"
+#include "policy/expression.h"
+#include "policy/rules.h"
+#include "sonde/policy.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+// The trigger as the recorder would judge it, in words that fit the options.
+Status check(const TriggerPolicy& trigger) {
+  if (trigger.when.empty() && trigger.rule.empty()) {
+    return {Code::invalid_argument,
+            "say when, with --when EXPR or --rule NAME ('sonde policy --rules' lists the rules)"};
+  }
+  if (!trigger.when.empty()) {
+    const Result<policy::Expression> expression = policy::Expression::parse(trigger.when);
+    if (!expression)
+      return {expression.error().code(), "--when '" + trigger.when + "', " + expression.error().message()};
+  }
+  Policy policy;
+  policy.triggers = {trigger};
+  const Status status = policy.check();
+  if (status.ok()) return status;
+  constexpr std::string_view kWhich = "trigger 1: ";  // there is no other
+  const std::string& message = status.message();
+  return {status.code(), message.starts_with(kWhich) ? message.substr(kWhich.size()) : message};
+}
+
+// What it waits for and what it saves.
+Result<std::string> described(const TriggerPolicy& trigger) {
+  const Result<std::string> expression = policy::expression_of(trigger);
+  if (!expression) return expression.error();
+  const std::string& name = trigger.name.empty() ? trigger.rule : trigger.name;
+  std::string text = harmless(name.empty() ? *expression : name + ", when " + *expression);
+  text += ", with " + counted(static_cast<std::uint64_t>(trigger.before), "step") + " before";
+  if (trigger.after > 0) text += " and " + grouped(static_cast<std::uint64_t>(trigger.after)) + " after";
+  return text;
+}
+
+// control.toml with the trigger in addition. What is there stays in force, and so do the program's own triggers unless
+// the file has taken their place already.
+Result<std::string> extended(const Control& control, const TriggerPolicy& trigger) {
+  std::string text = control.text;
+  if (!control.content.has_triggers && !control.content.keep_triggers) {
+    Result<std::string> keeping = with_control_key(text, "keep_triggers", "true");
+    if (!keeping) return keeping;
+    text = *std::move(keeping);
+  }
+  if (text.back() != '\n') text += '\n';
+  text += "\n" + policy::to_toml(trigger);
+  const Result<policy::ControlFile> parsed = policy::parse_control(text, control_path(control.run));
+  if (!parsed) return parsed.error();
+  return text;
+}
+
+class Arm final : public Subcommand {
+ public:
+  Arm()
+      : Subcommand({.name = "arm",
+                    .usage = "arm RUN --when EXPR [options]",
+                    .summary = "add a trigger to a job that runs",
+                    .details = "When the condition holds at the end of a step, the job saves that step, and those "
+                               "before and after it, as a capture in RUN/captures: 'sonde captures' prints it. The "
+                               "trigger comes on top of those that are there, by way of RUN/control.toml; 'sonde "
+                               "policy RUN --clear' takes all such changes back.",
+                    .examples = {"sonde arm logs/train --when 'loss > 1.0'",
+                                 "sonde arm logs/train --when \"nonfinite('gradient/.*')\" --before 3 --after 2",
+                                 "sonde arm logs/train --rule exploding_gradient"}}) {}
+
+  void setup(Flags& flags) override {
+    flags.argument(run_, "RUN", "the directory of a run");
+    flags.option(trigger_.when, "--when", "EXPR", "a condition, such as 'loss > 1.0'");
+    flags.option(trigger_.rule, "--rule", "NAME", "a ready-made condition instead: 'sonde policy --rules' lists them");
+    flags.option(trigger_.tensors, "--tensors", "RE", "which tensors a rule looks at (the rule's own choice)");
+    flags.option(trigger_.scalar, "--scalar", "NAME", "which scalar a rule about the loss looks at (loss)");
+    flags.option(trigger_.name, "--name", "NAME", "part of the captures' names (the rule's, or 'trigger')");
+    flags.option(trigger_.before, "--before", "N", "steps before it to save (5)");
+    flags.option(trigger_.after, "--after", "N", "steps after it to save (0)");
+    flags.option(trigger_.hold_off, "--hold-off", "N", "steps after a capture in which it does not fire again (0)");
+    flags.option(trigger_.max_captures, "--max-captures", "N", "at most so many captures; 0: no limit (10)");
+  }
+
+  int run() override {
+    if (Status status = check(trigger_); !status) return fail(status);
+    const Result<std::string> said = described(trigger_);
+    if (!said) return fail(said.error());
+    const Result<Control> control = read_control(run_);
+    if (!control) return fail(control.error());
+    const Result<std::string> text = extended(*control, trigger_);
+    if (!text) return fail(text.error());
+    const Result<Answer> answer = put_control(*control, *text);
+    if (!answer) return fail(answer.error());
+    print("armed: " + *said +
+          (*answer == Answer::applied ? " (in force)\n"
+                                      : "; no running recorder has taken it yet, and it takes effect when one does\n"));
+    return kSuccess;
+  }
+
+ private:
+  std::string run_;
+  TriggerPolicy trigger_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_arm_command() { return std::make_unique<Arm>(); }
+
+}  // namespace sonde::cli

@@ -1,0 +1,162 @@
+#include "control.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/directory.h"
+#include "base/file.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr double kPatience = 2;  // seconds; the recorder looks four times a second
+
+std::string state_path(const std::string& run) { return join_path(run, "control.state"); }
+
+bool has_events(const Directory& directory) {
+  return std::ranges::any_of(directory.entries, [](const DirectoryEntry& entry) {
+    return entry.type == DirectoryEntry::Type::file && entry.name.find("tfevents") != std::string::npos;
+  });
+}
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  const std::size_t last = line.find_last_not_of(" \t\r\n");
+  return first == std::string_view::npos || last < first ? "" : line.substr(first, last - first + 1);
+}
+
+bool is_control_header(std::string_view line) {
+  constexpr std::string_view kHeader = "[control]";
+  return line.starts_with(kHeader) && (line.size() == kHeader.size() || line[kHeader.size()] == '#' ||
+                                       line[kHeader.size()] == ' ' || line[kHeader.size()] == '\t');
+}
+
+std::string_view key_of(std::string_view line) { return trimmed(line.substr(0, line.find('='))); }
+
+std::string with_line_end(std::string text) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text;
+}
+
+// The recorder's answer to the file with this checksum, if it is there: "applied 1a2b3c4d", "refused 1a2b3c4d why".
+std::optional<Status> answer_to(const std::string& run, std::string_view checksum) {
+  const Result<std::string> state = read_file(state_path(run));
+  if (!state) return std::nullopt;
+  const std::string line(trimmed(*state));
+  const std::string refused = "refused " + std::string(checksum);
+  if (line == "applied " + std::string(checksum)) return Status::success();
+  if (!line.starts_with(refused)) return std::nullopt;
+  return Status(Code::invalid_argument, std::string(trimmed(std::string_view(line).substr(refused.size()))));
+}
+
+Status put_back(const Control& control) {
+  const std::string path = control_path(control.run);
+  return control.exists ? write_file(path, control.text) : remove_file(path);
+}
+
+}  // namespace
+
+std::string control_path(const std::string& run) { return join_path(run, "control.toml"); }
+
+bool wait_a_little(std::uint64_t start, double seconds) noexcept {
+  const timespec time = {0, 10'000'000};
+  nanosleep(&time, nullptr);
+  return static_cast<double>(monotonic_nanoseconds() - start) < seconds * 1e9;
+}
+
+Status check_run(const std::string& run) {
+  const Result<Directory> directory = read_directory(run);
+  if (!directory) return directory.error();
+  if (has_events(*directory)) return Status::success();
+  std::vector<std::string> runs;
+  for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.type != DirectoryEntry::Type::directory) continue;
+    const Result<Directory> below = read_directory(join_path(run, entry.name));
+    if (below && has_events(*below)) runs.push_back(join_path(run, entry.name));
+  }
+  if (runs.empty()) return Status::success();  // of a job that is still to come
+  return {Code::invalid_argument, "'" + run + "' is no run, but a directory with runs: name " +
+                                      (runs.size() == 1 ? "" : "one of them, ") + listed(runs)};
+}
+
+Result<Control> read_control(const std::string& run) {
+  if (Status status = check_run(run); !status) return status;
+  Control control;
+  control.run = run;
+  const std::string path = control_path(run);
+  if (!file_state(path)) return control;
+  const Result<std::string> text = read_file(path);
+  if (!text) return text.error();
+  Result<policy::ControlFile> content = policy::parse_control(*text, path);
+  if (!content) {
+    return Status(content.error().code(), content.error().message() +
+                                              "; this is what was put there before: mend it, or remove it with "
+                                              "'sonde policy " +
+                                              run + " --clear'");
+  }
+  control.text = *text;
+  control.exists = true;
+  control.content = *std::move(content);
+  return control;
+}
+
+Result<std::string> with_control_key(const std::string& text, std::string_view key, std::string_view value) {
+  const std::string setting = std::string(key) + " = " + std::string(value) + "\n";
+  std::string out;
+  bool inside = false;
+  bool done = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string line = text.substr(at, end - at);
+    at = end;
+    const std::string_view bare = trimmed(line);
+    if (bare.starts_with('[')) {
+      inside = is_control_header(bare);
+      out += with_line_end(line);
+      if (inside) out += setting;
+      done = done || inside;
+    } else if (!inside || key_of(bare) != key) {
+      out += line;
+    }
+  }
+  if (!done) {
+    out = with_line_end(std::move(out));
+    out += (out.empty() ? "[control]\n" : "\n[control]\n") + setting;
+  }
+  // A person may have written the table in another way, or such lines inside a text.
+  const auto before = policy::parse_control(text, "");
+  const auto after = policy::parse_control(out, "");
+  if (before && after && before->policy == after->policy) return out;
+  return Status(Code::invalid_argument,
+                "control.toml has a [control] that only a person can change: give it a line of "
+                "its own, [control], and each of its keys one below");
+}
+
+Result<Answer> put_control(const Control& before, const std::string& text) {
+  const std::string path = control_path(before.run);
+  // An old answer may be one to the same text, by a process that is gone.
+  if (Status status = remove_file(state_path(before.run)); !status) return status;
+  if (Status status = write_file(path, text); !status) return status;
+  char checksum[16];
+  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
+  const std::uint64_t start = monotonic_nanoseconds();
+  std::optional<Status> answer;
+  while (!(answer = answer_to(before.run, checksum)) && wait_a_little(start, kPatience)) {
+  }
+  if (answer && answer->ok()) return Answer::applied;
+  if (answer) {
+    if (Status status = put_back(before); !status) return status;
+    return Status(answer->code(), "the recorder refused it, and all is as it was: " + answer->message());
+  }
+  const Result<std::string> now = read_file(path);
+  if (now && *now == text) return Answer::silence;
+  return Status(Code::io, "somebody else has changed '" + path + "' in the meantime: try again");
+}
+
+}  // namespace sonde::cli

@@ -1,0 +1,44 @@
+// How commands change a running job: they write RUN/control.toml, which its recorder looks at every quarter of a
+// second, and the recorder answers in RUN/control.state (record/steward.cc). See policy/control_file.h for the file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "policy/control_file.h"
+#include "sonde/status.h"
+
+namespace sonde::cli {
+
+// What is in force besides the program's own policy, as its file says.
+struct Control {
+  std::string run;   // the directory
+  std::string text;  // of control.toml; empty where there is none
+  bool exists = false;
+  policy::ControlFile content;
+};
+
+// Fails where `run` is no directory of a run.
+Status check_run(const std::string& run);
+// Fails also where there is a control.toml that nobody understands.
+Result<Control> read_control(const std::string& run);
+std::string control_path(const std::string& run);
+
+// The text with one key of [control] set, everything else untouched. Fails where somebody has written [control] in a
+// way that only a person can change.
+Result<std::string> with_control_key(const std::string& text, std::string_view key, std::string_view value);
+
+// What the recorder said.
+enum class Answer : std::uint8_t {
+  applied,
+  silence,  // within two seconds: none runs, or none that may be controlled
+};
+// Puts the text into place of what was read and waits for the answer. Where the recorder refuses it, the file is put
+// back as it was and the error has its reason.
+Result<Answer> put_control(const Control& before, const std::string& text);
+
+// Sleeps for a few milliseconds; false once `seconds` have passed since `start`, of monotonic_nanoseconds().
+bool wait_a_little(std::uint64_t start, double seconds) noexcept;
+
+}  // namespace sonde::cli

@@ -1,0 +1,161 @@
+// sonde policy: what a job that runs records, from a file; and whether such a file is right.
+#include "sonde/policy.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "control.h"
+#include "policy/rules.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+// "2 watches, 1 trigger, a flight ring and a budget"
+std::string contents(const policy::ControlFile& file) {
+  std::vector<std::string> parts;
+  const std::size_t watches = file.policy.watches.size();
+  if (file.has_watches) parts.push_back(grouped(watches) + (watches == 1 ? " watch" : " watches"));
+  if (file.has_triggers) parts.push_back(counted(file.policy.triggers.size(), "trigger"));
+  if (file.has_flight) parts.emplace_back("a flight ring");
+  if (file.has_budget) parts.emplace_back("a budget");
+  if (file.has_allow) parts.emplace_back("allowed infinities");
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
+    text += parts[i];
+  }
+  return text.empty() ? "nothing, so all stays as the program has it" : text;
+}
+
+// A policy file: its text, and what is in it.
+struct PolicyText {
+  std::string text;
+  policy::ControlFile content;
+};
+Result<PolicyText> load(const std::string& path) {
+  if (const Result<Policy> policy = Policy::load(path); !policy) return policy.error();
+  Result<std::string> text = read_file(path);
+  if (!text) return text.error();
+  Result<policy::ControlFile> content = policy::parse_control(*text, path);
+  if (!content) return content.error();
+  return PolicyText{*std::move(text), *std::move(content)};
+}
+
+class PolicyCommand final : public Subcommand {
+ public:
+  PolicyCommand()
+      : Subcommand({.name = "policy",
+                    .usage = "policy RUN FILE | RUN --clear | --check FILE | --rules",
+                    .summary = "change what a job that runs records",
+                    .details = "Each part that FILE has - watches, triggers, the flight ring, the budget - takes the "
+                               "place of the program's own, within a second; parts that it does not have stay. A file "
+                               "with a mistake changes nothing. The change is RUN/control.toml, and it also holds for "
+                               "the next job in this run, until --clear.",
+                    .examples = {"sonde policy --check policy.toml", "sonde policy logs/train policy.toml",
+                                 "sonde policy logs/train --clear", "sonde policy --rules"}}) {}
+
+  void setup(Flags& flags) override {
+    flags.optional_argument(run_, "RUN", "the directory of a run");
+    flags.optional_argument(file_, "FILE", "a policy: TOML, as docs/policy.md explains");
+    flags.toggle(clear_, "--clear", "take back all changes: the job's own policy holds again");
+    flags.path_option(check_, "--check", "FILE", "only tell whether the policy is right");
+    flags.toggle(rules_, "--rules", "list the ready-made rules for triggers");
+  }
+
+  int run() override {
+    const bool named = !run_.empty() || !file_.empty();
+    const int tasks = (clear_ ? 1 : 0) + (check_.empty() ? 0 : 1) + (rules_ ? 1 : 0);
+    if (tasks > 1) return fail("--clear, --check and --rules are three things: ask for one of them");
+    if (!clear_ && tasks == 1 && named) return fail("--check and --rules are about no run: leave '" + run_ + "' out");
+    if (rules_) return list_rules();
+    if (!check_.empty()) return check();
+    if (run_.empty()) return fail("name the directory of a run and a policy file; see 'sonde help policy'");
+    if (clear_) return file_.empty() ? clear() : fail("--clear takes no file: leave '" + file_ + "' out");
+    if (file_.empty()) return fail("name the policy file for '" + run_ + "', or --clear; see 'sonde help policy'");
+    return apply();
+  }
+
+ private:
+  int apply() const {
+    const Result<PolicyText> policy = load(file_);
+    if (!policy) return fail(policy.error());
+    const Result<Control> control = read_control_to_replace();
+    if (!control) return fail(control.error());
+    std::string text = policy->text;
+    if (control->content.fire > 0) {
+      // Left out, it would be a new number, and so a capture.
+      Result<std::string> counting = with_control_key(text, "fire", std::to_string(control->content.fire));
+      if (!counting) return fail(counting.error());
+      text = *std::move(counting);
+    }
+    const Result<Answer> answer = put_control(*control, text);
+    if (!answer) return fail(answer.error());
+    print((*answer == Answer::applied ? "in force: " : "written: ") + contents(policy->content) + ", from " +
+          harmless(file_) +
+          (*answer == Answer::applied ? "\n"
+                                      : "; no running recorder has taken it yet, and it takes effect when one does\n"));
+    return kSuccess;
+  }
+
+  // One that is broken is replaced, too: nobody obeys it.
+  Result<Control> read_control_to_replace() const {
+    Result<Control> control = read_control(run_);
+    if (control || control.error().code() != Code::invalid_argument) return control;
+    if (Status status = check_run(run_); !status) return status;
+    Result<std::string> text = read_file(control_path(run_));
+    if (!text) return text.error();
+    return Control{.run = run_, .text = *std::move(text), .exists = true, .content = {}};
+  }
+
+  int clear() const {
+    if (Status status = check_run(run_); !status) return fail(status);
+    const std::string path = control_path(run_);
+    const bool there = file_state(path).ok();
+    if (Status status = remove_file(path); !status) return fail(status);
+    if (Status status = remove_file(join_path(run_, "control.state")); !status) return fail(status);
+    print(there ? "cleared: the job's own policy holds again\n"
+                : "There is nothing to clear in '" + harmless(run_) + "': the job's own policy holds.\n");
+    return kSuccess;
+  }
+
+  int check() const {
+    const Result<PolicyText> policy = load(check_);
+    if (!policy) return fail(policy.error());
+    print(harmless(check_) + " is right: " + contents(policy->content) + "\n");
+    return kSuccess;
+  }
+
+  int list_rules() const {
+    for (const policy::Rule& rule : policy::rules()) {
+      TriggerPolicy trigger;
+      trigger.rule = rule.name;
+      const Result<std::string> expression = policy::expression_of(trigger);
+      if (!expression) return fail(expression.error());
+      std::string text = &rule == policy::rules().data() ? "" : "\n";
+      text.append(styled(rule.name, Style::bold, color_)).append("  ").append(rule.about);
+      print(text.append("\n  ").append(styled(*expression, Style::cyan, color_)).append("\n"));
+    }
+    return kSuccess;
+  }
+
+  std::string run_;
+  std::string file_;
+  std::string check_;
+  bool clear_ = false;
+  bool rules_ = false;
+  bool color_ = colored(stdout);
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_policy_command() { return std::make_unique<PolicyCommand>(); }
+
+}  // namespace sonde::cli

@@ -1,0 +1,82 @@
+// sonde trigger: a capture of a job that runs, now.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "control.h"
+#include "sonde/capture.h"
+#include "subcommand.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+// The next number of the counter by which captures are asked for. The first one is the time in ms: a counter that was
+// there before may be remembered by the recorder, though its file is gone.
+std::int64_t next_fire(const Control& control) {
+  return control.content.fire > 0 ? control.content.fire + 1 : static_cast<std::int64_t>(wall_seconds() * 1000);
+}
+
+class Trigger final : public Subcommand {
+ public:
+  Trigger()
+      : Subcommand({.name = "trigger",
+                    .usage = "trigger RUN",
+                    .summary = "save a capture of a job that runs, now",
+                    .details = "The step in progress and the five before it are saved as a capture in RUN/captures, as "
+                               "if a trigger had fired. The steps before come out of the flight ring, which a job has "
+                               "while its policy has a trigger, or says so.",
+                    .examples = {"sonde trigger logs/train"}}) {}
+
+  void setup(Flags& flags) override { flags.argument(run_, "RUN", "the directory of a run"); }
+
+  int run() override {
+    const Result<Control> control = read_control(run_);
+    if (!control) return fail(control.error());
+    const Result<std::string> text = with_control_key(control->text, "fire", std::to_string(next_fire(*control)));
+    if (!text) return fail(text.error());
+    const Result<std::vector<std::string>> before = list_captures(run_);
+    if (!before) return fail(before.error());
+    const Result<Answer> answer = put_control(*control, *text);
+    if (!answer) return fail(answer.error());
+    if (*answer == Answer::silence) {
+      return fail("no recorder that runs in '" + run_ + "' has answered: nothing is saved unless one does so later");
+    }
+    print("a capture is being saved");
+    std::fflush(stdout);
+    const std::optional<std::string> path = wait_for_capture(*before);
+    print(path ? ": " + harmless(*path) + "\n"
+               : "; it appears in " + harmless(join_path(run_, "captures")) + " when the step in progress has ended\n");
+    return kSuccess;
+  }
+
+ private:
+  // The first new one that nobody's condition made.
+  std::optional<std::string> wait_for_capture(const std::vector<std::string>& before) const {
+    constexpr double kPatience = 3;  // seconds
+    const std::uint64_t start = monotonic_nanoseconds();
+    do {
+      const Result<std::vector<std::string>> now = list_captures(run_);
+      if (!now) return std::nullopt;
+      for (const std::string& path : *now) {
+        if (path.ends_with("-manual") && !std::ranges::count(before, path)) return path;
+      }
+    } while (wait_a_little(start, kPatience));
+    return std::nullopt;
+  }
+
+  std::string run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> make_trigger_command() { return std::make_unique<Trigger>(); }
+
+}  // namespace sonde::cli

@@ -1,0 +1,66 @@
+// A job that runs until somebody ends it, for commands that change one: a loss that falls, and two tensors.
+//
+//   live_recorder RUN [POLICY]    "running" on standard output once it is; ends when standard input does, and then
+//                                 prints how many steps it made and how many captures it saved
+//
+// The loss is 1 / (1 + step); a j on standard input makes it 100 for one step.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sonde/sonde.h"
+
+namespace {
+
+int failed(const sonde::Status& status) { return std::fprintf(stderr, "%s\n", status.message().c_str()), 1; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || argc > 3) return std::fputs("usage: live_recorder RUN [POLICY]\n", stderr), 2;
+  sonde::RecorderOptions options;
+  options.console = nullptr;
+  options.on_error = [](const sonde::Status& status) { std::fprintf(stderr, "%s\n", status.message().c_str()); };
+  if (argc == 3) {
+    const auto policy = sonde::Policy::load(argv[2]);
+    if (!policy) return failed(policy.error());
+    options.policy = *policy;
+  }
+  auto opened = sonde::Recorder::open(argv[1], options);
+  if (!opened) return failed(opened.error());
+  sonde::Recorder& recorder = *opened;
+  const sonde::Scalar loss = recorder.series("loss");
+  const sonde::Probe out = recorder.probe("dense_1/out", {.inputs = {"images"}});
+  const sonde::Probe gradient = recorder.probe("dense_1/kernel", {.kind = sonde::Kind::gradient});
+
+  std::atomic<bool> jump = false;
+  std::atomic<bool> ended = false;
+  std::jthread listener([&] {  // of standard input, until it ends
+    char byte = 0;
+    while (::read(0, &byte, 1) == 1) {
+      if (byte == 'j') jump = true;
+    }
+    ended = true;
+  });
+  std::puts("running");
+  std::fflush(stdout);
+  std::int64_t n = 0;
+  for (; !ended; ++n) {
+    const sonde::Step step = recorder.step(n);
+    const std::vector<float> values(64, static_cast<float>(n % 100) / 100);
+    if (out.wanted(step)) out.record(step, sonde::view(values, {8, 8}));
+    if (gradient.wanted(step)) gradient.record(step, sonde::view(values));
+    loss.record(jump.exchange(false) ? 100 : 1.0 / static_cast<double>(1 + n), n);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (const sonde::Status status = recorder.close(); !status.ok()) return failed(status);
+  return std::printf("%lld steps, %llu captures\n", static_cast<long long>(n),
+                     static_cast<unsigned long long>(recorder.counters().captures)),
+         0;
+}

@@ -1,0 +1,286 @@
+"""sonde arm, trigger and policy: a job that runs is changed, or nothing is."""
+
+import glob
+import os
+import pathlib
+import subprocess
+import threading
+import time
+import unittest
+
+from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import crc32c
+
+from command import Case
+
+RECORDER = os.environ["SONDE_LIVE_RECORDER"]
+POLICY = '[[watch]]\ntensors = "dense_1/out"\nevery = 10\nrecord = ["stats", "whole"]\n'
+
+
+class Job:
+    """A recorder at work, with the loss at our command."""
+
+    def __init__(self, case, *arguments):
+        self._process = subprocess.Popen([RECORDER, *arguments], cwd=case.folder, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        case.addCleanup(self.end)
+        case.assertEqual(self._process.stdout.readline(), "running\n")
+
+    def jump(self):
+        self._process.stdin.write("j")
+        self._process.stdin.flush()
+
+    def end(self):
+        """What it said on standard error."""
+        if self._process.stdin.closed:
+            return ""
+        return self._process.communicate(timeout=60)[1]
+
+
+def until(holds, seconds=30):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError("it did not come true")
+        time.sleep(0.02)
+
+
+class ControlCase(Case):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("run"))
+        self.control = pathlib.Path(self.path("run/control.toml"))
+
+    def write(self, name, text):
+        pathlib.Path(self.path(name)).write_text(text, encoding="utf-8")
+
+    def captures(self):
+        return sorted(os.path.basename(path) for path in glob.glob(self.path("run/captures/*-*"))
+                      if os.path.exists(path + "/capture.json"))
+
+
+class Arm(ControlCase):
+    def test_makes_a_running_job_save_a_capture(self):
+        job = Job(self, "run")
+        self.assertEqual(self.output("arm", "run", "--when", "loss > 50", "--name", "spike", "--before", "2",
+                                     "--after", "1"),
+                         "armed: spike, when loss > 50, with 2 steps before and 1 after (in force)\n")
+        job.jump()
+        until(lambda: self.captures() == ["1-spike"])
+        text = self.output("captures", "run")
+        self.assertIn("    when     loss > 50\n    values   loss = 100\n", text)
+        (capture,) = self.json("captures", "run")["captures"]
+        self.assertEqual((capture["reason"], capture["before"], capture["after"]), ("spike", 2, 1))
+        self.assertEqual({tensor["key"] for step in capture["steps"] for tensor in step["tensors"]},
+                         {"activation/dense_1/out", "gradient/dense_1/kernel"})
+        self.assertEqual(job.end(), "")
+
+    def test_adds_to_the_triggers_of_the_program(self):
+        self.write("own.toml", '[[trigger]]\nname = "own"\nwhen = "loss > 50"\n')
+        job = Job(self, "run", "own.toml")
+        self.output("arm", "run", "--when", "loss > 60", "--name", "mine")
+        job.jump()
+        until(lambda: len(self.captures()) == 2)
+        self.assertEqual({name[2:] for name in self.captures()}, {"own", "mine"})
+
+    def test_adds_to_what_was_armed_before(self):
+        self.output("arm", "run", "--when", "loss > 1", "--name", "a")
+        self.output("arm", "run", "--rule", "dead_relu", "--tensors", "enc.*", "--hold-off", "7", "--max-captures", "3")
+        text = self.control.read_text(encoding="utf-8")
+        self.assertEqual((text.count("[[trigger]]"), text.count("[control]")), (2, 1))
+        for line in ("keep_triggers = true", 'when = "loss > 1"', 'rule = "dead_relu"', 'tensors = "enc.*"',
+                     "hold_off = 7", "max_captures = 3"):
+            self.assertIn(line + "\n", text)
+
+    def test_takes_effect_when_the_next_job_begins(self):
+        self.assertEqual(self.output("arm", "run", "--when", "loss > 50"),
+                         "armed: loss > 50, with 5 steps before; no running recorder has taken it yet, and it takes "
+                         "effect when one does\n")
+        job = Job(self, "run")
+        until(lambda: os.path.exists(self.path("run/control.state")))
+        job.jump()
+        until(lambda: self.captures() == ["1-trigger"])
+
+    def test_keeps_every_line_that_somebody_wrote(self):
+        before = "# by hand\n[control] # mine\nfire = 3 # so far\n\n[budget]\noverhead = '1%'"
+        self.control.write_text(before, encoding="utf-8")
+        self.output("arm", "run", "--when", "loss > 1")
+        text = self.control.read_text(encoding="utf-8")
+        for line in before.splitlines():
+            self.assertIn(line + "\n", text)
+        self.assertIn("[control] # mine\nkeep_triggers = true\nfire = 3 # so far\n", text)
+
+    def test_of_a_wrong_condition_names_the_column(self):
+        self.assertIn("--when 'loss >', column 7: expected", self.error("arm", "run", "--when", "loss >"))
+        self.assertIn("column 8: ", self.error("arm", "run", "--when", "loss > $"))
+        self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_of_what_makes_no_sense_changes_nothing(self):
+        self.assertIn("did you mean 'nonfinite'?", self.error("arm", "run", "--rule", "nonfinit"))
+        self.assertIn("either 'when' or 'rule'", self.error("arm", "run", "--rule", "nonfinite", "--when", "loss > 1"))
+        self.assertIn("--when EXPR or --rule NAME", self.error("arm", "run"))
+        self.assertIn("before is -1", self.error("arm", "run", "--when", "loss > 1", "--before", "-1"))
+        self.assertIn("'a/b'", self.error("arm", "run", "--when", "loss > 1", "--name", "a/b"))
+        self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_needs_a_run(self):
+        self.write("file", "")
+        for name in ("nowhere", "file"):
+            self.assertIn(f"'{name}'", self.error("arm", name, "--when", "loss > 1"))
+        Job(self, "logs/train").end()
+        self.assertIn("'logs' is no run, but a directory with runs: name 'logs/train'",
+                      self.error("arm", "logs", "--when", "loss > 1"))
+        self.assertEqual(os.listdir(self.path("logs")), ["train"])
+
+    def test_leaves_a_broken_control_file_alone(self):
+        self.control.write_text("[[trigger\n", encoding="utf-8")
+        self.assertRegex(self.error("arm", "run", "--when", "loss > 1"),
+                         r"run/control\.toml:1:\d+: .*; this is what was put there before")
+        self.assertEqual(self.control.read_text(encoding="utf-8"), "[[trigger\n")
+
+    def test_says_where_it_cannot_write_into_the_file(self):
+        for text in ("control = { fire = 3 }\n", "control.fire = 3\n"):
+            self.control.write_text(text, encoding="utf-8")
+            self.assertIn("only a person can change", self.error("arm", "run", "--when", "loss > 1"))
+            self.assertEqual(self.control.read_text(encoding="utf-8"), text)
+
+    def test_that_is_refused_leaves_all_as_it_was(self):
+        def refuse():  # as a recorder of another version might
+            until(lambda: "[[trigger]]" in (self.control.read_text(encoding="utf-8") if self.control.exists() else ""))
+            checksum = crc32c(self.control.read_bytes())
+            self.write("run/control.state", f"refused {checksum:08x} control.toml:4:1: there is no key 'when'\n")
+        for before in (None, "[control]\nfire = 3\n"):
+            if before:
+                self.control.write_text(before, encoding="utf-8")
+            recorder = threading.Thread(target=refuse)
+            recorder.start()
+            self.assertEqual(self.error("arm", "run", "--when", "loss > 1"),
+                             "sonde: the recorder refused it, and all is as it was: control.toml:4:1: there is no key "
+                             "'when'\n")
+            recorder.join()
+            self.assertEqual(self.control.read_text(encoding="utf-8") if self.control.exists() else None, before)
+
+    def test_does_not_take_an_old_answer_for_one(self):
+        self.write("p.toml", POLICY)
+        self.write("run/control.state", f"applied {crc32c(POLICY.encode()):08x}\n")
+        self.assertIn("no running recorder has taken it yet", self.output("policy", "run", "p.toml"))
+
+
+class Trigger(ControlCase):
+    def test_saves_a_capture_now(self):
+        self.write("own.toml", "[flight]\nuse = true\nsize = '1MiB'\n")
+        job = Job(self, "run", "own.toml")
+        for number in (1, 2):
+            self.assertEqual(self.output("trigger", "run"),
+                             f"a capture is being saved: run/captures/{number}-manual\n")
+        (first, second) = self.json("captures", "run")["captures"]
+        self.assertEqual((first["cause"], first["reason"], second["reason"]), ("manual", "manual", "manual"))
+        self.assertGreater(second["step"], first["step"])
+        self.assertEqual(len(second["steps"][-1]["tensors"]), 2)
+        self.assertEqual(job.end(), "")
+
+    def test_saves_one_after_the_file_was_removed(self):
+        Job(self, "run")
+        self.output("trigger", "run")
+        self.output("policy", "run", "--clear")
+        self.output("trigger", "run")
+        self.assertEqual(self.captures(), ["1-manual", "2-manual"])
+
+    def test_counts_on(self):
+        self.control.write_text("[control]\nfire = 41\nkeep_triggers = true\n", encoding="utf-8")
+        self.run_sonde("trigger", "run")
+        self.assertEqual(self.control.read_text(encoding="utf-8"), "[control]\nfire = 42\nkeep_triggers = true\n")
+
+    def test_of_no_job_is_an_error(self):
+        self.assertIn("no recorder that runs in 'run' has answered", self.error("trigger", "run"))
+        self.assertIn("'nowhere'", self.error("trigger", "nowhere"))
+
+    def test_of_the_past_is_no_capture_of_the_next_job(self):
+        self.run_sonde("trigger", "run")
+        job = Job(self, "run")
+        until(lambda: os.path.exists(self.path("run/control.state")))
+        job.end()
+        self.assertEqual(self.captures(), [])
+
+
+class Policy(ControlCase):
+    def test_changes_a_running_job_within_a_second(self):
+        job = Job(self, "run")
+        self.write("p.toml", POLICY)
+        start = time.monotonic()
+        self.assertEqual(self.output("policy", "run", "p.toml"), "in force: 1 watch, from p.toml\n")
+        self.assertLess(time.monotonic() - start, 2)
+        until(lambda: glob.glob(self.path("run/tensors/*.safetensors")))
+        self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
+        self.assertEqual(job.end(), "")
+
+    def test_gives_way_to_the_job_s_own(self):
+        self.write("own.toml", '[[trigger]]\nname = "own"\nwhen = "loss > 50"\n')
+        self.write("p.toml", '[[trigger]]\nname = "other"\nwhen = "loss > 60"\n')
+        job = Job(self, "run", "own.toml")
+        self.output("policy", "run", "p.toml")
+        job.jump()
+        until(lambda: self.captures() == ["1-other"])
+        self.assertEqual(self.output("policy", "run", "--clear"), "cleared: the job's own policy holds again\n")
+        self.assertFalse(self.control.exists())
+        until(lambda: job.jump() or any(name.endswith("-own") for name in self.captures()))
+
+    def test_that_is_wrong_changes_nothing(self):
+        job = Job(self, "run")
+        self.write("p.toml", POLICY)
+        self.output("policy", "run", "p.toml")
+        state = pathlib.Path(self.path("run/control.state")).read_bytes()
+        for text, sentence in ((POLICY.replace("every", "evry"), "p.toml:3:1: [[watch]] has no key 'evry'; did you mean"),
+                               ("[[watch]]\nwhen = 'loss >'\n", "p.toml:2:15: expected"),
+                               ("[control]\nfire = 9\n", "p.toml:1:1: [control] belongs into the control.toml of a run"),
+                               ("[[watch]\n", "p.toml:1:9: ")):
+            self.write("p.toml", text)
+            self.assertIn(sentence, self.error("policy", "run", "p.toml"))
+            self.assertIn(sentence, self.error("policy", "--check", "p.toml"))
+        self.assertIn("'none.toml'", self.error("policy", "run", "none.toml"))
+        self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
+        self.assertEqual(pathlib.Path(self.path("run/control.state")).read_bytes(), state)
+        self.assertEqual(job.end(), "")
+
+    def test_does_not_fire_what_was_fired_before(self):
+        Job(self, "run")
+        self.write("p.toml", POLICY)
+        self.output("trigger", "run")
+        self.output("policy", "run", "p.toml")
+        self.output("arm", "run", "--when", "loss > 1000")
+        self.output("trigger", "run")
+        self.assertEqual(self.captures(), ["1-manual", "2-manual"])
+
+    def test_replaces_a_broken_one(self):
+        self.control.write_text("[[trigger\n", encoding="utf-8")
+        self.write("p.toml", POLICY)
+        self.assertIn("written: 1 watch, from p.toml; no running recorder", self.output("policy", "run", "p.toml"))
+        self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
+
+    def test_is_checked_without_a_run(self):
+        self.write("p.toml", POLICY + "[[trigger]]\nrule = 'nonfinite'\n[flight]\nsteps = 9\n[budget]\ndisk = '1GB'\n")
+        self.assertEqual(self.output("policy", "--check", "p.toml"),
+                         "p.toml is right: 1 watch, 1 trigger, a flight ring and a budget\n")
+        self.write("p.toml", "")
+        self.assertIn("is right: nothing, so all stays", self.output("policy", "--check", "p.toml"))
+
+    def test_lists_the_rules(self):
+        text = self.output("policy", "--rules")
+        self.assertIn("dead_relu  nearly all outputs of a ReLU are zero\n  any('activation/.*', ", text)
+        conditions = [line.strip() for line in text.splitlines() if line.startswith("  ")]
+        self.write("p.toml", "".join(f'[[trigger]]\nwhen = "{condition}"\n' for condition in conditions))
+        self.assertIn(f"{len(conditions)} triggers", self.output("policy", "--check", "p.toml"))
+
+    def test_of_too_little_or_too_much_says_so(self):
+        self.write("p.toml", POLICY)
+        self.assertIn("name the directory of a run", self.error("policy"))
+        self.assertIn("name the policy file for 'run'", self.error("policy", "run"))
+        self.assertIn("takes no file", self.error("policy", "run", "p.toml", "--clear"))
+        self.assertIn("ask for one of them", self.error("policy", "--rules", "--check", "p.toml"))
+        self.assertIn("about no run", self.error("policy", "run", "--rules"))
+        self.assertIn("'nowhere'", self.error("policy", "nowhere", "p.toml"))
+        self.assertIn("'nowhere'", self.error("policy", "nowhere", "--clear"))
+        self.assertIn("There is nothing to clear in 'run'", self.output("policy", "run", "--clear"))
+
+
+if __name__ == "__main__":
+    unittest.main()
