@@ -1,16 +1,26 @@
-// sonde demo: trains the network of examples/digits, recorded, and says where to look.
+// sonde demo: trains the network of examples/digits, recorded, and says where to look; with a fault also what it was.
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "digits/train.h"
+#include "render/console.h"
+#include "sonde/capture.h"
+#include "sonde/tensor_io.h"
+#include "stats/summary.h"
 #include "subcommand.h"
 #include "terminal.h"
 #include "text.h"
@@ -58,20 +68,35 @@ std::string take_directory(const std::string& wanted) {
   }
 }
 
+struct FaultText {
+  std::string_view name;
+  digits::Fault fault;
+  std::string_view planted;  // "At step 500 ..."
+};
+constexpr std::array kFaults = {
+    FaultText{"nan", digits::Fault::nan,
+              "a picture without any ink comes up. A layer divides by the brightest pixel, which is 0."},
+    FaultText{"explode", digits::Fault::explode, "the last layer begins to learn twice as fast with every step."},
+    FaultText{"dead", digits::Fault::dead,
+              "the optimiser takes 50 off every bias of dense_1. No ReLU opens after that."},
+};
+constexpr std::int64_t kFewestStepsOfFault = 100;  // the fault begins at half of them, when there is something to spoil
+
 // How far it is: in place on a terminal, a line a second elsewhere.
 class ProgressLine {
  public:
   explicit ProgressLine(std::int64_t steps) : steps_(steps), in_place_(isatty(STDOUT_FILENO) == 1) {}
 
   void show(const digits::Progress& progress) {
-    const bool last = progress.done == steps_;
     const Clock::time_point now = Clock::now();
-    if (!last && now < next_) return;
+    if (!progress.last && now < next_) return;
     next_ = now + (in_place_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000));
     if (in_place_) print(bar(progress));
-    print(format("step %*lld of %lld   loss %7.4f   test accuracy %5.1f %%", width(), as_long(progress.done),
-                 as_long(steps_), progress.train.loss, 100 * progress.test.accuracy));
-    if (!in_place_ || last) print("\n");
+    const double loss = progress.train.loss;
+    print(format("step %*lld of %lld   loss %7s   test accuracy %5.1f %%", width(), as_long(progress.done),
+                 as_long(steps_), (std::abs(loss) < 100 ? format("%.4f", loss) : number_text(loss)).c_str(),
+                 100 * progress.test.accuracy));
+    if (!in_place_ || progress.last) print("\n");
     std::fflush(stdout);
   }
 
@@ -92,6 +117,73 @@ class ProgressLine {
   Clock::time_point next_{};
 };
 
+// ---- What became of a fault.
+
+// The tensor for which a rule came true, and what was wrong with it, out of the values of its condition:
+// any('gradient/dense_1/kernel', ...) = 1, absmax('gradient/dense_1/kernel') = 4.96
+struct Culprit {
+  std::string key;
+  std::string facts;  // "absmax 4.96, rms 0.952"
+};
+Culprit culprit_of(const CaptureInfo& info) {
+  Culprit culprit;
+  for (const auto& [part, value] : info.values) {
+    const std::size_t open = part.find("('");
+    const std::size_t close = part.find('\'', open == std::string::npos ? open : open + 2);
+    if (open == std::string::npos || close == std::string::npos) continue;
+    if (part.starts_with("any(")) {
+      culprit.key = part.substr(open + 2, close - open - 2);
+    } else if (!culprit.key.empty()) {
+      culprit.facts += (culprit.facts.empty() ? "" : ", ") + part.substr(0, open) + " " + number_text(value);
+    }
+  }
+  return culprit;
+}
+
+// A line for every step of the capture: what one tensor looked like.
+std::string history_of(const Capture& capture, const std::string& key) {
+  const auto glyphs = shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii;
+  std::string lines;
+  for (const CapturedStep& step : capture.steps()) {
+    const auto file = capture.step_file(step);
+    if (!file) continue;
+    const auto view = file->view(key);
+    if (!view) continue;
+    stats::Histogram histogram;
+    const auto summary = stats::summarize(*view, histogram);
+    if (!summary) continue;
+    const std::string nonfinite = render::nonfinite_text(*summary);
+    lines += "step " + std::to_string(step.step) + "  " + render::range_text(*summary, histogram, glyphs, 9) +
+             (nonfinite.empty() ? "" : "  " + nonfinite) + "\n";
+  }
+  return lines;
+}
+
+// A heading, and lines beside it.
+void print_field(std::string_view heading, const std::string& text) {
+  constexpr std::size_t kWidth = 9;
+  std::string left = styled(padded(std::string(heading), kWidth), Style::bold, colored(stdout));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); left.assign(kWidth, ' ')) print(left + line + "\n");
+}
+
+void print_capture(const Capture& capture) {
+  const CaptureInfo& info = capture.info();
+  const Origin origin = find_origin(info);
+  const Culprit culprit = culprit_of(info);
+  const bool color = colored(stdout);
+  const std::string key = origin.found && !origin.producers.empty() ? origin.producers.front().key : culprit.key;
+  print_field("Caught", "by the rule " + styled(info.reason, Style::yellow, color) + " at the end of step " +
+                            std::to_string(info.step));
+  if (origin.found) {
+    print_field("Origin", harmless(origin.text().substr(0, origin.text().find('\n'))));
+  } else if (!culprit.key.empty()) {
+    print_field("Where", harmless(culprit.key) + ": " + culprit.facts);
+  }
+  if (key.empty()) return;
+  print_field("Before", harmless(key) + " in the steps up to it\n" + history_of(capture, key));
+}
+
 class Demo final : public Subcommand {
  public:
   Demo()
@@ -100,20 +192,30 @@ class Demo final : public Subcommand {
                     .summary = "train a small network, recorded, and say what to look at",
                     .details = "Trains a convolutional network on 1,797 handwritten digits, which takes a few seconds, "
                                "and records what happens inside it. Needs nothing but this program.\n"
+                               "With --fault something goes wrong halfway: a NaN, gradients that explode, or a layer "
+                               "that dies. A trigger catches it and saves the step with the five before it, and the "
+                               "demo says where it came from.\n"
                                "Another run is never overwritten: where the directory holds one already, the new one "
                                "goes into run-2, run-3 and so on below it.",
-                    .examples = {"sonde demo", "sonde demo --dir logs/digits --steps 3000 --seed 7"}}) {}
+                    .examples = {"sonde demo", "sonde demo --fault nan",
+                                 "sonde demo --dir logs/digits --steps 3000 --seed 7"}}) {}
 
   void setup(Flags& flags) override {
     flags.path_option(directory_, "--dir", "D", "where the log goes (logs/demo-<time>)");
     flags.option(steps_, "--steps", "N", "how long to train (1000)");
     flags.option(seed_, "--seed", "S", "another seed, another network (1)");
+    flags.choice(fault_, "--fault", {"nan", "explode", "dead"}, "let something go wrong halfway, and see it caught");
     flags.toggle(no_serve_, "--no-serve", "end after the training");
   }
 
   int run() override {
     if (steps_ < 1) return fail("--steps is " + std::to_string(steps_) + ", but must be at least 1");
     if (seed_ < 0) return fail("--seed is " + std::to_string(seed_) + ", but must not be negative");
+    const auto* const fault = std::ranges::find(kFaults, fault_, &FaultText::name);
+    if (fault != kFaults.end() && steps_ < kFewestStepsOfFault) {
+      return fail("--steps is " + std::to_string(steps_) + ", but must be at least " +
+                  std::to_string(kFewestStepsOfFault) + " with --fault, which comes at half of them");
+    }
     const std::string wanted = directory_.empty() ? default_directory() : directory_;
     const std::string directory = take_directory(wanted);
     if (directory != wanted)
@@ -123,10 +225,16 @@ class Demo final : public Subcommand {
     const auto outcome = digits::train({.directory = directory,
                                         .steps = steps_,
                                         .seed = static_cast<std::uint64_t>(seed_),
+                                        .fault = fault == kFaults.end() ? digits::Fault::none : fault->fault,
                                         .on_progress = [&](const auto& progress) { line.show(progress); }});
     if (!outcome) return fail(outcome.error());
-    print_summary(directory, *outcome);
-    return outcome->recorded.ok() ? kSuccess : fail(outcome->recorded);
+    int code = kSuccess;
+    if (fault == kFaults.end()) {
+      print_summary(directory, *outcome);
+    } else {
+      code = print_fault(directory, *outcome, fault->planted);
+    }
+    return outcome->recorded.ok() ? code : fail(outcome->recorded);
   }
 
  private:
@@ -149,9 +257,32 @@ class Demo final : public Subcommand {
     print(kWhatToLookAt);
   }
 
+  static int print_fault(const std::string& directory, const digits::Outcome& outcome, std::string_view planted) {
+    print(format("\nThe network read %.1f %% of the digits that it was never shown, until step %lld.\n\n",
+                 100 * outcome.test.accuracy, static_cast<long long>(outcome.fault_step)));
+    print_field("Planted", "At step " + std::to_string(outcome.fault_step) + " " + std::string(planted));
+    const auto captures = list_captures(outcome.train_directory);
+    if (!captures) return fail(captures.error());
+    if (captures->empty()) return fail("no trigger fired, so there is no capture of the fault in '" + directory + "'");
+    std::string look = "sonde captures " + harmless(directory) + "\n";
+    for (const std::string& path : *captures) {
+      const auto capture = Capture::open(path);
+      if (!capture) return fail(capture.error());
+      print_capture(*capture);
+      const std::vector<CapturedStep>& steps = capture->steps();
+      if (steps.empty()) continue;
+      print_field("Saved", "steps " + std::to_string(steps.front().step) + " to " + std::to_string(steps.back().step) +
+                               ", " + counted(steps.back().tensors.size(), "tensor") + " each, in " + harmless(path));
+      look += "sonde show " + harmless(path + "/" + steps.back().file) + "\n";
+    }
+    print_field("Look", look + "tensorboard --logdir " + harmless(directory) + "\n");
+    return kSuccess;
+  }
+
   std::string directory_;
   std::int64_t steps_ = 1000;
   std::int64_t seed_ = 1;
+  std::string fault_;
   bool no_serve_ = false;
 };
 

@@ -82,6 +82,29 @@ void Convolution::backward(const Tensor& input, Tensor& input_gradient) {
   });
 }
 
+void Brighten::forward(const Tensor& input) {
+  output.reshape(input.shape);
+  const std::size_t pixels = input.size() / input.shape[0];
+  for (std::size_t begin = 0; begin < input.size(); begin += pixels) {
+    const auto image = std::span(input.values).subspan(begin, pixels);
+    const float brightest = std::ranges::max(image);
+    for (std::size_t i = 0; i < pixels; ++i) output.values[begin + i] = image[i] / brightest;
+  }
+}
+
+void Brighten::backward(const Tensor& input, Tensor& input_gradient) {
+  const std::size_t pixels = input.size() / input.shape[0];
+  for (std::size_t begin = 0; begin < input.size(); begin += pixels) {
+    const auto image = std::span(input.values).subspan(begin, pixels);
+    const auto back = std::span(gradient.values).subspan(begin, pixels);
+    const auto into = std::span(input_gradient.values).subspan(begin, pixels);
+    const auto brightest = std::ranges::max_element(image);
+    add_scaled(1 / *brightest, back, into);
+    // All pixels get darker as the brightest one gets brighter.
+    into[static_cast<std::size_t>(brightest - image.begin())] -= dot(image, back) / (*brightest * *brightest);
+  }
+}
+
 void MaxPool::forward(const Tensor& input) {
   const std::size_t height = input.shape[1] / 2, width = input.shape[2] / 2, channels = input.shape[3];
   output.reshape({input.shape[0], height, width, channels});
@@ -171,14 +194,16 @@ Labels largest(const Tensor& rows) {
   return result;
 }
 
-Network::Network(std::uint64_t seed) {
+Layers digit_layers(std::uint64_t seed) {
   Random random(seed);
-  layers_.push_back(std::make_unique<Convolution>("conv_1", 1, 16, random));
-  layers_.push_back(std::make_unique<Relu>("relu_1"));
-  layers_.push_back(std::make_unique<MaxPool>("pool_1"));
-  layers_.push_back(std::make_unique<Dense>("dense_1", 4 * 4 * 16, 64, random));
-  layers_.push_back(std::make_unique<Relu>("relu_2"));
-  layers_.push_back(std::make_unique<Dense>("dense_2", 64, 10, random));
+  Layers layers;
+  layers.push_back(std::make_unique<Convolution>("conv_1", 1, 16, random));
+  layers.push_back(std::make_unique<Relu>("relu_1"));
+  layers.push_back(std::make_unique<MaxPool>("pool_1"));
+  layers.push_back(std::make_unique<Dense>("dense_1", 4 * 4 * 16, 64, random));
+  layers.push_back(std::make_unique<Relu>("relu_2"));
+  layers.push_back(std::make_unique<Dense>("dense_2", 64, 10, random));
+  return layers;
 }
 
 Score Network::forward(const Tensor& images, std::span<const std::uint8_t> labels) {
@@ -219,7 +244,7 @@ void Network::learn(double rate) {
         p.mean.values[i] = static_cast<float>(mean);
         p.square.values[i] = static_cast<float>(square);
         p.update.values[i] =
-            static_cast<float>(-rate * mean * mean_scale / (std::sqrt(square * square_scale) + kEpsilon));
+            static_cast<float>(-rate * layer->rate * mean * mean_scale / (std::sqrt(square * square_scale) + kEpsilon));
         p.value.values[i] += p.update.values[i];
       }
     }

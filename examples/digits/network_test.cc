@@ -87,6 +87,25 @@ TEST(Relu, HasTheGradientsOfFiniteDifferences) {
   expect_layer_gradients(layer, input, 0.05f, random);
 }
 
+TEST(Brighten, HasTheGradientsOfFiniteDifferences) {
+  Random random(8);
+  Brighten layer("brighten");
+  Tensor input = random_tensor({3, 4, 4, 1}, random);
+  for (std::size_t n = 0; n < 3; ++n) input.values[16 * n + 5] = 2;  // the brightest of each, by far
+  expect_layer_gradients(layer, input, 0.01f, random);
+}
+
+TEST(Brighten, MakesNaNOfAnImageThatIsBlackAndOfNoOther) {
+  Brighten layer("brighten");
+  Tensor input({2, 1, 2, 1});
+  input.values = {0, 0, 0.25f, 0.5f};
+  layer.forward(input);
+  EXPECT_TRUE(std::isnan(layer.output.values[0]));
+  EXPECT_TRUE(std::isnan(layer.output.values[1]));
+  EXPECT_EQ(layer.output.values[2], 0.5f);
+  EXPECT_EQ(layer.output.values[3], 1);
+}
+
 TEST(MaxPool, HasTheGradientsOfFiniteDifferences) {
   Random random(4);
   MaxPool layer("pool");
@@ -165,6 +184,22 @@ TEST(Network, MovesEveryWeightByTheRateInItsFirstStep) {  // as Adam does, whate
     EXPECT_NEAR(kernel.update.values[i], expected, 1e-5);
     EXPECT_EQ(kernel.value.values[i], before.values[i] + kernel.update.values[i]);
   }
+}
+
+TEST(Network, LetsALayerLearnFasterThanTheOthers) {
+  const Dataset digits = Batches(load().train, 32, 1).next();
+  const auto first_update = [&](double rate) {
+    Network network(7);
+    network.layers().back()->rate = rate;
+    network.forward(digits.images, digits.labels);
+    network.backward();
+    network.learn(0.01);
+    return std::pair(network.layers().front()->parameters[0].update, network.layers().back()->parameters[0].update);
+  };
+  const auto [first, last] = first_update(1);
+  const auto [first_beside, last_faster] = first_update(3);
+  EXPECT_EQ(first_beside.values, first.values);
+  for (std::size_t i = 0; i < last.size(); ++i) EXPECT_FLOAT_EQ(last_faster.values[i], 3 * last.values[i]);
 }
 
 struct Trained {

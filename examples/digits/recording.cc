@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kMostShown = 64;    // digits that were misread
 constexpr std::int64_t kProbeEvery = 20;  // steps: in 1,000, the 50 histograms of a tag that TensorBoard shows
+constexpr std::uint64_t kRingBytes = std::uint64_t{32} << 20;  // some 40 steps of 0.8 MB
 
 // Sonde takes any memory for a tensor; this is all it needs to know of a type of ours.
 sonde::TensorView view(const Tensor& tensor) {
@@ -41,7 +42,22 @@ sonde::Graph graph_of(const Network& network) {
   return graph;
 }
 
+std::vector<std::string> with_weights(std::vector<std::string> inputs, const Layer& layer) {
+  for (const Parameter& parameter : layer.parameters) inputs.push_back("weight/" + parameter.name);
+  return inputs;
+}
+
 }  // namespace
+
+sonde::Policy train_policy() {
+  sonde::Policy policy;
+  for (const char* rule : {"nonfinite", "exploding_gradient", "dead_relu"}) {
+    policy.triggers.push_back({.rule = rule, .before = 5, .rearm = sonde::Rearm::never});
+  }
+  policy.flight.use = sonde::FlightPolicy::Use::on;
+  policy.flight.bytes = kRingBytes;
+  return policy;
+}
 
 void Probes::add(const std::string& name, sonde::Kind kind, std::vector<std::string> inputs, const Tensor& tensor) {
   const sonde::ProbeOptions options{.kind = kind, .inputs = std::move(inputs), .every = every_};
@@ -61,22 +77,44 @@ TrainRun::TrainRun(sonde::Recorder& recorder, const Network& network)
       accuracy_(recorder.series("accuracy")),
       learning_rate_(recorder.series("optimizer/learning_rate")),
       probes_(recorder, kProbeEvery) {
-  using enum sonde::Kind;
-  const auto& layers = network.layers();
-  probes_.add("input", input, {}, network.input());
-  probes_.add("input", gradient, {layers.front()->name + "/out"}, network.input_gradient());
-  for (std::size_t i = 0; i < layers.size(); ++i) {
+  // In the order of execution: what comes first in a step cannot have come from what is recorded after it.
+  add_forward();
+  add_backward();
+  add_learning();
+}
+
+void TrainRun::add_forward() {
+  probes_.add("input", sonde::Kind::input, {}, network_.input());
+  std::string previous = "input/input";
+  for (const auto& layer : network_.layers()) {
+    probes_.add(layer->name + "/out", sonde::Kind::activation, with_weights({previous}, *layer), layer->output);
+    previous = "activation/" + layer->name + "/out";
+  }
+  probes_.add("probabilities", sonde::Kind::output, {previous}, network_.probabilities());
+}
+
+void TrainRun::add_backward() {
+  const Layers& layers = network_.layers();
+  std::vector<std::string> from{"output/probabilities"};
+  for (std::size_t i = layers.size(); i-- > 0;) {
     const std::string out = layers[i]->name + "/out";
-    std::vector<std::string> before{i > 0 ? layers[i - 1]->name + "/out" : "input"};
-    std::vector<std::string> after{i + 1 < layers.size() ? layers[i + 1]->name + "/out" : "loss"};
+    probes_.add(out, sonde::Kind::gradient, std::move(from), layers[i]->gradient);
+    const std::string input = i > 0 ? "activation/" + layers[i - 1]->name + "/out" : "input/input";
     for (const Parameter& parameter : layers[i]->parameters) {
-      before.push_back(parameter.name);
-      probes_.add(parameter.name, weight, {}, parameter.value);
-      probes_.add(parameter.name, gradient, {out}, parameter.gradient);
-      probes_.add(parameter.name, update, {parameter.name}, parameter.update);
+      probes_.add(parameter.name, sonde::Kind::gradient, {"gradient/" + out, input}, parameter.gradient);
     }
-    probes_.add(out, activation, std::move(before), layers[i]->output);
-    probes_.add(out, gradient, std::move(after), layers[i]->gradient);  // it comes from the layer after
+    from = with_weights({"gradient/" + out, input}, *layers[i]);
+  }
+  probes_.add("input", sonde::Kind::gradient, std::move(from), network_.input_gradient());
+}
+
+void TrainRun::add_learning() {
+  for (const auto& layer : network_.layers()) {
+    for (const Parameter& parameter : layer->parameters) {
+      const std::string& name = parameter.name;
+      probes_.add(name, sonde::Kind::update, {"gradient/" + name}, parameter.update);
+      probes_.add(name, sonde::Kind::weight, {"weight/" + name, "update/" + name}, parameter.value);
+    }
   }
 }
 
@@ -119,9 +157,6 @@ void TestRun::record(std::int64_t n, const Score& score) {
 }
 
 void TestRun::draw_features(std::int64_t n) {
-  // The filters that the network looks through: blue takes away, red adds.
-  const Tensor& kernel = network_.layers().front()->parameters.front().value;
-  recorder_.image("features/kernels", sonde::view(kernel.values, {3, 3, 16}), n, sonde::Layout::HWC);
   // What it makes of the first digit, a cell for each channel. A view can be a part of a tensor: here one of many.
   recorder_.image("features/input", sonde::view(digits_.images.values.data(), {8, 8}), n, sonde::Layout::HW);
   for (const auto& layer : network_.layers()) {
@@ -129,6 +164,10 @@ void TestRun::draw_features(std::int64_t n) {
     sonde::TensorView first = view(layer->output);
     first.shape[0] = 1;
     recorder_.image("features/" + layer->name, first, n, sonde::Layout::NHWC);
+    if (layer->op != "Conv2D") continue;
+    // The filters that the network looks through: blue takes away, red adds.
+    const Tensor& kernel = layer->parameters.front().value;
+    recorder_.image("features/kernels", sonde::view(kernel.values, {3, 3, 16}), n, sonde::Layout::HWC);
   }
 }
 

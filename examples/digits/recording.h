@@ -17,7 +17,7 @@ class Probes {
  public:
   Probes(sonde::Recorder& recorder, std::int64_t every) : recorder_(recorder), every_(every) {}
 
-  // `inputs` are the names of the tensors that this one is computed from.
+  // `inputs` are the tensors that this one is computed from: "weight/conv_1/kernel".
   void add(const std::string& name, sonde::Kind kind, std::vector<std::string> inputs, const Tensor& tensor);
   void record(const sonde::Step& step) const;
 
@@ -27,7 +27,12 @@ class Probes {
   std::vector<std::pair<sonde::Probe, const Tensor*>> probes_;
 };
 
-// The run "train": numbers of every step; activations, gradients, weights and updates of every twentieth.
+// What the run "train" is watched for at every step. The flight ring keeps the last steps whole; when one of the rules
+// comes true, the step and the five before it are saved as a capture.
+sonde::Policy train_policy();
+
+// The run "train": numbers of every step; activations, gradients, weights and updates of every twentieth. Each tensor
+// says what it is computed from, so that a capture can tell who made the first NaN.
 class TrainRun {
  public:
   TrainRun(sonde::Recorder& recorder, const Network& network);
@@ -37,6 +42,10 @@ class TrainRun {
   void record(std::int64_t n, const Score& score, double learning_rate);
 
  private:
+  void add_forward();
+  void add_backward();
+  void add_learning();
+
   sonde::Recorder& recorder_;
   const Network& network_;
   sonde::Scalar loss_;

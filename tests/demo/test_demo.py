@@ -98,7 +98,7 @@ class UsualRun(unittest.TestCase):
 
     def test_records_every_promised_tag_of_training(self):
         expected = {tag: "scalars" for tag in ("loss", "accuracy", "optimizer/learning_rate")}
-        expected |= {"input/input": "histograms", "gradient/input": "histograms"}
+        expected |= {tag: "histograms" for tag in ("input/input", "gradient/input", "output/probabilities")}
         for layer in LAYERS:
             expected |= {f"{kind}/{layer}/out": "histograms" for kind in ("activation", "gradient")}
         for parameter in PARAMETERS:
