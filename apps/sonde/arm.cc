@@ -56,7 +56,7 @@ Result<std::string> extended(const Control& control, const TriggerPolicy& trigge
     text = *std::move(keeping);
   }
   if (text.back() != '\n') text += '\n';
-  text += "\n" + policy::to_toml(trigger);
+  text.append("\n").append(policy::to_toml(trigger));
   const Result<policy::ControlFile> parsed = policy::parse_control(text, control_path(control.run));
   if (!parsed) return parsed.error();
   return text;

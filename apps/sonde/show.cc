@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,11 @@
 #include "render/array.h"
 #include "render/console.h"
 #include "render/digits.h"
+#include "show_recorded.h"
 #include "stats/summary.h"
 #include "subcommand.h"
 #include "tensor_file.h"
+#include "tensor_text.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -25,47 +26,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is known of one tensor. Complex numbers have no order, hence no statistics.
-struct Described {
-  std::optional<stats::Summary> summary;
-  stats::Histogram histogram;
-};
-
-Result<Described> describe(const TensorView& view) {
-  Described described;
-  if (view.dtype == DType::c64 || view.dtype == DType::c128) return described;
-  Result<stats::Summary> summary = stats::summarize(view, described.histogram);
-  if (!summary) return summary.error();
-  described.summary = *summary;
-  return described;
-}
-
-std::string json_stats(const stats::Summary& summary) {
-  return "{\"min\":" + json_number(summary.min) + ",\"max\":" + json_number(summary.max) +
-         ",\"mean\":" + json_number(summary.mean) + ",\"std\":" + json_number(summary.stddev()) +
-         ",\"nan\":" + std::to_string(summary.nan) +
-         ",\"inf\":" + std::to_string(summary.positive_infinity + summary.negative_infinity) +
-         ",\"zero\":" + std::to_string(summary.zeros) + "}";
-}
-
 class Show final : public Subcommand {
  public:
   Show()
       : Subcommand(
             {.name = "show",
-             .usage = "show FILE [options]",
-             .summary = "print or draw the tensors of a file",
-             .details = "Reads npy, npz, safetensors, png and wav. A file of several tensors is listed, one line "
-                        "each: name, type and shape, smallest value, histogram, largest value, mean, standard "
-                        "deviation, and how many values are not finite. Of a single tensor, or the one chosen "
-                        "with --tensor, the values follow, as NumPy prints them.\n"
-                        "Pictures show one element as one pixel; NaN is pink, an infinity orange.",
+             .usage = "show FILE | LOGDIR RUN TAG [options]",
+             .summary = "print or draw the tensors of a file, or what a run recorded",
+             .details =
+                 "Of a file: reads npy, npz, safetensors, png and wav. A file of several tensors is listed, one line "
+                 "each: name, type and shape, smallest value, histogram, largest value, mean, standard "
+                 "deviation, and how many values are not finite. Of a single tensor, or the one chosen "
+                 "with --tensor, the values follow, as NumPy prints them.\n"
+                 "Of a log directory: what a run has recorded under a tag, at the last step or that of "
+                 "--step: the course of a scalar, statistics with a histogram, the size of a picture or "
+                 "sound, text, a tensor that was kept whole. RUN is the name that 'sonde ls' lists, TAG too.\n"
+                 "Pictures show one element as one pixel; NaN is pink, an infinity orange.",
              .examples = {"sonde show weights.safetensors", "sonde show weights.safetensors --tensor conv_1/kernel",
-                          "sonde show activations.npy --png activations.png",
-                          "sonde show batch.npz --tensor 0 --full"}}) {}
+                          "sonde show activations.npy --png activations.png", "sonde show batch.npz --tensor 0 --full",
+                          "sonde show logs train loss", "sonde show logs train activation/dense_1/out --step 1200"}}) {}
 
   void setup(Flags& flags) override {
-    flags.argument(file_, "FILE", "a tensor file: npy, npz, safetensors, png or wav");
+    flags.argument(file_, "FILE", "a tensor file: npy, npz, safetensors, png or wav; or a log directory");
+    flags.optional_argument(recorded_.run, "RUN", "a run of the log directory; . for the directory itself");
+    flags.optional_argument(recorded_.tag, "TAG", "a tag of the run");
+    flags.option(recorded_.step, "--step", "N", "what was recorded at this step (the last one)");
     flags.option(tensor_, "--tensor", "NAME", "one tensor of the file, by its name or its number in the list");
     flags.toggle(full_, "--full", "all values, however many");
     flags.path_option(picture_.path, "--png", "FILE", "draw the tensor instead of printing its values");
@@ -80,9 +65,10 @@ class Show final : public Subcommand {
   int run() override {
     std::error_code error;
     if (picture_.cells < 1) return fail("--cells is " + std::to_string(picture_.cells) + ", but must be at least 1");
-    if (fs::is_directory(file_, error)) {
-      return fail("'" + file_ + "' is a directory: 'sonde ls' lists the runs and tags of one");
-    }
+    if (fs::is_directory(file_, error)) return show_log();
+    if (!recorded_.run.empty())
+      return fail("'" + recorded_.run + "' is one argument too many, as '" + file_ + "' is no log directory");
+    if (recorded_.step != kLastStep) return fail("--step is for log directories, but '" + file_ + "' is none");
     const std::string extension = fs::path(file_).extension().string();
     for (std::string_view model : {".onnx", ".pb", ".tflite", ".keras", ".h5", ".pt", ".pt2", ".pth"}) {
       if (extension == model && fs::exists(file_, error)) {
@@ -97,6 +83,19 @@ class Show final : public Subcommand {
   }
 
  private:
+  int show_log() {
+    if (recorded_.tag.empty()) {
+      return fail("'" + file_ + "' is a directory: 'sonde ls' lists the runs and tags of one, and 'sonde show LOGDIR " +
+                  "RUN TAG' shows what a run recorded");
+    }
+    if (!tensor_.empty()) return fail("--tensor is for files, but '" + file_ + "' is a log directory: name a tag");
+    recorded_.directory = file_;
+    recorded_.picture = picture_;
+    recorded_.full = full_;
+    recorded_.json = json_;
+    return show_recorded(recorded_);
+  }
+
   // The indices of the tensors to show.
   Status choose(const TensorFile& file, std::vector<std::size_t>& chosen) const {
     const std::vector<std::string>& names = file.names();
@@ -145,9 +144,10 @@ class Show final : public Subcommand {
       const bool medium = file.format() == FileFormat::png || file.format() == FileFormat::wav;
       const std::string name = file.named() ? file.names()[i] : fs::path(file_).filename().string();
       if (medium) print(medium_text(name, view, file));
-      if (list) print(styled(padded(std::to_string(i), 4), Style::dim, color_));
-      print_line(medium ? "" : padded(render::printable(name), name_width),
-                 padded(render::type_text(view.dtype, view.shape), type_width), *described, list ? 8 : 0);
+      if (list) print(styled(padded(std::to_string(i), 4), Style::dim, style_.color));
+      print(tensor_line(medium ? "" : padded(render::printable(name), name_width),
+                        padded(render::type_text(view.dtype, view.shape), type_width), *described, list ? 8 : 0,
+                        style_));
       if (full_ || (!list && !medium && drawn.empty())) {
         print(render::numpy_style(view, {.threshold = full_ ? render::ArrayOptions::kEverything : 1000}) + "\n");
       }
@@ -169,13 +169,14 @@ class Show final : public Subcommand {
     print(render::printable(fs::path(file_).filename().string()) + "  " + counted(file.names().size(), "tensor") +
           ", " + size_text(file.bytes()) + "\n");
     for (const auto& [key, value] : file.metadata()) {
-      print(styled("    " + render::printable(key) + " = " + render::printable(value), Style::dim, color_) + "\n");
+      print(styled("    " + render::printable(key) + " = " + render::printable(value), Style::dim, style_.color) +
+            "\n");
     }
   }
 
   // A picture as its size, sound as its length.
   std::string medium_text(const std::string& name, const TensorView& view, const TensorFile& file) const {
-    std::string text = styled(render::printable(name), Style::bold, color_) + "  ";
+    std::string text = styled(render::printable(name), Style::bold, style_.color) + "  ";
     if (file.format() == FileFormat::wav) {
       const double seconds = static_cast<double>(view.shape[0]) / file.sample_rate();
       return text + std::to_string(file.sample_rate()) + " Hz, " +
@@ -184,18 +185,6 @@ class Show final : public Subcommand {
     constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
     return text + std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
            std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits\n";
-  }
-
-  void print_line(const std::string& name, const std::string& type, const Described& described,
-                  std::size_t number_width) const {
-    std::string line = name.empty() ? "" : styled(name, Style::bold, color_) + " ";
-    line += styled(type, Style::cyan, color_);
-    if (described.summary) {
-      line.append(" ").append(render::range_text(*described.summary, described.histogram, glyphs_, number_width));
-      const std::string nonfinite = render::nonfinite_text(*described.summary);
-      if (!nonfinite.empty()) line += "  " + styled(nonfinite, Style::red, color_);
-    }
-    print(line + "\n");
   }
 
   int show_json(TensorFile& file, const std::vector<std::size_t>& chosen) const {
@@ -208,10 +197,8 @@ class Show final : public Subcommand {
       Result<Described> described = describe(loaded->view);
       if (!described) return fail(described.error());
       if (i != chosen.front()) out += ',';
-      out += "{\"index\":" + std::to_string(i) + ",\"name\":" + json_text(file.names()[i]) +
-             ",\"dtype\":" + json_text(sonde::to_string(loaded->view.dtype)) +
-             ",\"shape\":" + json_shape(loaded->view.shape) +
-             ",\"stats\":" + (described->summary ? json_stats(*described->summary) : "null") + "}";
+      out += "{\"index\":" + std::to_string(i) + ",\"name\":" + json_text(file.names()[i]) + "," +
+             json_tensor(loaded->view, *described) + "}";
       std::string drawn;
       if (Status status = draw(loaded->view, *described, drawn); !status) return fail(status);
     }
@@ -221,11 +208,11 @@ class Show final : public Subcommand {
 
   std::string file_;
   std::string tensor_;
+  RecordedRequest recorded_;
   PictureRequest picture_;
   bool full_ = false;
   bool json_ = false;
-  bool color_ = colored(stdout);
-  render::Glyphs glyphs_ = shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii;
+  TextStyle style_ = output_style();
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
-// A job that runs until somebody ends it, for commands that change one: a loss that falls, and two tensors.
+// A job that runs until somebody ends it, for commands that change one: a loss that falls, and two tensors whose values
+// change.
 //
-//   live_recorder RUN [POLICY]    "running" on standard output once it is; ends when standard input does, and then
-//                                 prints how many steps it made and how many captures it saved
+//   live_recorder RUN [POLICY [STEPS]]   "running" on standard output once it is; ends after so many steps, or when
+//                                        standard input does, and prints how many steps it made and how many
+//                                        captures it saved
 //
 // The loss is 1 / (1 + step); a j on standard input makes it 100 for one step.
 #include <unistd.h>
@@ -9,6 +11,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -23,11 +27,11 @@ int failed(const sonde::Status& status) { return std::fprintf(stderr, "%s\n", st
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) return std::fputs("usage: live_recorder RUN [POLICY]\n", stderr), 2;
+  if (argc < 2 || argc > 4) return std::fputs("usage: live_recorder RUN [POLICY [STEPS]]\n", stderr), 2;
   sonde::RecorderOptions options;
   options.console = nullptr;
   options.on_error = [](const sonde::Status& status) { std::fprintf(stderr, "%s\n", status.message().c_str()); };
-  if (argc == 3) {
+  if (argc > 2) {
     const auto policy = sonde::Policy::load(argv[2]);
     if (!policy) return failed(policy.error());
     options.policy = *policy;
@@ -41,6 +45,7 @@ int main(int argc, char** argv) {
 
   std::atomic<bool> jump = false;
   std::atomic<bool> ended = false;
+  const std::int64_t steps = argc > 3 ? std::atoll(argv[3]) : std::numeric_limits<std::int64_t>::max();
   std::jthread listener([&] {  // of standard input, until it ends
     char byte = 0;
     while (::read(0, &byte, 1) == 1) {
@@ -51,12 +56,14 @@ int main(int argc, char** argv) {
   std::puts("running");
   std::fflush(stdout);
   std::int64_t n = 0;
-  for (; !ended; ++n) {
+  for (; n < steps && (argc > 3 || !ended); ++n) {
     const sonde::Step step = recorder.step(n);
-    const std::vector<float> values(64, static_cast<float>(n % 100) / 100);
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < 64; ++i) values.push_back(static_cast<float>(i - n % 64) / 16);
     if (out.wanted(step)) out.record(step, sonde::view(values, {8, 8}));
     if (gradient.wanted(step)) gradient.record(step, sonde::view(values));
     loss.record(jump.exchange(false) ? 100 : 1.0 / static_cast<double>(1 + n), n);
+    if (argc == 4) continue;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   if (const sonde::Status status = recorder.close(); !status.ok()) return failed(status);

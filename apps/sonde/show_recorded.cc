@@ -1,0 +1,490 @@
+#include "show_recorded.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bars.h"
+#include "base/file.h"
+#include "base/suggest.h"
+#include "formats/json.h"
+#include "formats/png.h"
+#include "formats/wav.h"
+#include "kept_tensors.h"
+#include "render/array.h"
+#include "render/console.h"
+#include "sonde/log.h"
+#include "sparkline.h"
+#include "stats/derived.h"
+#include "subcommand.h"
+#include "tensor_text.h"
+#include "terminal.h"
+#include "text.h"
+
+namespace sonde::cli {
+namespace {
+
+constexpr int kBars = 16;
+constexpr double kQuantiles[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
+
+// What one kind of recording has to say: lines for a person, or the members of a JSON object.
+struct Section {
+  std::string text;
+  std::string json;
+};
+
+// "steps 0 .. 589"
+std::string steps_text(std::int64_t first, std::int64_t last) {
+  if (first == last) return "step " + std::to_string(first);
+  return "steps " + std::to_string(first) + " .. " + std::to_string(last);
+}
+
+std::string labelled(std::string_view label, const std::string& text) {
+  return "  " + padded(std::string(label), 9) + "  " + text + "\n";
+}
+
+std::string percent_text(std::uint64_t part, std::uint64_t all) {
+  if (part == 0 || all == 0) return grouped(part);
+  return grouped(part) + " (" + number_text(100 * static_cast<double>(part) / static_cast<double>(all)) + " %)";
+}
+
+std::string json_buckets(const std::vector<Bucket>& buckets) {
+  std::string out = "[";
+  for (const Bucket& one : buckets) {
+    if (&one != buckets.data()) out += ',';
+    out.append("[").append(json_number(one.left)).append(",").append(json_number(one.right));
+    out.append(",").append(json_number(one.count)).append("]");
+  }
+  return out + "]";
+}
+
+// "24 x 24 pixels, RGB, 8 bits, 1.2 kB"
+std::string image_text(const EncodedImages& images, const std::string& file) {
+  constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
+  std::string text = std::to_string(images.width) + " x " + std::to_string(images.height) + " pixels";
+  if (const Result<Tensor> picture = png::decode(as_bytes(file)); picture) {
+    const TensorView& view = picture->view();
+    text = std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
+           std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits";
+  }
+  return text + ", " + size_text(file.size());
+}
+
+class Recorded {
+ public:
+  explicit Recorded(const RecordedRequest& request) : request_(request) {}
+
+  int run() {
+    Result<Log> log = Log::open(request_.directory);
+    if (!log) return fail(log.error());
+    Result<Run> run = log->run(request_.run);
+    if (!run) return fail(run.error());
+    run_ = *std::move(run);
+    kept_.emplace(run_->directory());
+    for (Tag& tag : run_->tags()) {
+      if (tag.name == request_.tag && tag.points > 0) tags_.push_back(std::move(tag));
+    }
+    const Status status = collect();
+    if (!status) return fail(status);
+    if (request_.json) {
+      print_json();
+    } else {
+      print_text();
+    }
+    return kSuccess;
+  }
+
+ private:
+  bool at_last_step() const noexcept { return request_.step == kLastStep; }
+  bool wants_picture() const noexcept { return !request_.picture.path.empty(); }
+
+  // ---- What there is.
+
+  // Fills sections_, and draws the picture where one is asked for.
+  Status collect() {
+    std::optional<KeptTensor> whole =
+        kept_->last(request_.tag, at_last_step() ? std::nullopt : std::optional(request_.step));
+    if (tags_.empty() && !whole) {
+      if (at_last_step() || !kept_->last(request_.tag)) return no_such_tag();
+      return no_such_step();
+    }
+    choose_step(whole);
+    for (const Tag& tag : tags_) {
+      if (Status status = add(tag); !status) return status;
+    }
+    if (whole && step_ && whole->step == *step_) {
+      if (Status status = add(*whole); !status) return status;
+    } else if (whole) {
+      kept_elsewhere_ = whole->step;
+    }
+    if (sections_.empty()) return no_such_step();
+    if (wants_picture() && drawn_.empty()) return no_picture();
+    return Status::success();
+  }
+
+  // The step that all but scalars are shown at; none where there is nothing else.
+  void choose_step(const std::optional<KeptTensor>& whole) {
+    if (!at_last_step()) {
+      step_ = request_.step;
+      return;
+    }
+    for (const Tag& tag : tags_) {
+      if (tag.kind != TagKind::scalars) step_ = std::max(step_.value_or(tag.last_step), tag.last_step);
+    }
+    // A picture is of the last step at which there is something to draw.
+    if (whole && (!step_ || whole->step > *step_ || wants_picture())) step_ = whole->step;
+  }
+
+  Status no_such_tag() const {
+    std::vector<std::string> names = kept_->tags();
+    for (const Tag& tag : run_->tags()) names.push_back(tag.name);
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    std::string hint = did_you_mean(request_.tag, names);
+    if (hint.empty()) hint = names.empty() ? "; it has none yet" : nearest(request_.tag, names);
+    return {Code::not_found,
+            "there is no tag '" + render::printable(request_.tag) + "' in run '" + run_->name() + "'" + hint};
+  }
+
+  Status no_such_step() const {
+    std::set<std::int64_t> steps;
+    for (const Tag& tag : tags_) {
+      if (tag.kind == TagKind::scalars) {
+        if (const Result<Scalars> all = run_->scalars(tag.name)) steps.insert(all->steps.begin(), all->steps.end());
+      } else if (const Result<std::vector<ValueRef>> all = run_->values(tag.name, tag.kind)) {
+        for (const ValueRef& value : *all) steps.insert(value.step);
+      }
+    }
+    for (const std::int64_t step : kept_->steps(request_.tag)) steps.insert(step);
+    std::string hint;
+    if (!steps.empty()) {
+      const auto after = steps.lower_bound(request_.step);
+      std::vector<std::string> near;
+      if (after != steps.begin()) near.push_back(std::to_string(*std::prev(after)));
+      if (after != steps.end()) near.push_back(std::to_string(*after));
+      hint = near.size() == 2 ? "; the nearest steps are " + near[0] + " and " + near[1]
+                              : "; the nearest step is " + near[0];
+    }
+    return {Code::not_found, "there is nothing of '" + render::printable(request_.tag) + "' in run '" + run_->name() +
+                                 "' at step " + std::to_string(request_.step) + hint};
+  }
+
+  Status no_picture() const {
+    return {Code::unsupported, "what is recorded of '" + render::printable(request_.tag) + "'" +
+                                   (step_ ? " at step " + std::to_string(*step_) : "") +
+                                   " cannot be drawn: only images can, and tensors that were kept whole"};
+  }
+
+  // ---- Each kind.
+
+  Status add(const Tag& tag) {
+    if (tag.kind == TagKind::scalars) return at_last_step() ? add_course(tag) : add_point(tag);
+    const Result<std::vector<ValueRef>> values =
+        run_->values(tag.name, tag.kind, {.first_step = *step_, .last_step = *step_});
+    if (!values) return values.error();
+    if (values->empty()) return Status::success();
+    const ValueRef& value = values->back();
+    wall_time_ = value.wall_time;
+    switch (tag.kind) {
+      case TagKind::statistics: return add_statistics(value);
+      case TagKind::histograms: return add_histogram(value);
+      case TagKind::images: return add_images(value);
+      case TagKind::audio: return add_audio(value);
+      case TagKind::text: return add_text(value);
+      case TagKind::pr_curves:
+      case TagKind::mesh:
+      case TagKind::tensors: return add_tensor(tag, value);
+      default:
+        return {Code::unsupported, "'" + render::printable(tag.name) + "' holds " + std::string(to_string(tag.kind)) +
+                                       ", which this command cannot show: TensorBoard can"};
+    }
+  }
+
+  Status add_course(const Tag& tag) {
+    const Result<Scalars> all = run_->scalars(tag.name);
+    if (!all) return all.error();
+    std::size_t finite = 0;
+    std::size_t least = 0;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      if (!std::isfinite(all->values[i])) continue;
+      if (finite == 0 || all->values[i] < all->values[least]) least = i;
+      if (finite == 0 || all->values[i] > all->values[most]) most = i;
+      ++finite;
+    }
+    const auto at = [&](std::size_t i) {
+      return number_text(all->values[i]) + " at step " + std::to_string(all->steps[i]);
+    };
+    Section section;
+    section.text = labelled("points", grouped(all->size()) + ", " + steps_text(all->steps.front(), all->steps.back())) +
+                   labelled("first", number_text(all->values.front())) +
+                   labelled("last", number_text(all->values.back()));
+    if (finite > 0) section.text += labelled("min", at(least)) + labelled("max", at(most));
+    if (finite < all->size()) {
+      section.text +=
+          labelled("nonfinite", styled(percent_text(all->size() - finite, all->size()), Style::red, style_.color));
+    }
+    constexpr int kLine = 60;
+    if (const Result<Drawing> drawing = run_->draw(tag.name, kLine); drawing && all->size() > 1) {
+      section.text += "\n  " + styled(sparkline(*drawing, kLine, style_.glyphs), Style::cyan, style_.color) + "\n";
+    }
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    section.json = "\"kind\":\"scalars\",\"points\":" + std::to_string(all->size()) +
+                   ",\"first_step\":" + std::to_string(all->steps.front()) +
+                   ",\"last_step\":" + std::to_string(all->steps.back()) +
+                   ",\"first\":" + json_number(all->values.front()) + ",\"last\":" + json_number(all->values.back()) +
+                   ",\"min\":" + json_number(finite > 0 ? all->values[least] : none) +
+                   ",\"max\":" + json_number(finite > 0 ? all->values[most] : none) +
+                   ",\"nonfinite\":" + std::to_string(all->size() - finite);
+    sections_.push_back(std::move(section));
+    return Status::success();
+  }
+
+  Status add_point(const Tag& tag) {
+    const Result<Scalars> point = run_->scalars(tag.name, {.first_step = request_.step, .last_step = request_.step});
+    if (!point) return point.error();
+    if (point->values.empty()) return Status::success();
+    wall_time_ = point->wall_times.back();
+    const double value = point->values.back();
+    sections_.push_back(
+        {labelled("value", styled(number_text(value), std::isfinite(value) ? Style::plain : Style::red, style_.color)),
+         "\"kind\":\"scalars\",\"step\":" + std::to_string(request_.step) + ",\"value\":" + json_number(value)});
+    return Status::success();
+  }
+
+  Status add_statistics(const ValueRef& value) {
+    const Result<TensorStatistics> known = run_->statistics(value);
+    if (!known) return known.error();
+    const stats::Summary summary = summary_of(*known);
+    const stats::Histogram histogram = histogram_of(*known);
+    const bool binned = !known->histogram.empty();
+    Section section;
+    section.text = labelled("type", styled(render::type_text(known->dtype, known->shape), Style::cyan, style_.color) +
+                                        ", " + counted(known->count, "value"));
+    const std::string nonfinite = render::nonfinite_text(summary);
+    section.text += labelled("nonfinite", nonfinite.empty() ? "none" : styled(nonfinite, Style::red, style_.color));
+    section.text += labelled("zero", percent_text(known->zeros, known->count)) +
+                    labelled("negative", percent_text(known->negatives, known->count));
+    section.json = "\"kind\":\"statistics\",\"step\":" + std::to_string(known->step) +
+                   ",\"dtype\":" + json_text(sonde::to_string(known->dtype)) +
+                   ",\"shape\":" + json_shape(known->shape) + ",\"count\":" + std::to_string(known->count) +
+                   ",\"negative\":" + std::to_string(known->negatives) + ",\"stats\":" + json_stats(summary);
+    const bool varied = known->min < known->max;  // false where nothing is finite
+    if (varied) {
+      section.text += labelled("range", number_text(known->min) + " .. " + number_text(known->max)) +
+                      labelled("mean", number_text(known->mean) + ", std " + number_text(known->std));
+    } else if (summary.finite() > 0) {
+      section.text += labelled("range", "all " + number_text(known->min));
+    }
+    if (binned && summary.finite() > 0) add_quantiles(summary, histogram, varied, section);
+    if (binned) section.json += ",\"histogram\":" + json_buckets(known->histogram);
+    if (!binned && varied) section.text += "  no histogram was recorded\n";
+    if (binned && varied) {
+      std::vector<Bucket> equal;
+      for (const stats::Bucket& one : stats::tensorboard_buckets(summary, histogram, kBars)) {
+        equal.push_back({one.left, one.right, one.count});
+      }
+      section.text += "\n" + bars(equal, kBars, style_);
+    }
+    sections_.push_back(std::move(section));
+    return Status::success();
+  }
+
+  static void add_quantiles(const stats::Summary& summary, const stats::Histogram& histogram, bool for_people,
+                            Section& section) {
+    std::string text;
+    std::string json;
+    for (const double q : kQuantiles) {
+      const double value = stats::percentile(summary, histogram, q);
+      const std::string name = std::to_string(std::lround(100 * q));
+      text += (text.empty() ? "" : ", ") + name + " %: " + number_text(value);
+      json += (json.empty() ? "\"" : ",\"") + name + "\":" + json_number(value);
+    }
+    if (for_people) section.text += labelled("quantiles", text);
+    section.json += ",\"percentiles\":{" + json + "}";
+  }
+
+  // As TensorBoard has it; of a tensor's statistics the file of its own knows more.
+  Status add_histogram(const ValueRef& value) {
+    const bool known_better = std::ranges::any_of(tags_, [&](const Tag& tag) {
+      if (tag.kind != TagKind::statistics) return false;
+      const auto found = run_->values(tag.name, tag.kind, {.first_step = value.step, .last_step = value.step});
+      return found && !found->empty();
+    });
+    if (known_better) return Status::success();
+    const Result<std::vector<Bucket>> buckets = run_->histogram(value);
+    if (!buckets) return buckets.error();
+    double count = 0;
+    double low = std::numeric_limits<double>::quiet_NaN();
+    double high = low;
+    for (const Bucket& one : *buckets) {
+      if (!(one.count > 0)) continue;
+      if (count == 0) low = one.left;
+      high = one.right;
+      count += one.count;
+    }
+    const std::string drawn = bars(*buckets, kBars, style_);
+    Section section;
+    section.text = labelled("count", number_text(count)) +
+                   (count > 0 ? labelled("range", number_text(low) + " .. " + number_text(high)) + "\n" + drawn : "");
+    section.json = "\"kind\":\"histograms\",\"step\":" + std::to_string(value.step) +
+                   ",\"count\":" + json_number(count) + ",\"histogram\":" + json_buckets(*buckets);
+    sections_.push_back(std::move(section));
+    return Status::success();
+  }
+
+  Status add_images(const ValueRef& value) {
+    const Result<EncodedImages> images = run_->images(value);
+    if (!images) return images.error();
+    Section section;
+    std::string json;
+    for (const std::string& file : images->files) {
+      section.text += labelled(&file == images->files.data() ? "image" : "", image_text(*images, file));
+      json += (json.empty() ? "" : ",") + ("{\"bytes\":" + std::to_string(file.size()) + "}");
+    }
+    section.json = "\"kind\":\"images\",\"step\":" + std::to_string(value.step) +
+                   ",\"width\":" + std::to_string(images->width) + ",\"height\":" + std::to_string(images->height) +
+                   ",\"images\":[" + json + "]";
+    sections_.push_back(std::move(section));
+    if (!wants_picture()) return Status::success();
+    for (std::size_t i = 0; i < images->files.size(); ++i) {
+      // Several get numbers: a.png, a-1.png, a-2.png.
+      std::string path = request_.picture.path;
+      const std::size_t dot = path.ends_with(".png") ? path.size() - 4 : path.size();
+      if (i > 0) path.insert(dot, "-" + std::to_string(i));
+      if (Status status = write_file(path, images->files[i]); !status) return status;
+      drawn_ += harmless(path) + ": " + size_text(images->files[i].size()) + ", as it was recorded\n";
+    }
+    return Status::success();
+  }
+
+  Status add_audio(const ValueRef& value) {
+    const Result<std::vector<AudioClip>> clips = run_->audio(value);
+    if (!clips) return clips.error();
+    Section section;
+    std::string json;
+    for (const AudioClip& clip : *clips) {
+      std::string text = size_text(clip.file.size());
+      json += (json.empty() ? "{" : ",{") + ("\"bytes\":" + std::to_string(clip.file.size()));
+      if (const Result<wav::Sound> sound = wav::decode(as_bytes(clip.file)); sound) {
+        const TensorView& view = sound->samples.view();
+        const double seconds = static_cast<double>(view.shape[0]) / sound->rate;
+        text = std::to_string(sound->rate) + " Hz, " + counted(static_cast<std::uint64_t>(view.shape[1]), "channel") +
+               ", " + number_text(seconds) + " s, " + std::string(sonde::to_string(view.dtype)) + ", " + text;
+        json += ",\"rate\":" + std::to_string(sound->rate) + ",\"dtype\":" + json_text(sonde::to_string(view.dtype)) +
+                ",\"shape\":" + json_shape(view.shape);
+      }
+      json += ",\"label\":" + json_text(clip.label) + "}";
+      section.text += labelled(&clip == clips->data() ? "audio" : "", text);
+      if (!clip.label.empty()) section.text += labelled("", harmless(clip.label));
+    }
+    section.json = "\"kind\":\"audio\",\"step\":" + std::to_string(value.step) + ",\"clips\":[" + json + "]";
+    sections_.push_back(std::move(section));
+    return Status::success();
+  }
+
+  Status add_text(const ValueRef& value) {
+    const Result<std::vector<std::string>> texts = run_->text(value);
+    if (!texts) return texts.error();
+    Section section;
+    std::string json;
+    for (const std::string& text : *texts) {
+      json += (json.empty() ? "" : ",") + json_text(text);
+      // Lines stay lines; within them nothing reaches the terminal that it would obey.
+      for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        if (end > at || end < text.size()) section.text += harmless(text.substr(at, end - at)) + "\n";
+        at = end + 1;
+      }
+    }
+    section.json = "\"kind\":\"text\",\"step\":" + std::to_string(value.step) + ",\"texts\":[" + json + "]";
+    sections_.push_back(std::move(section));
+    return Status::success();
+  }
+
+  Status add_tensor(const Tag& tag, const ValueRef& value) {
+    const Result<Tensor> tensor = run_->tensor(value);
+    if (!tensor) return tensor.error();
+    return add_view(tensor->view(),
+                    "\"kind\":" + json_text(to_string(tag.kind)) + ",\"step\":" + std::to_string(value.step));
+  }
+
+  Status add(const KeptTensor& kept) {
+    const Result<LoadedTensor> loaded = kept.file.load(kept.index);
+    if (!loaded) return loaded.error();
+    return add_view(loaded->view,
+                    "\"kind\":\"whole\",\"step\":" + std::to_string(kept.step) + ",\"file\":" + json_text(kept.path));
+  }
+
+  // As `sonde show FILE` prints it.
+  Status add_view(const TensorView& view, std::string json) {
+    const Result<Described> described = describe(view);
+    if (!described) return described.error();
+    Section section;
+    section.text =
+        tensor_line(render::printable(request_.tag), render::type_text(view.dtype, view.shape), *described, 0, style_);
+    section.json = std::move(json) + "," + json_tensor(view, *described);
+    if (wants_picture()) {
+      Result<std::string> drawn = write_picture(view, described->summary.value_or(stats::Summary{}), request_.picture);
+      if (!drawn) return drawn.error();
+      drawn_ += harmless(*drawn) + "\n";
+    }
+    if (request_.full || !wants_picture()) {
+      section.text +=
+          render::numpy_style(view, {.threshold = request_.full ? render::ArrayOptions::kEverything : 1000}) + "\n";
+    }
+    sections_.push_back(std::move(section));
+    return Status::success();
+  }
+
+  // ---- Saying it.
+
+  void print_text() const {
+    std::string heading = styled(render::printable(run_->name()), Style::bold, style_.color) + "  " +
+                          styled(render::printable(request_.tag), Style::bold, style_.color);
+    if (step_) {
+      heading += "  step " + std::to_string(*step_);
+      if (wall_time_) heading += styled(", " + time_text(*wall_time_), Style::dim, style_.color);
+    }
+    print(heading + "\n");
+    for (const Section& section : sections_) {
+      print((&section == sections_.data() ? "" : "\n") + section.text);
+    }
+    if (kept_elsewhere_) {
+      print(styled("  kept whole at step " + std::to_string(*kept_elsewhere_) + ": --step " +
+                       std::to_string(*kept_elsewhere_),
+                   Style::dim, style_.color) +
+            "\n");
+    }
+    print(drawn_);
+  }
+
+  void print_json() const {
+    std::string out = "{\"run\":" + json_text(run_->name()) + ",\"tag\":" + json_text(request_.tag) + ",\"values\":[";
+    for (const Section& section : sections_) {
+      out += (&section == sections_.data() ? "{" : ",{") + section.json + "}";
+    }
+    print(out + "]}\n");
+  }
+
+  const RecordedRequest& request_;
+  const TextStyle style_ = output_style();
+  std::optional<Run> run_;
+  std::vector<Tag> tags_;  // those of the name, of every kind
+  std::optional<KeptTensors> kept_;
+  std::optional<std::int64_t> step_;
+  std::optional<double> wall_time_;  // of that step
+  std::vector<Section> sections_;
+  std::optional<std::int64_t> kept_elsewhere_;  // a step
+  std::string drawn_;
+};
+
+}  // namespace
+
+int show_recorded(const RecordedRequest& request) { return Recorded(request).run(); }
+
+}  // namespace sonde::cli

@@ -1,0 +1,27 @@
+// What a run has recorded under one tag, for `sonde show LOGDIR RUN TAG`.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "picture.h"
+
+namespace sonde::cli {
+
+inline constexpr std::int64_t kLastStep = std::numeric_limits<std::int64_t>::min();
+
+struct RecordedRequest {
+  std::string directory;
+  std::string run;  // its name in the directory
+  std::string tag;
+  std::int64_t step = kLastStep;
+  PictureRequest picture;  // its path is empty where none is asked for
+  bool full = false;       // all values of a tensor
+  bool json = false;
+};
+
+// The exit code.
+int show_recorded(const RecordedRequest& request);
+
+}  // namespace sonde::cli

@@ -1,0 +1,38 @@
+// One tensor as `sonde show` prints it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "render/console.h"
+#include "sonde/status.h"
+#include "sonde/tensor.h"
+#include "stats/summary.h"
+
+namespace sonde::cli {
+
+// What is known of one tensor. Complex numbers have no order, hence no statistics.
+struct Described {
+  std::optional<stats::Summary> summary;
+  stats::Histogram histogram;
+};
+Result<Described> describe(const TensorView& view);
+
+// {"min":...,"max":...,"mean":...,"std":...,"nan":...,"inf":...,"zero":...}
+std::string json_stats(const stats::Summary& summary);
+// "dtype":...,"shape":...,"stats":...
+std::string json_tensor(const TensorView& view, const Described& described);
+
+// What suits the standard output.
+struct TextStyle {
+  bool color = false;
+  render::Glyphs glyphs = render::Glyphs::ascii;
+};
+TextStyle output_style();
+
+// "dense_1/out f32[32,128] -2.1 |.:#:.| 2.6  mean 0.01 std 1.02  NaN 3", with a line end. The numbers take at least
+// `number_width` columns. An empty name is left out.
+std::string tensor_line(const std::string& name, const std::string& type, const Described& described,
+                        std::size_t number_width, const TextStyle& style);
+
+}  // namespace sonde::cli
