@@ -105,7 +105,7 @@ class Engine {
     bool keeps[2] = {true, true};
   };
 
-  explicit Engine(const Policy& policy) : policy_(policy) {}
+  explicit Engine(Policy policy) : policy_(std::move(policy)) {}
   Status compile();
   Status compile_watch(const WatchPolicy& watch);
   bool is_observed(std::string_view name, Kind kind) const;

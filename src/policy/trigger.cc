@@ -4,8 +4,8 @@
 
 namespace sonde::policy {
 
-Trigger::Trigger(const TriggerPolicy& policy, std::string name, Expression condition)
-    : policy_(policy), name_(std::move(name)), condition_(std::move(condition)) {}
+Trigger::Trigger(TriggerPolicy policy, std::string name, Expression condition)
+    : policy_(std::move(policy)), name_(std::move(name)), condition_(std::move(condition)) {}
 
 Result<Trigger> Trigger::create(const TriggerPolicy& policy) {
   auto text = expression_of(policy);

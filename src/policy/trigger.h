@@ -24,7 +24,7 @@ class Trigger {
   bool end_step(const StepFacts& facts);
 
  private:
-  Trigger(const TriggerPolicy& policy, std::string name, Expression condition);
+  Trigger(TriggerPolicy policy, std::string name, Expression condition);
 
   TriggerPolicy policy_;
   std::string name_;

@@ -149,6 +149,7 @@ std::shared_ptr<policy::Engine> Channel::engine() {
 std::vector<std::pair<std::string, Kind>> Channel::probes() {
   std::vector<std::pair<std::string, Kind>> all;
   const std::scoped_lock lock(mutex_);
+  all.reserve(probes_.size());
   for (const ProbeEntry& entry : probes_) all.emplace_back(entry.name, entry.options.kind);
   return all;
 }
@@ -470,8 +471,8 @@ void Channel::unlock_after_fork() {
 void Channel::become_child() {
   // The ring's lock would otherwise outlive the parent.
   if (output_) output_->steps().abandon_ring();
-  (void)output_.release();
-  (void)steward_.release();
+  new std::unique_ptr<Output>(std::move(output_));
+  new std::unique_ptr<Steward>(std::move(steward_));
   forked_ = true;
   output_failed_ = false;
   new std::shared_ptr<Pool>(std::move(pool_));

@@ -22,7 +22,7 @@ class Output {
   static Result<std::unique_ptr<Output>> create(Channel& channel, bool may_fly);
   ~Output();
 
-  void scalar(const sinks::Stamp& stamp, std::uint32_t tag, double value);
+  void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value);
   void payload(const sinks::Stamp& stamp, Payload* payload);
   Steps& steps() noexcept { return *steps_; }
   // Every round: what became known since the last one.

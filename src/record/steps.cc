@@ -314,6 +314,7 @@ void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::spa
 
 void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
   std::vector<render::Column> columns;
+  columns.reserve(job.columns.size());
   for (const auto& [name, payload] : job.columns) columns.push_back({name, payload->view});
   append(stamp, job.name, columns);
   if (job.print) output_.write(stamp, sinks::TableValue{job.name, columns});
