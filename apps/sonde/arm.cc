@@ -29,7 +29,7 @@ Status check(const TriggerPolicy& trigger) {
   Policy policy;
   policy.triggers = {trigger};
   const Status status = policy.check();
-  if (status.ok()) return status;
+  if (status.ok()) return Status::success();
   constexpr std::string_view kWhich = "trigger 1: ";  // there is no other
   const std::string& message = status.message();
   return {status.code(), message.starts_with(kWhich) ? message.substr(kWhich.size()) : message};

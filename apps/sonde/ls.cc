@@ -3,12 +3,16 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "formats/json.h"
 #include "render/console.h"
 #include "selection.h"
+#include "sonde/capture.h"
+#include "sonde/checkpoint.h"
 #include "sonde/log.h"
 #include "subcommand.h"
 #include "terminal.h"
@@ -24,6 +28,37 @@ std::string steps_text(const Tag& tag) {
   return tag.first_step == tag.last_step ? first : first + " .. " + std::to_string(tag.last_step);
 }
 
+// "full -> statistics: recording took 3.1 % of the time, more than 1 %": what the budget gave up, and took up again.
+struct BudgetChange {
+  std::int64_t step = 0;
+  std::string change;
+};
+
+// What a run has besides its points.
+struct Besides {
+  std::vector<RecordingGap> gaps;  // tensors that are missing
+  std::vector<BudgetChange> budget;
+  std::size_t captures = 0;
+  std::size_t checkpoints = 0;
+};
+
+Besides besides(const Run& run) {
+  constexpr std::string_view kBudget = "budget";
+  Besides found;
+  for (RecordingGap& gap : run.gaps()) {
+    if (!gap.reason.starts_with(kBudget)) {
+      found.gaps.push_back(std::move(gap));
+      continue;
+    }
+    const std::size_t detail = gap.reason.find(": ");
+    found.budget.push_back({gap.first_step, detail == std::string::npos ? "changed" : gap.reason.substr(detail + 2)});
+  }
+  // Those that cannot be read are the business of the commands that list them.
+  if (const auto captures = list_captures(run.directory())) found.captures = captures->size();
+  if (const auto checkpoints = list_checkpoints(run.directory())) found.checkpoints = checkpoints->checkpoints.size();
+  return found;
+}
+
 class Ls final : public Subcommand {
  public:
   Ls()
@@ -32,7 +67,8 @@ class Ls final : public Subcommand {
              .usage = "ls LOGDIR [options]",
              .summary = "list the runs and tags of a log directory",
              .details = "One line for each tag: what it is, how many points it has, from which step to which, "
-                        "and the last value of a scalar. Reads whatever TensorBoard reads. Of a job that was "
+                        "and the last value of a scalar; then what is missing, what a budget gave up and when, and how "
+                        "many captures and checkpoints there are. Reads whatever TensorBoard reads. Of a job that was "
                         "restarted and wrote steps again, the newest points count.",
              .examples = {"sonde ls logs", "sonde ls logs --runs 'train.*' --tags '.*loss'", "sonde ls logs --json"}}) {
   }
@@ -89,7 +125,7 @@ class Ls final : public Subcommand {
       print_heading(selected[i]);
       for (const Row& one : rows[i]) print_row(one, Style::cyan);
       if (rows[i].empty()) print(styled("  nothing yet\n", Style::dim, color_));
-      print_warnings(selected[i].run);
+      print_besides(selected[i].run);
     }
   }
 
@@ -164,18 +200,25 @@ class Ls final : public Subcommand {
           styled(one.last, one.alarming ? Style::red : others, color_) + "\n");
   }
 
-  void print_warnings(const Run& run) const {
+  void print_besides(const Run& run) const {
     const auto warn = [&](const std::string& text) { print("  " + styled("! " + text, Style::yellow, color_) + "\n"); };
     const std::string path = harmless(run_path(directory_, run.name()));
     if (const std::size_t places = run.damage().size(); places > 0) {
       warn(counted(places, "damaged place") + ": 'sonde check " + path + "' tells where");
     }
+    const Besides found = besides(run);
     std::uint64_t lost = 0;
-    const std::vector<RecordingGap> gaps = run.gaps();
-    for (const RecordingGap& gap : gaps) lost += gap.count;
-    if (!gaps.empty()) {
-      warn(counted(lost, "tensor") + " not recorded, steps " + std::to_string(first_step(gaps)) + " .. " +
-           std::to_string(last_step(gaps)) + ": " + render::printable(gaps.back().reason));
+    for (const RecordingGap& gap : found.gaps) lost += gap.count;
+    if (!found.gaps.empty()) {
+      warn(counted(lost, "tensor") + " not recorded, steps " + std::to_string(first_step(found.gaps)) + " .. " +
+           std::to_string(last_step(found.gaps)) + ": " + render::printable(found.gaps.back().reason));
+    }
+    for (const BudgetChange& one : found.budget) {
+      warn("budget at step " + std::to_string(one.step) + ": " + harmless(one.change));
+    }
+    if (found.captures > 0) print("  " + counted(found.captures, "capture") + ": 'sonde captures " + path + "'\n");
+    if (found.checkpoints > 0) {
+      print("  " + counted(found.checkpoints, "checkpoint") + ": 'sonde checkpoints " + path + "'\n");
     }
   }
 
@@ -184,6 +227,18 @@ class Ls final : public Subcommand {
   }
   static std::int64_t last_step(const std::vector<RecordingGap>& gaps) {
     return std::ranges::max(gaps, {}, &RecordingGap::last_step).last_step;
+  }
+
+  static std::string json_besides(const Run& run) {
+    const Besides found = besides(run);
+    std::string out = "\"damage\":" + std::to_string(run.damage().size()) +
+                      ",\"gaps\":" + std::to_string(found.gaps.size()) + ",\"budget\":[";
+    for (const BudgetChange& one : found.budget) {
+      if (&one != found.budget.data()) out += ',';
+      out += "{\"step\":" + std::to_string(one.step) + ",\"change\":" + json_text(one.change) + "}";
+    }
+    return out + "],\"captures\":" + std::to_string(found.captures) +
+           ",\"checkpoints\":" + std::to_string(found.checkpoints);
   }
 
   static void print_json(const std::vector<SelectedRun>& selected) {
@@ -197,8 +252,7 @@ class Ls final : public Subcommand {
                ",\"points\":" + std::to_string(tag.points) + ",\"first_step\":" + std::to_string(tag.first_step) +
                ",\"last_step\":" + std::to_string(tag.last_step) + ",\"plugin\":" + json_text(tag.plugin) + "}";
       }
-      out += "],\"damage\":" + std::to_string(one.run.damage().size()) +
-             ",\"gaps\":" + std::to_string(one.run.gaps().size()) + "}";
+      out += "]," + json_besides(one.run) + "}";
       print(out);
       out.clear();
     }

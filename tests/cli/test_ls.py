@@ -1,7 +1,13 @@
 """sonde ls: every tag that TensorBoard's reader finds, and what a person sees."""
 
 import os
+import pathlib
+import subprocess
+import time
 import unittest
+
+import numpy as np
+import safetensors.numpy
 
 import logs
 from command import Case
@@ -40,7 +46,7 @@ class Ls(Case):
             writer.scalar("x", 1, 5)
             writer.scalar("x", 2, 7)
         self.assertEqual(self.json("ls", "logs"), {"runs": [{
-            "run": "a", "damage": 0, "gaps": 0, "tags": [
+            "run": "a", "damage": 0, "gaps": 0, "budget": [], "captures": 0, "checkpoints": 0, "tags": [
                 {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "plugin": "scalars"}]}]})
 
     def test_a_table_for_people_with_the_last_value(self):
@@ -106,6 +112,35 @@ class Ls(Case):
         self.assertIn("! 1 damaged place: 'sonde check torch/train' tells where", self.output("ls", "torch"))
         damage = {run["run"]: run["damage"] for run in self.json("ls", "torch")["runs"]}
         self.assertEqual({run: count for run, count in damage.items() if count}, {"train": 1})
+
+    def test_mentions_captures_and_checkpoints(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar("x", 1, 5)
+        for mode in ("nan", "manual"):
+            subprocess.run([os.environ["SONDE_CAPTURE_TOOL"], mode, "logs/a"], cwd=self.folder, check=True, timeout=60,
+                           stdout=subprocess.DEVNULL)
+        os.makedirs(self.path("logs/a/checkpoints"))
+        safetensors.numpy.save_file({"w": np.zeros(3)}, self.path("logs/a/checkpoints/model-7.safetensors"))
+        self.assertTrue(self.output("ls", "logs").endswith(
+            "\n  2 captures: 'sonde captures logs/a'\n  1 checkpoint: 'sonde checkpoints logs/a'\n"))
+        (run,) = self.json("ls", "logs")["runs"]
+        self.assertEqual((run["captures"], run["checkpoints"]), (2, 1))
+
+    def test_tells_what_a_budget_gave_up_and_when(self):
+        pathlib.Path(self.path("p.toml")).write_text("[budget]\ndisk = '1KB'\n", encoding="utf-8")
+        with subprocess.Popen([os.environ["SONDE_LIVE_RECORDER"], "logs/a", "p.toml"], cwd=self.folder,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+            self.assertEqual(job.stdout.readline(), "running\n")
+            end = time.monotonic() + 60
+            while not (budget := self.json("ls", "logs")["runs"][0]["budget"]) and time.monotonic() < end:
+                time.sleep(0.05)
+            job.communicate(timeout=60)
+        self.assertRegex(budget[0]["change"], r"\Afull -> statistics: ")
+        (run,) = self.json("ls", "logs")["runs"]
+        self.assertEqual((run["budget"][0], run["gaps"]), (budget[0], 0))
+        text = self.output("ls", "logs")
+        self.assertIn(f"  ! budget at step {budget[0]['step']}: {budget[0]['change']}\n", text)
+        self.assertNotIn("not recorded", text)
 
     def test_a_directory_alone_is_listed(self):
         folder = str(logs.GOLDEN / "keras")

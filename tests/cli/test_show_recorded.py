@@ -1,5 +1,7 @@
 """sonde show LOGDIR RUN TAG: what a run recorded, against what other readers find in the same files."""
 
+import collections
+import csv
 import glob
 import io
 import os
@@ -61,6 +63,20 @@ class Tensors(Recorded):
         for percent, value in statistics["percentiles"].items():
             true = np.quantile(values, int(percent) / 100, method="inverted_cdf")
             self.assertLessEqual(abs(value - true), abs(true) / 16, percent)
+
+    def test_have_them_in_exports(self):
+        self.record(WATCHED + KEPT)
+        exported = {(row["tag"], int(row["step"])): row for row in
+                    csv.DictReader(io.StringIO(self.output("export", "logs", "--kind", "statistics")))}
+        self.assertEqual(set(exported), {(tag, step) for tag in (OUT, "gradient/dense_1/kernel") for step in range(32)})
+        for step in (0, 10, 20, 30):
+            row, values = exported[OUT, step], self.whole(step)
+            self.assertEqual((float(row["min"]), float(row["max"])), (values.min(), values.max()))
+            self.assertAlmostEqual(float(row["mean"]), values.mean(), places=6)
+        counts = collections.Counter()
+        for row in csv.DictReader(io.StringIO(self.output("export", "logs", "--kind", "histograms", "--tags", OUT))):
+            counts[int(row["step"])] += float(row["count"])
+        self.assertEqual({step: round(count, 9) for step, count in counts.items()}, {step: 64 for step in range(32)})
 
     def test_are_drawn(self):
         self.record(WATCHED + KEPT)
