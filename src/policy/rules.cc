@@ -49,12 +49,12 @@ constexpr auto kRules = std::to_array<Rule>({
      .about = "the updates of a weight have been far too large or too small for it, for some steps",
      .expression = "any({tensors}, is(update) and ((of(weight, rms) > 0.03 and "
                    "average(rms > 0.4 * of(weight, rms), 5) > 0.95) or "
-                   "average(rms < 1e-7 * of(weight, rms), 10) > 0.95))",
+                   "average(rms < 1e-7 * of(weight, rms), 1000) > 0.95))",
      .tensors = "update/.*",
      .scalar = ""},
     {.name = "loss_spike",
      .about = "the loss jumps far above its last 200 values",
-     .expression = "zscore({scalar}, 200) > 6 and delta({scalar}) > 0.1 * abs(average({scalar}, 200))",
+     .expression = "zscore({scalar}, 200) > 10 and delta({scalar}) > 0.1 * abs(average({scalar}, 200))",
      .tensors = "",
      .scalar = "loss"},
     {.name = "loss_not_decreasing",

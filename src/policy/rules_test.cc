@@ -217,7 +217,7 @@ TEST(UpdateRatio, HoldsAfterAFewSteps) {
     });
   };
   EXPECT_EQ(learning(1), 4) << "every step replaces the weight";
-  EXPECT_EQ(learning(1e-9), 9) << "no step reaches its digits";
+  EXPECT_EQ(learning(1e-9), 99) << "no step reaches its digits";
   EXPECT_EQ(learning(1e-4), -1);
 }
 
