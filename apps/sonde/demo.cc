@@ -176,9 +176,10 @@ void print_capture(const Capture& capture) {
   print_field("Caught", "by the rule " + styled(info.reason, Style::yellow, color) + " at the end of step " +
                             std::to_string(info.step));
   if (origin.found) {
-    print_field("Origin", harmless(origin.text().substr(0, origin.text().find('\n'))));
+    const std::string text = origin.text();
+    print_field("Origin", styled(harmless(text.substr(0, text.find('\n'))), Style::red, color));
   } else if (!culprit.key.empty()) {
-    print_field("Where", harmless(culprit.key) + ": " + culprit.facts);
+    print_field("Where", styled(harmless(culprit.key) + ": " + culprit.facts, Style::red, color));
   }
   if (key.empty()) return;
   print_field("Before", harmless(key) + " in the steps up to it\n" + history_of(capture, key));
@@ -255,6 +256,12 @@ class Demo final : public Subcommand {
     }
     print(heading("Look  ") + "tensorboard --logdir " + harmless(directory) + "\n");
     print(kWhatToLookAt);
+    if (const auto captures = list_captures(outcome.train_directory); captures && !captures->empty()) {
+      print(heading("Caught") + " " + counted(captures->size(), "capture") + ": sonde captures " + harmless(directory) +
+            "\n");
+    } else {
+      print(heading("Try   ") + "sonde demo --fault nan, and see something go wrong and be caught\n");
+    }
   }
 
   static int print_fault(const std::string& directory, const digits::Outcome& outcome, std::string_view planted) {
