@@ -144,7 +144,7 @@ struct Sick {
   std::int64_t within = 0;  // and how many later it has to at the latest
   Training training;
 };
-void PrintTo(const Sick& sick, std::ostream* out) { *out << sick.name; }
+std::ostream& operator<<(std::ostream& out, const Sick& sick) { return out << sick.name; }
 
 constexpr std::int64_t kMiddle = 300;
 
@@ -301,7 +301,7 @@ struct Healthy {
   std::uint64_t seed = 1;
   std::function<Layers(std::uint64_t seed)> layers;
 };
-void PrintTo(const Healthy& healthy, std::ostream* out) { *out << healthy.name; }
+std::ostream& operator<<(std::ostream& out, const Healthy& healthy) { return out << healthy.name; }
 
 class HealthyNetwork : public testing::TestWithParam<Healthy> {};
 
