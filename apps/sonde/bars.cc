@@ -20,6 +20,7 @@ std::vector<Bucket> equal_buckets(const std::vector<Bucket>& from, int count) {
   const double high = from.back().right;
   const double width = high / count - low / count;
   std::vector<Bucket> to;
+  to.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) to.push_back({low + width * i, i + 1 == count ? high : low + width * (i + 1), 0});
   for (const Bucket& one : from) {
     const auto at = [&](double value) { return std::clamp((value - low) / width, 0.0, static_cast<double>(count)); };

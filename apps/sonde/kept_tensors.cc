@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -55,9 +56,9 @@ std::optional<KeptTensor> KeptTensors::find(const Place& place, const std::strin
 }
 
 std::optional<KeptTensor> KeptTensors::last(const std::string& tag, std::optional<std::int64_t> step) const {
-  for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
-    if (step && place->step != *step) continue;
-    if (std::optional<KeptTensor> found = find(*place, tag)) return found;
+  for (const Place& place : std::views::reverse(places_)) {
+    if (step && place.step != *step) continue;
+    if (std::optional<KeptTensor> found = find(place, tag)) return found;
   }
   return std::nullopt;
 }

@@ -52,6 +52,11 @@ std::string percent_text(std::uint64_t part, std::uint64_t all) {
   return grouped(part) + " (" + number_text(100 * static_cast<double>(part) / static_cast<double>(all)) + " %)";
 }
 
+// The first members of every object.
+std::string json_head(std::string_view kind, std::int64_t step) {
+  return "\"kind\":" + json_text(kind) + ",\"step\":" + std::to_string(step);
+}
+
 std::string json_buckets(const std::vector<Bucket>& buckets) {
   std::string out = "[";
   for (const Bucket& one : buckets) {
@@ -233,7 +238,7 @@ class Recorded {
       section.text += "\n  " + styled(sparkline(*drawing, kLine, style_.glyphs), Style::cyan, style_.color) + "\n";
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
-    section.json = "\"kind\":\"scalars\",\"points\":" + std::to_string(all->size()) +
+    section.json = "\"kind\":" + json_text("scalars") + ",\"points\":" + std::to_string(all->size()) +
                    ",\"first_step\":" + std::to_string(all->steps.front()) +
                    ",\"last_step\":" + std::to_string(all->steps.back()) +
                    ",\"first\":" + json_number(all->values.front()) + ",\"last\":" + json_number(all->values.back()) +
@@ -252,7 +257,7 @@ class Recorded {
     const double value = point->values.back();
     sections_.push_back(
         {labelled("value", styled(number_text(value), std::isfinite(value) ? Style::plain : Style::red, style_.color)),
-         "\"kind\":\"scalars\",\"step\":" + std::to_string(request_.step) + ",\"value\":" + json_number(value)});
+         json_head("scalars", request_.step) + ",\"value\":" + json_number(value)});
     return Status::success();
   }
 
@@ -269,8 +274,7 @@ class Recorded {
     section.text += labelled("nonfinite", nonfinite.empty() ? "none" : styled(nonfinite, Style::red, style_.color));
     section.text += labelled("zero", percent_text(known->zeros, known->count)) +
                     labelled("negative", percent_text(known->negatives, known->count));
-    section.json = "\"kind\":\"statistics\",\"step\":" + std::to_string(known->step) +
-                   ",\"dtype\":" + json_text(sonde::to_string(known->dtype)) +
+    section.json = json_head("statistics", known->step) + ",\"dtype\":" + json_text(sonde::to_string(known->dtype)) +
                    ",\"shape\":" + json_shape(known->shape) + ",\"count\":" + std::to_string(known->count) +
                    ",\"negative\":" + std::to_string(known->negatives) + ",\"stats\":" + json_stats(summary);
     const bool varied = known->min < known->max;  // false where nothing is finite
@@ -296,15 +300,17 @@ class Recorded {
 
   static void add_quantiles(const stats::Summary& summary, const stats::Histogram& histogram, bool for_people,
                             Section& section) {
-    std::string text;
+    std::string lower;
+    std::string upper;
     std::string json;
     for (const double q : kQuantiles) {
       const double value = stats::percentile(summary, histogram, q);
       const std::string name = std::to_string(std::lround(100 * q));
-      text += (text.empty() ? "" : ", ") + name + " %: " + number_text(value);
+      std::string& line = q <= 0.5 ? lower : upper;  // together they are too long for a terminal
+      line.append(line.empty() ? "" : ", ").append(name).append(" % ").append(number_text(value));
       json += (json.empty() ? "\"" : ",\"") + name + "\":" + json_number(value);
     }
-    if (for_people) section.text += labelled("quantiles", text);
+    if (for_people) section.text += labelled("quantiles", lower) + labelled("", upper);
     section.json += ",\"percentiles\":{" + json + "}";
   }
 
@@ -331,8 +337,8 @@ class Recorded {
     Section section;
     section.text = labelled("count", number_text(count)) +
                    (count > 0 ? labelled("range", number_text(low) + " .. " + number_text(high)) + "\n" + drawn : "");
-    section.json = "\"kind\":\"histograms\",\"step\":" + std::to_string(value.step) +
-                   ",\"count\":" + json_number(count) + ",\"histogram\":" + json_buckets(*buckets);
+    section.json = json_head("histograms", value.step) + ",\"count\":" + json_number(count) +
+                   ",\"histogram\":" + json_buckets(*buckets);
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -346,9 +352,8 @@ class Recorded {
       section.text += labelled(&file == images->files.data() ? "image" : "", image_text(*images, file));
       json += (json.empty() ? "" : ",") + ("{\"bytes\":" + std::to_string(file.size()) + "}");
     }
-    section.json = "\"kind\":\"images\",\"step\":" + std::to_string(value.step) +
-                   ",\"width\":" + std::to_string(images->width) + ",\"height\":" + std::to_string(images->height) +
-                   ",\"images\":[" + json + "]";
+    section.json = json_head("images", value.step) + ",\"width\":" + std::to_string(images->width) +
+                   ",\"height\":" + std::to_string(images->height) + ",\"images\":[" + json + "]";
     sections_.push_back(std::move(section));
     if (!wants_picture()) return Status::success();
     for (std::size_t i = 0; i < images->files.size(); ++i) {
@@ -373,8 +378,9 @@ class Recorded {
       if (const Result<wav::Sound> sound = wav::decode(as_bytes(clip.file)); sound) {
         const TensorView& view = sound->samples.view();
         const double seconds = static_cast<double>(view.shape[0]) / sound->rate;
-        text = std::to_string(sound->rate) + " Hz, " + counted(static_cast<std::uint64_t>(view.shape[1]), "channel") +
-               ", " + number_text(seconds) + " s, " + std::string(sonde::to_string(view.dtype)) + ", " + text;
+        const auto channels = static_cast<std::uint64_t>(view.shape[1]);
+        text.insert(0, std::to_string(sound->rate) + " Hz, " + counted(channels, "channel") + ", " +
+                           number_text(seconds) + " s, " + std::string(sonde::to_string(view.dtype)) + ", ");
         json += ",\"rate\":" + std::to_string(sound->rate) + ",\"dtype\":" + json_text(sonde::to_string(view.dtype)) +
                 ",\"shape\":" + json_shape(view.shape);
       }
@@ -382,7 +388,7 @@ class Recorded {
       section.text += labelled(&clip == clips->data() ? "audio" : "", text);
       if (!clip.label.empty()) section.text += labelled("", harmless(clip.label));
     }
-    section.json = "\"kind\":\"audio\",\"step\":" + std::to_string(value.step) + ",\"clips\":[" + json + "]";
+    section.json = json_head("audio", value.step) + ",\"clips\":[" + json + "]";
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -401,7 +407,7 @@ class Recorded {
         at = end + 1;
       }
     }
-    section.json = "\"kind\":\"text\",\"step\":" + std::to_string(value.step) + ",\"texts\":[" + json + "]";
+    section.json = json_head("text", value.step) + ",\"texts\":[" + json + "]";
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -409,15 +415,13 @@ class Recorded {
   Status add_tensor(const Tag& tag, const ValueRef& value) {
     const Result<Tensor> tensor = run_->tensor(value);
     if (!tensor) return tensor.error();
-    return add_view(tensor->view(),
-                    "\"kind\":" + json_text(to_string(tag.kind)) + ",\"step\":" + std::to_string(value.step));
+    return add_view(tensor->view(), json_head(to_string(tag.kind), value.step));
   }
 
   Status add(const KeptTensor& kept) {
     const Result<LoadedTensor> loaded = kept.file.load(kept.index);
     if (!loaded) return loaded.error();
-    return add_view(loaded->view,
-                    "\"kind\":\"whole\",\"step\":" + std::to_string(kept.step) + ",\"file\":" + json_text(kept.path));
+    return add_view(loaded->view, json_head("whole", kept.step) + ",\"file\":" + json_text(kept.path));
   }
 
   // As `sonde show FILE` prints it.

@@ -110,7 +110,7 @@ class Tensors(Recorded):
         self.assertRegex(text, r"\Atrain  activation/dense_1/out  step 3, 20\d\d-[-0-9T:]+Z\n"
                                r"  type       f32\[8,8\], 64 values\n  nonfinite  none\n  zero       1 \(1\.56 %\)\n"
                                r"  negative   3 \(4\.69 %\)\n  range      -0\.188 \.\. 3\.75\n"
-                               r"  mean       1\.78, std 1\.15\n  quantiles  1 %: -0\.188, ")
+                               r"  mean       1\.78, std 1\.15\n  quantiles  1 % -0\.188, ")
         bars = text.split("\n\n")[1].splitlines()
         self.assertEqual(len(bars), 16)
         for line in bars:
