@@ -1,7 +1,8 @@
 // What a trigger saved, or the flight ring after a crash: RUN/captures/<n>-<reason>/ with capture.json and one
 // safetensors file a step.
 //
-//   for (const std::string& path : *sonde::list_captures("logs/train")) {
+//   const auto paths = sonde::list_captures("logs/train");
+//   for (const std::string& path : *paths) {
 //     auto capture = sonde::Capture::open(path);
 //     std::cout << sonde::find_origin(*capture).text();      // who produced the NaN
 //     auto file = capture->step_file(capture->steps().back());  // sonde::TensorFile: the tensors themselves

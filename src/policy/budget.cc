@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 namespace sonde::policy {
 namespace {
@@ -16,9 +17,13 @@ std::string percent(double share) {
   return text;
 }
 
-std::string mebibytes(std::uint64_t bytes) {
+std::string size_text(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g MiB", static_cast<double>(bytes) / (1 << 20));
+  std::snprintf(text, sizeof text, "%.4g %s", value, kUnits[unit]);
   return text;
 }
 
@@ -50,16 +55,16 @@ std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
     return "recording took " + percent(overhead) + " of the time, more than " + percent(*policy_.overhead);
   }
   if (policy_.memory && usage.memory > *policy_.memory) {
-    return "tensors took " + mebibytes(usage.memory) + ", more than " + mebibytes(*policy_.memory);
+    return "tensors took " + size_text(usage.memory) + ", more than " + size_text(*policy_.memory);
   }
   if (policy_.memory && usage.refused > begin_->refused) {
-    return std::to_string(usage.refused - begin_->refused) + " tensors found no room in " + mebibytes(*policy_.memory);
+    return std::to_string(usage.refused - begin_->refused) + " tensors found no room in " + size_text(*policy_.memory);
   }
   // Statistics still fit where whole tensors would not.
   if (policy_.disk) {
     const double share = static_cast<double>(usage.disk) / static_cast<double>(*policy_.disk);
     if (share > (level_ == Level::full ? 0.9 : 1.0)) {
-      return "the run takes " + mebibytes(usage.disk) + " of the " + mebibytes(*policy_.disk) + " that it may have";
+      return "the run takes " + size_text(usage.disk) + " of the " + size_text(*policy_.disk) + " that it may have";
     }
   }
   return {};

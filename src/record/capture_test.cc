@@ -257,7 +257,7 @@ std::int64_t train_and_kill(const std::string& directory, std::mt19937& random, 
   return committed;
 }
 
-TEST(FlightRecorder, AKilledProcessLosesNoCompletedStep) {
+TEST(Killed, AProcessLosesNoCompletedStep) {
 #if defined(SONDE_SANITIZED)
   constexpr int kRounds = 20;  // each takes ten times as long
 #else
@@ -295,7 +295,7 @@ TEST(FlightRecorder, AKilledProcessLosesNoCompletedStep) {
   }
 }
 
-TEST(FlightRecorder, ARingElsewhereGoesBackToItsOwnRun) {
+TEST(Killed, ARingElsewhereGoesBackToItsOwnRun) {
   TempDir dir;
   TempDir rings;
   std::mt19937 random(1);
@@ -311,7 +311,7 @@ TEST(FlightRecorder, ARingElsewhereGoesBackToItsOwnRun) {
   EXPECT_EQ(captures_of(dir / "a").size(), 0U);
 }
 
-TEST(FlightRecorder, IsTheParentsAloneAfterAFork) {
+TEST(Fork, TheFlightRingIsTheParentsAlone) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 100"})});
   train(rec, 0, 3, 100);

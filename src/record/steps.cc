@@ -182,8 +182,11 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   decide(step, evaluation);
   const StepValues values = channel_.step_values(step);
   held_.clear();
+  keeps_.clear();
+  const policy::Level level = channel_.level();  // the same for all of the step
   for (const StepData::Tensor& tensor : step.tensors) {
     held_.push_back(held_parts(tensor, values, evaluation));
+    keeps_.push_back(policy::limit(tensor.plan->keep(held_.back()), level));
     if (tensor.payload != nullptr) show(stamp, tensor, held_.back(), tensor.payload->view, evaluation);
   }
   store(stamp, step, evaluation);
@@ -194,9 +197,8 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   kept_.clear();
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     StepData::Tensor& tensor = step.tensors[i];
-    const Keep keep = policy::limit(tensor.plan->keep(held_[i]), channel_.level());
-    if (!has(keep, Keep::histogram)) tensor.record.histogram.reset();
-    if (has(keep, Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
+    if (!has(keeps_[i], Keep::histogram)) tensor.record.histogram.reset();
+    if (has(keeps_[i], Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
   }
   output_.end_step({stamp, evaluation, kept_});
   output_.note(flight_.end_step(stamp, evaluation, step.scalars));
@@ -268,7 +270,7 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     const StepData::Tensor& tensor = step.tensors[i];
     if (tensor.payload == nullptr) continue;
-    const Keep keep = policy::limit(tensor.plan->keep(held_[i]), channel_.level());
+    const Keep keep = keeps_[i];
     const auto some = [&](Keep flag) {
       return sampled(tensor.payload->view, sample_of(tensor, held_[i], flag), stamp.step, buffers.emplace_back());
     };
@@ -293,7 +295,7 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
   std::vector<sinks::Value> values;
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     const StepData::Tensor& tensor = step.tensors[i];
-    if (!tensor.record.histogram || !has(tensor.plan->keep(held_[i]), Keep::histogram)) continue;
+    if (!tensor.record.histogram || !has(keeps_[i], Keep::histogram)) continue;
     if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::histograms)) {
       values.emplace_back(sinks::HistogramValue{*tag, tensor.buckets});
     }

@@ -83,7 +83,8 @@ class Steps {
   // Used again for every step.
   std::vector<policy::TensorFacts> facts_;
   std::vector<std::uint32_t> due_;
-  std::vector<std::uint32_t> held_;  // by tensor of the step
+  std::vector<std::uint32_t> held_;  // by tensor of the step: the parts of its plan that count
+  std::vector<Keep> keeps_;          // likewise: what they keep, within the budget
   std::vector<sinks::StepTensor> kept_;
 };
 

@@ -1,5 +1,6 @@
 #include "record/steward.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -86,9 +87,10 @@ void Steward::look_at_control(Output& output, double wall_time) {
 void Steward::take_control(const std::string& text) {
   const auto control = policy::parse_control(text, "control.toml");
   if (!control) return answer(text, control.error());
-  // What was asked for before this process began was another's.
-  fire_ = started_ && control->fire != fired_;
-  fired_ = control->fire;
+  // What was asked for before this process began was another's. The number only grows: a file that lacks it asks
+  // nothing.
+  fire_ = started_ && control->fire > fired_;
+  fired_ = std::max(fired_, control->fire);
   answer(text, channel_.set_control(*control));
 }
 
