@@ -4,7 +4,7 @@
 //   const auto paths = sonde::list_captures("logs/train");
 //   for (const std::string& path : *paths) {
 //     auto capture = sonde::Capture::open(path);
-//     std::cout << sonde::find_origin(*capture).text();      // who produced the NaN
+//     std::cout << sonde::find_origin(capture->info()).text();      // who produced the NaN
 //     auto file = capture->step_file(capture->steps().back());  // sonde::TensorFile: the tensors themselves
 //   }
 #pragma once

@@ -117,7 +117,8 @@ struct FlightPolicy {
 // [budget]: what recording may cost. Where it costs more, it does less: whole tensors become statistics, statistics
 // become nothing; and again more when there is room. Every change is noted in the log. Scalars are always recorded.
 struct BudgetPolicy {
-  std::optional<double> overhead = {};       // caller's time and backend's processor time over wall time: 0.01 is "1%"
+  std::optional<double> overhead =
+      {};  // time that callers and the backend spend on tensors, over wall time: 0.01 is "1%"
   std::optional<std::uint64_t> memory = {};  // bytes: tensors on their way and the flight ring
   std::optional<std::uint64_t> disk = {};    // bytes of the run's directory
   friend bool operator==(const BudgetPolicy&, const BudgetPolicy&) = default;

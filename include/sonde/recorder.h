@@ -197,7 +197,7 @@ class Recorder {
                        const TableOptions& options = {}) noexcept;
 
   // Saves the tensors under a name, checkpoints/<name>-<step>.safetensors, before it returns: written aside, synced,
-  // renamed. See sonde/checkpoint.h for what is kept and how to load it.
+  // renamed. See sonde/checkpoint.h for what is kept and how to load it. Fails where the recorder is disabled.
   SONDE_API Status checkpoint(std::string_view name, std::int64_t step, const std::vector<NamedView>& tensors,
                               const CheckpointOptions& options = {}) noexcept;
 

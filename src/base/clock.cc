@@ -28,12 +28,6 @@ constexpr std::uint64_t kFirstMeasure = 2'000'000;  // ns
 
 }  // namespace
 
-double thread_cpu_seconds() noexcept {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
-
 double wall_seconds() noexcept { return static_cast<double>(real_nanoseconds()) * 1e-9; }
 
 // The tightest of a few tries, so that being interrupted between the readings does no harm.

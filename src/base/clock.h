@@ -57,9 +57,6 @@ inline std::uint64_t ticks_then_loads() noexcept {
   return monotonic_nanoseconds();
 }
 
-// Processor time that this thread has used.
-double thread_cpu_seconds() noexcept;
-
 // Seconds since the epoch, by the system.
 double wall_seconds() noexcept;
 

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 #include "base/directory.h"
@@ -17,17 +17,6 @@ namespace {
 
 constexpr int kMostNumbers = 10'000;
 
-// Locks a file that was just made. False where somebody was faster, who took it for one that was left behind.
-Result<bool> lock_new(int fd, const std::string& path) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return false;
-    return system_error("lock", path, errno);
-  }
-  struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
-  return info.st_nlink > 0;
-}
-
 Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t free) {
   return {Code::no_space, "cannot allocate '" + path + "': " + std::to_string(wanted) + " bytes are wanted and " +
                               std::to_string(free) + " are free"};
@@ -36,25 +25,33 @@ Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t fre
 }  // namespace
 
 Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
+  // Locked before it has its name: whoever looks for files that nobody holds must not take a new one for such.
+  static std::atomic<std::uint64_t> made{0};
+  const std::string aside = prefix + std::to_string(made++) + suffix + ".new";
+  const int fd = ::open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return system_error("create", prefix + "0" + suffix, errno);
+  SharedMapping mapping(fd, aside);
+  Status status;
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) status = system_error("lock", aside, errno);
+  if (status) status = mapping.take_name(prefix, suffix);
+  const Status removed = remove_file(aside);
+  if (status) status = removed;
+  if (!status) return status;
+  status = mapping.allocate(bytes);
+  if (status) return mapping;
+  const Status ignored = remove_file(mapping.path_);  // the first error says more
+  return status;
+}
+
+Status SharedMapping::take_name(const std::string& prefix, const std::string& suffix) {
+  const std::string aside = path_;
   for (int number = 0; number < kMostNumbers; ++number) {
-    std::string path = prefix;
-    path.append(std::to_string(number)).append(suffix);
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && errno == EEXIST) continue;
-    if (fd < 0) return system_error("create", path, errno);
-    SharedMapping mapping(fd, path);
-    const Result<bool> locked = lock_new(fd, path);
-    Status status = locked.status();
-    if (status && *locked) {
-      status = mapping.allocate(bytes);
-      if (status) return mapping;
-    }
-    const Status removed = remove_file(path);
-    if (!status) return status;
-    if (!removed) return removed;
+    path_ = prefix + std::to_string(number) + suffix;
+    if (::link(aside.c_str(), path_.c_str()) == 0) return {};
+    if (errno != EEXIST) return system_error("create", path_, errno);
   }
-  return Status(Code::exhausted, "cannot create '" + prefix + "0" + suffix + "' nor one with a number below " +
-                                     std::to_string(kMostNumbers) + ": all are taken");
+  return {Code::exhausted, "cannot create '" + prefix + "0" + suffix + "' nor one with a number below " +
+                               std::to_string(kMostNumbers) + ": all are taken"};
 }
 
 Status SharedMapping::allocate(std::uint64_t bytes) {

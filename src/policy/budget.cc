@@ -54,9 +54,6 @@ std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
   if (policy_.overhead && overhead > *policy_.overhead) {
     return "recording took " + percent(overhead) + " of the time, more than " + percent(*policy_.overhead);
   }
-  if (policy_.memory && usage.memory > *policy_.memory) {
-    return "tensors took " + size_text(usage.memory) + ", more than " + size_text(*policy_.memory);
-  }
   if (policy_.memory && usage.refused > begin_->refused) {
     return std::to_string(usage.refused - begin_->refused) + " tensors found no room in " + size_text(*policy_.memory);
   }
@@ -73,7 +70,7 @@ std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
 bool BudgetKeeper::has_room(const Usage& usage, double overhead) const {
   const auto below = [](double used, double allowed) { return used < allowed * kRoom; };
   if (policy_.overhead && !below(overhead, *policy_.overhead)) return false;
-  if (policy_.memory && !below(static_cast<double>(usage.memory), static_cast<double>(*policy_.memory))) return false;
+  if (policy_.memory && usage.refused > begin_->refused) return false;
   // The disk does not empty by itself: what is gone was removed by somebody.
   return !policy_.disk || static_cast<double>(usage.disk) < static_cast<double>(*policy_.disk) * 0.8;
 }
@@ -103,7 +100,7 @@ std::optional<BudgetKeeper::Change> BudgetKeeper::observe(const Usage& usage) {
   if (level_ != Level::full && usage.wall - calm_since_ >= patience_) {
     level_ = static_cast<Level>(static_cast<int>(level_) - 1);
     calm_since_ = raised_ = usage.wall;
-    return Change{from, level_, "recording took " + percent(overhead) + " of the time: there is room again"};
+    return Change{from, level_, "there is room again"};
   }
   return std::nullopt;
 }

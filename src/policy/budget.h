@@ -16,11 +16,10 @@ std::string_view to_string(Level level) noexcept;
 // What is left of a request.
 Keep limit(Keep keep, Level level) noexcept;
 
-// What it cost so far; every number but `memory` and `disk` only grows.
+// What it cost so far; every number but `disk` only grows.
 struct Usage {
   double wall = 0;            // seconds
-  double busy = 0;            // seconds: callers in record calls, and the backend's processor time
-  std::uint64_t memory = 0;   // bytes in use now
+  double busy = 0;            // seconds that callers and the backend spent on tensors and steps
   std::uint64_t refused = 0;  // tensors that found no room in memory
   std::uint64_t disk = 0;     // bytes of the run's directory now
 };

@@ -18,7 +18,7 @@ std::optional<BudgetKeeper::Change> pass(BudgetKeeper& keeper, Usage& usage, dou
 
 TEST(Budget, IsFullAsLongAsNothingIsExceeded) {
   BudgetKeeper keeper({.overhead = 0.01, .memory = 1000, .disk = 1000});
-  Usage usage = {.memory = 900, .disk = 800};
+  Usage usage = {.disk = 800};
   EXPECT_FALSE(pass(keeper, usage, 60, 0.009));
   EXPECT_EQ(keeper.level(), Level::full);
 }
@@ -91,6 +91,8 @@ TEST(Budget, TakesTensorsThatFoundNoRoomAsASign) {
   const auto change = pass(keeper, usage, 2, 0);
   ASSERT_TRUE(change);
   EXPECT_EQ(change->reason, "3 tensors found no room in 1 MiB");
+  pass(keeper, usage, 20, 0);
+  EXPECT_EQ(keeper.level(), Level::full) << "none was refused since";
 }
 
 TEST(Budget, LimitsWhatIsKept) {

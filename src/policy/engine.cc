@@ -80,12 +80,6 @@ bool Engine::wants_flight() const noexcept {
   return policy_.flight.use == Use::on || (policy_.flight.use == Use::automatic && !triggers_.empty());
 }
 
-std::int64_t Engine::longest_before() const noexcept {
-  std::int64_t longest = 0;
-  for (const Trigger& trigger : triggers_) longest = std::max(longest, trigger.policy().before);
-  return longest;
-}
-
 bool Engine::is_observed(std::string_view name, Kind kind) const {
   const auto looks = [&](const Expression& condition) { return condition.looks_at(name, kind); };
   return std::ranges::any_of(triggers_, [&](const Trigger& trigger) { return looks(trigger.condition()); }) ||

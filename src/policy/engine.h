@@ -66,12 +66,9 @@ class Engine {
   static Result<std::shared_ptr<Engine>> create(const Policy& policy);
 
   const Policy& policy() const noexcept { return policy_; }
-  bool has_watches() const noexcept { return !watches_.empty(); }
   // Whether a step's values are needed at all.
   bool has_conditions() const noexcept { return has_conditions_; }
   bool wants_flight() const noexcept;
-  // The most steps before the firing one that a trigger asks for.
-  std::int64_t longest_before() const noexcept;
 
   // `own`: what the program itself wants of the tensor, which counts only where the policy has no watch.
   Plan plan(std::string_view name, Kind kind, const Part& own) const;

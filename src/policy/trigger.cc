@@ -1,5 +1,7 @@
 #include "policy/trigger.h"
 
+#include <limits>
+
 #include "policy/rules.h"
 
 namespace sonde::policy {
@@ -26,7 +28,8 @@ bool Trigger::end_step(const StepFacts& facts) {
   const bool spent = policy_.max_captures > 0 && captures_ >= policy_.max_captures;
   if (!holds || quiet || !armed || spent) return false;
   ++captures_;
-  quiet_ = policy_.after + policy_.hold_off;
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
+  quiet_ = policy_.hold_off > kLongest - policy_.after ? kLongest : policy_.after + policy_.hold_off;
   was_false_ = false;
   return true;
 }

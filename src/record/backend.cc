@@ -297,7 +297,7 @@ bool Backend::round() {
                          [](const Message& a, const Message& b) { return a.ticks < b.ticks; });
     }
   }
-  for (const Message& message : batch_) process(message);
+  for (const Message& message : batch_) process_safely(message);
   housekeeping();
   for (const auto& request : requests) answer(*request);
   if (!requests.empty()) answered_.notify_all();
@@ -318,6 +318,18 @@ void Backend::answer(Request& request) {
   request.done = true;
 }
 
+// Running out of memory costs what was at hand, never the program.
+void Backend::process_safely(const Message& message) {
+  try {
+    process(message);
+  } catch (...) {
+    if (const auto& channel = serving_[message.channel()]) {
+      channel->count_rejected();
+      channel->report({Code::exhausted, "something was not recorded: out of memory"});
+    }
+  }
+}
+
 void Backend::process(const Message& message) {
   const std::shared_ptr<Channel>* channel =
       message.channel() < serving_.size() ? &serving_[message.channel()] : nullptr;
@@ -326,6 +338,8 @@ void Backend::process(const Message& message) {
   if (output == nullptr) return drop(message);
   last_wall_ = std::max(last_wall_, clock_->wall(message.ticks));
   const sinks::Stamp stamp = {last_wall_, message.step};
+  const bool timed = message.op() != Op::scalar && (*channel)->timed();
+  const std::uint64_t begin = timed ? monotonic_nanoseconds() : 0;
   switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
     case Op::payload: output->payload(stamp, message.payload); break;
@@ -334,6 +348,7 @@ void Backend::process(const Message& message) {
     case Op::evaluation_begin: output->steps().begin(stamp, true); break;
     case Op::evaluation_end: output->steps().end(stamp, true); break;
   }
+  if (timed) (*channel)->add_busy(monotonic_nanoseconds() - begin);
 }
 
 void Backend::housekeeping() {

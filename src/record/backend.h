@@ -68,6 +68,7 @@ class Backend {
   // The backend thread alone.
   void run();
   bool round();
+  void process_safely(const Message& message);
   void process(const Message& message);
   void answer(Request& request);
   void housekeeping();

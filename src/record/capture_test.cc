@@ -164,6 +164,17 @@ TEST(Captures, MayBeAskedForByTheProgram) {
   EXPECT_THAT(steps_of(captures[0]), ElementsAre(7, 8, 9));
 }
 
+TEST(Captures, AManualOneDoesNotFireTheOthersAgain) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = triggered({.name = "big", .when = "step == 9"})});
+  train(rec, 0, 9, 100);
+  rec.trigger("mine");
+  ASSERT_TRUE(rec.close().ok());
+  std::vector<std::string> reasons;
+  for (const Capture& capture : captures_of(dir.path())) reasons.push_back(capture.info().reason);
+  EXPECT_THAT(reasons, ElementsAre("big", "mine"));
+}
+
 TEST(Captures, MayBeAskedForBySignal) {
   TempDir dir;
   Policy policy;

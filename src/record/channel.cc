@@ -164,8 +164,8 @@ void Channel::set_budget(const BudgetPolicy& budget) {
   timed_.store(budget.overhead.has_value(), std::memory_order_relaxed);
 }
 
-double Channel::caller_seconds() const noexcept {
-  return static_cast<double>(caller_time_.load(std::memory_order_relaxed)) * 1e-9;
+double Channel::busy_seconds() const noexcept {
+  return static_cast<double>(busy_.load(std::memory_order_relaxed)) * 1e-9;
 }
 
 // ---- Front end.
@@ -249,10 +249,10 @@ Payload* Channel::stage(Job job) {
 }
 
 Payload* Channel::stage(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample) {
-  if (!timed_.load(std::memory_order_relaxed)) return stage_untimed(std::move(job), tensor, step, sample);
+  if (!timed()) return stage_untimed(std::move(job), tensor, step, sample);
   const std::uint64_t begin = monotonic_nanoseconds();
   Payload* payload = stage_untimed(std::move(job), tensor, step, sample);
-  caller_time_.fetch_add(monotonic_nanoseconds() - begin, std::memory_order_relaxed);
+  add_busy(monotonic_nanoseconds() - begin);
   return payload;
 }
 
@@ -474,6 +474,7 @@ void Channel::become_child() {
   new std::unique_ptr<Output>(std::move(output_));
   new std::unique_ptr<Steward>(std::move(steward_));
   forked_ = true;
+  level_.store(policy::Level::full);  // nobody keeps a budget here
   output_failed_ = false;
   new std::shared_ptr<Pool>(std::move(pool_));
   pool_ = std::make_shared<Pool>(pool_budget(own_policy_.budget), options_.tensors, options_.max_wait);

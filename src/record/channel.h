@@ -117,9 +117,10 @@ class Channel {
   policy::Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(policy::Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
   void set_budget(const BudgetPolicy& budget);
-  // Time that callers spent handing tensors over, as far as a budget wants it measured.
-  double caller_seconds() const noexcept;
-  std::size_t memory_in_use() const { return pool_->allocated(); }
+  // Time spent on tensors and steps, by callers and the backend, as far as a budget wants it measured.
+  double busy_seconds() const noexcept;
+  bool timed() const noexcept { return timed_.load(std::memory_order_relaxed); }
+  void add_busy(std::uint64_t nanoseconds) noexcept { busy_.fetch_add(nanoseconds, std::memory_order_relaxed); }
 
   // Whether any probe has a condition, which may ask for scalars of the step.
   bool has_conditions() const noexcept { return has_conditions_.load(std::memory_order_relaxed); }
@@ -164,7 +165,7 @@ class Channel {
   std::atomic<std::uint64_t> captures_{0};             // likewise
   std::atomic<std::uint64_t> flight_dropped_{0};       // likewise
   alignas(64) std::atomic<std::int64_t> evaluations_{0};
-  std::atomic<std::uint64_t> caller_time_{0};  // ns
+  std::atomic<std::uint64_t> busy_{0};  // ns
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};
   std::atomic<std::uint64_t> rejected_{0};

@@ -109,6 +109,7 @@ Status FlightRecorder::close() {
   open_.clear();
   captures_.wait();
   if (!ring_) return first;
+  dropped_ += ring_->dropped();
   Status status = ring_->close();
   ring_.reset();
   return first.ok() ? status : first;

@@ -27,8 +27,7 @@ class FlightRecorder {
   // say why they hold nothing.
   Status apply(const policy::Engine& engine);
   bool has_ring() const noexcept { return ring_ != nullptr; }
-  std::uint64_t bytes() const noexcept { return ring_ ? ring_->bytes() : 0; }
-  std::uint64_t dropped() const noexcept { return ring_ ? ring_->dropped() : 0; }
+  std::uint64_t dropped() const noexcept { return dropped_ + (ring_ ? ring_->dropped() : 0); }
 
   void add(const sinks::Stamp& stamp, bool evaluation, const sinks::FlightRing::Entry& tensor) {
     if (ring_) ring_->add(stamp, evaluation, tensor);
@@ -67,6 +66,7 @@ class FlightRecorder {
   std::string no_ring_ = "the policy wants no flight ring";  // why there is none
   std::vector<std::string> allow_negative_infinity_;
   std::unique_ptr<sinks::FlightRing> ring_;
+  std::uint64_t dropped_ = 0;       // tensors, by a ring that is closed
   std::deque<std::int64_t> steps_;  // the last training steps that ended
   std::vector<OpenCapture> open_;
   sinks::CaptureQueue captures_;  // behind the ring, whose steps it reads

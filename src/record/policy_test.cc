@@ -141,6 +141,22 @@ TEST(Policy, SamplesRows) {
   EXPECT_EQ(log.steps.at(0).tensors.at(0).summary.count, 6U);
 }
 
+TEST(Policy, EachKindOfFileHasRowsOfItsOwn) {
+  TempDir dir;
+  Recorder rec =
+      open(dir.path(), {.policy = watching({{.sample = {.rows = 2}, .record = Keep::whole}, {.record = Keep::npz}})});
+  const std::vector<float> values = ramp(30);
+  {
+    auto step = rec.step(0);
+    rec.probe("a").record(step, view(values, {10, 3}));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const auto whole = TensorFile::open(files_with(dir / "tensors", ".safetensors").at(0));
+  const auto archive = TensorFile::open(files_with(dir / "tensors", ".npz").at(0));
+  EXPECT_EQ(whole->info()->shape, (Shape{2, 3}));
+  EXPECT_EQ(archive->info()->shape, (Shape{10, 3}));
+}
+
 TEST(Policy, CountsEpochs) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.every = 2, .epochs = true}})});
@@ -253,6 +269,23 @@ TEST(Checkpoint, IsSavedWhenTheCallReturns) {
   ASSERT_EQ(loaded->tensors.size(), 1U);
   EXPECT_EQ(loaded->tensors[0].tensor.shape, (Shape{3, 4}));
   EXPECT_EQ(list_checkpoints(dir.path())->checkpoints.at(0).metric, 0.25);
+}
+
+TEST(Budget, OfOverheadIsNotUsedUpByWaiting) {
+  TempDir dir;
+  Policy policy = watching({{.record = Keep::stats}});
+  policy.budget.overhead = 0.5;
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(16);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  for (std::int64_t n = 0; std::chrono::steady_clock::now() < end; ++n) {
+    auto step = rec.step(n);
+    out.record(step, view(values));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(read_log(dir.path()).gaps, IsEmpty());
 }
 
 TEST(Budget, ThatIsUsedUpLeavesStatisticsAndANoteInTheLog) {

@@ -384,7 +384,7 @@ void Recorder::table(std::string_view name, const std::vector<TableColumn>& colu
 
 Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std::vector<NamedView>& tensors,
                             const CheckpointOptions& options) noexcept {
-  if (!channel_) return Status::success();
+  if (!channel_) return {Code::closed, "the checkpoint was not saved: this recorder is disabled"};
   try {
     return save_checkpoint(channel_->directory(), name, step, tensors, options);
   } catch (...) {

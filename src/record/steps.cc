@@ -276,12 +276,13 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
     };
     if (!has(keep, kFiles | Keep::csv)) continue;
     keys.push_back(key_of(tensor, evaluation, tags::Plugin::histograms));
-    if (has(keep, kFiles)) {
+    for (const Keep file : {Keep::whole, Keep::npy, Keep::npz}) {  // each may have rows of its own
+      if (!has(keep, file)) continue;
       stored.push_back({.key = keys.back(),
-                        .view = some(kFiles),
-                        .whole = has(keep, Keep::whole),
-                        .npy = has(keep, Keep::npy),
-                        .npz = has(keep, Keep::npz)});
+                        .view = some(file),
+                        .whole = file == Keep::whole,
+                        .npy = file == Keep::npy,
+                        .npz = file == Keep::npz});
     }
     if (has(keep, Keep::csv)) {
       const std::array columns = {render::Column{"value", some(Keep::csv)}};
@@ -327,7 +328,7 @@ void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
 void Steps::trigger(const sinks::Stamp& stamp, const TriggerJob& job) {
   manual_.push_back(
       {.cause = CaptureInfo::Cause::manual, .reason = job.reason, .before = job.before, .after = job.after});
-  if (!data(false).open) fire({stamp.wall_time, last_step_});
+  if (!data(false).open) fire_manual({stamp.wall_time, last_step_});
 }
 
 void Steps::fire(const sinks::Stamp& stamp) {
@@ -338,12 +339,16 @@ void Steps::fire(const sinks::Stamp& stamp) {
                                       .before = trigger->policy().before,
                                       .after = trigger->policy().after}));
   }
+  fire_manual(stamp);
+}
+
+void Steps::fire_manual(const sinks::Stamp& stamp) {
   for (FlightRecorder::Firing& firing : manual_) output_.note(flight_.fire(stamp, std::move(firing)));
   manual_.clear();
 }
 
 void Steps::tend(double wall_time) {
-  channel_.set_flight_dropped(flight_.dropped());
+  channel_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
   for (const auto& outcome : flight_.take_outcomes()) {
     if (!outcome.path) {
       output_.note({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +

@@ -41,7 +41,6 @@ class Steps {
   // Every round of the backend.
   void tend(double wall_time);
   std::int64_t last_step() const noexcept { return last_step_; }
-  std::uint64_t flight_bytes() const noexcept { return flight_.bytes(); }
   void close(double wall_time);
   // The process ends in order: what the ring holds is no crash's.
   void leave();
@@ -65,6 +64,7 @@ class Steps {
   void write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
   void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns);
   void fire(const sinks::Stamp& stamp);
+  void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
 
   Channel& channel_;

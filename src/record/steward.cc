@@ -28,7 +28,7 @@ std::uint64_t bytes_below(const std::string& path, int depth = 0) {
   if (!directory || depth > kDeepest) return 0;
   std::uint64_t bytes = 0;
   for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.link) continue;
+    if (entry.link || entry.name.ends_with(".ring")) continue;  // the ring comes and goes with the process
     const std::string inside = join_path(path, entry.name);
     if (entry.type == DirectoryEntry::Type::directory) {
       bytes += bytes_below(inside, depth + 1);
@@ -123,22 +123,28 @@ void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time
   if (const std::uint64_t version = channel_.engine_version(); !keeper_ || version != engine_version_) {
     engine_version_ = version;
     const BudgetPolicy budget = channel_.engine()->policy().budget;
-    keeper_.emplace(budget);
-    channel_.set_budget(budget);
-    if (channel_.level() != policy::Level::full) channel_.set_level(policy::Level::full);
+    if (!keeper_ || keeper_->policy() != budget) {
+      if (channel_.level() != policy::Level::full) {
+        set_level(output, wall_time, {channel_.level(), policy::Level::full, "the budget is another one"});
+      }
+      keeper_.emplace(budget);
+      channel_.set_budget(budget);
+    }
   }
   const BudgetPolicy& budget = keeper_->policy();
   if (!budget.overhead && !budget.memory && !budget.disk) return;
   const Counters counters = channel_.counters();
   const auto change = keeper_->observe({.wall = static_cast<double>(now) * 1e-9,
-                                        .busy = channel_.caller_seconds() + thread_cpu_seconds(),
-                                        .memory = channel_.memory_in_use() + output.steps().flight_bytes(),
+                                        .busy = channel_.busy_seconds(),
                                         .refused = counters.dropped_tensors,
                                         .disk = budget.disk ? disk_bytes(now) : 0});
-  if (!change) return;
-  channel_.set_level(change->to);
+  if (change) set_level(output, wall_time, *change);
+}
+
+void Steward::set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change) {
+  channel_.set_level(change.to);
   const std::string detail =
-      std::string(to_string(change->from)) + " -> " + std::string(to_string(change->to)) + ": " + change->reason;
+      std::string(to_string(change.from)) + " -> " + std::string(to_string(change.to)) + ": " + change.reason;
   const std::int64_t step = output.steps().last_step();
   sinks::Loss loss;
   loss.first_step = loss.last_step = step;

@@ -27,6 +27,7 @@ class Steward {
   void take_control(const std::string& text);
   void answer(const std::string& text, const Status& status);
   void look_at_budget(Output& output, std::uint64_t now, double wall_time);
+  void set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change);
   std::uint64_t disk_bytes(std::uint64_t now);
 
   Channel& channel_;

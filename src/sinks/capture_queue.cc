@@ -58,13 +58,17 @@ void CaptureQueue::work() {
 }
 
 CaptureQueue::Outcome CaptureQueue::write(Job job) const {
-  std::vector<flight::Step> steps;
-  for (const FlightPin& pin : job.pins) {
-    std::vector<flight::Step> pinned = pin.steps();
-    std::ranges::move(pinned, std::back_inserter(steps));
-  }
   Outcome outcome = {job.info.reason, job.info.step, std::string()};
-  outcome.path = tensor_files::write_capture(run_directory_, std::move(job.info), steps);
+  try {
+    std::vector<flight::Step> steps;
+    for (const FlightPin& pin : job.pins) {
+      std::vector<flight::Step> pinned = pin.steps();
+      std::ranges::move(pinned, std::back_inserter(steps));
+    }
+    outcome.path = tensor_files::write_capture(run_directory_, std::move(job.info), steps);
+  } catch (...) {
+    outcome.path = Status(Code::exhausted, "out of memory");
+  }
   return outcome;
 }
 
