@@ -46,7 +46,8 @@ Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std
 Status SharedMapping::take_name(const std::string& prefix, const std::string& suffix) {
   const std::string aside = path_;
   for (int number = 0; number < kMostNumbers; ++number) {
-    path_ = prefix + std::to_string(number) + suffix;
+    path_ = prefix;
+    path_.append(std::to_string(number)).append(suffix);
     if (::link(aside.c_str(), path_.c_str()) == 0) return {};
     if (errno != EEXIST) return system_error("create", path_, errno);
   }

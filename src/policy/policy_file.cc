@@ -116,6 +116,7 @@ void Reader::keys(const toml::table& table, std::string_view where, const std::v
       continue;
     }
     std::vector<std::string> names;
+    names.reserve(known.size());
     for (const Key& one : known) names.emplace_back(one.name);
     fail(key.source().begin, joined({where, " has no key '", key.str(), "'", did_you_mean(key.str(), names)}));
   }
@@ -204,7 +205,7 @@ void Reader::size(const toml::node& node, std::uint64_t& to) {
   }
   const auto* const value = node.as_string();
   const auto bytes = value != nullptr ? policy::size_of(value->get()) : std::nullopt;
-  if (!bytes) return expected(node, "a size, such as \"256MiB\" or \"20GB\" or a number of bytes");
+  if (!bytes) return expected(node, R"(a size, such as "256MiB" or "20GB" or a number of bytes)");
   to = *bytes;
 }
 
@@ -215,7 +216,7 @@ void Reader::every(const toml::node& node, WatchPolicy& watch) {
   }
   const auto* const value = node.as_string();
   const auto interval = value != nullptr ? policy::interval_of(value->get()) : std::nullopt;
-  if (!interval) return expected(node, "a number of steps from 1, \"epoch\", or such as \"5 epochs\" or \"100 steps\"");
+  if (!interval) return expected(node, R"(a number of steps from 1, "epoch", or such as "5 epochs" or "100 steps")");
   watch.every = interval->every;
   watch.epochs = interval->epochs;
 }
@@ -223,7 +224,7 @@ void Reader::every(const toml::node& node, WatchPolicy& watch) {
 void Reader::steps(const toml::node& node, WatchPolicy& watch) {
   const auto* const value = node.as_string();
   const auto range = value != nullptr ? policy::step_range_of(value->get()) : std::nullopt;
-  if (!range) return expected(node, "a range of steps, such as \"1000..2000\", \"1000..\" or \"..2000\"");
+  if (!range) return expected(node, R"(a range of steps, such as "1000..2000", "1000.." or "..2000")");
   watch.first_step = range->first;
   watch.last_step = range->last;
 }
@@ -289,7 +290,7 @@ void Reader::rearm(const toml::node& node, TriggerPolicy& trigger) {
   } else if (word == "never") {
     trigger.rearm = Rearm::never;
   } else {
-    expected(node, "\"edge\", \"always\" or \"never\"");
+    expected(node, R"("edge", "always" or "never")");
   }
 }
 

@@ -293,8 +293,7 @@ bool Backend::round() {
     const auto middle = static_cast<std::ptrdiff_t>(batch_.size());
     ring->drain(until, batch_);
     if (middle > 0) {
-      std::inplace_merge(batch_.begin(), batch_.begin() + middle, batch_.end(),
-                         [](const Message& a, const Message& b) { return a.ticks < b.ticks; });
+      std::ranges::inplace_merge(batch_, batch_.begin() + middle, {}, &Message::ticks);
     }
   }
   for (const Message& message : batch_) process_safely(message);

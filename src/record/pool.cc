@@ -146,7 +146,7 @@ bool Pool::take(Payload* payload) {
   if (overflow_ != Overflow::drop_oldest) return true;
   const std::scoped_lock lock(mutex_);
   if (payload->dropped) return false;
-  const auto found = std::find(waiting_.begin(), waiting_.end(), payload);
+  const auto found = std::ranges::find(waiting_, payload);
   if (found != waiting_.end()) waiting_.erase(found);
   return true;
 }

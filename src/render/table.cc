@@ -65,6 +65,7 @@ std::vector<std::int64_t> shown(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> indices;
   most = std::max<std::int64_t>(most, 2);
   const std::int64_t head = count <= most ? count : (most + 1) / 2;
+  indices.reserve(static_cast<std::size_t>(std::min(count, most) + 1));
   for (std::int64_t i = 0; i < head; ++i) indices.push_back(i);
   if (count <= most) return indices;
   indices.push_back(-1);
@@ -133,6 +134,7 @@ std::string table_text(const Table& table, const TableOptions& options) {
     }
   }
   std::vector<std::size_t> widths;
+  widths.reserve(fields.size());
   for (const auto& lines : fields) {
     widths.push_back(characters(std::ranges::max(lines, {}, characters)));
   }

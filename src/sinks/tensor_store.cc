@@ -32,7 +32,7 @@ Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_v
 
 }  // namespace
 
-TensorStore::TensorStore(std::string run_directory, std::string writer, Tally& tally)
+TensorStore::TensorStore(const std::string& run_directory, std::string writer, Tally& tally)
     : directory_(join_path(run_directory, "tensors")), writer_(std::move(writer)), tally_(tally) {}
 
 Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) {

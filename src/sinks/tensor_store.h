@@ -33,7 +33,7 @@ struct StoredTensor {
 class TensorStore {
  public:
   // Nothing is made before the first tensor.
-  TensorStore(std::string run_directory, std::string writer, Tally& tally);
+  TensorStore(const std::string& run_directory, std::string writer, Tally& tally);
 
   // Files appear as a whole. A failure names the file, is counted, and costs what it names and nothing else: the other
   // files of the step are written, and the next step is tried anew. A tensor that a format cannot hold is left out of

@@ -46,22 +46,22 @@ void gather(const std::byte* from, std::int64_t count, std::int64_t stride, std:
 
 }  // namespace
 
-void for_each_run(const TensorView& original, const RunBody& run) {
-  if (original.size() <= 0) return;
-  TensorView view = original;
-  join_axes(view);
-  const auto size = static_cast<std::int64_t>(size_of(view.dtype));
-  const int inner = view.shape.rank() - 1;
+void for_each_run(const TensorView& view, const RunBody& run) {
+  if (view.size() <= 0) return;
+  TensorView joined = view;
+  join_axes(joined);
+  const auto size = static_cast<std::int64_t>(size_of(joined.dtype));
+  const int inner = joined.shape.rank() - 1;
   std::array<std::int64_t, kMaxRank> index{};
-  const auto* at = static_cast<const std::byte*>(view.data);
+  const auto* at = static_cast<const std::byte*>(joined.data);
   for (;;) {
-    run(at, view.shape[inner], view.strides[inner]);
+    run(at, joined.shape[inner], joined.strides[inner]);
     int axis = inner - 1;
     for (; axis >= 0; --axis) {
       auto& i = index[static_cast<std::size_t>(axis)];
-      at += view.strides[axis] * size;
-      if (++i < view.shape[axis]) break;
-      at -= view.strides[axis] * size * view.shape[axis];
+      at += joined.strides[axis] * size;
+      if (++i < joined.shape[axis]) break;
+      at -= joined.strides[axis] * size * joined.shape[axis];
       i = 0;
     }
     if (axis < 0) return;
