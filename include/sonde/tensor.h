@@ -129,7 +129,8 @@ constexpr Shape row_major(const Shape& shape) noexcept {
   std::int64_t stride = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides[axis] = stride;
-    stride *= shape[axis] > 0 ? shape[axis] : 1;
+    // An empty tensor may have sizes whose product is too large; its strides are never used.
+    if (shape[axis] > 0 && stride <= (std::int64_t{1} << 62) / shape[axis]) stride *= shape[axis];
   }
   return strides;
 }
