@@ -1,9 +1,4 @@
 // A policy from TOML. The only file that includes toml++.
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -24,6 +19,7 @@
 #include "policy/expression_text.h"
 #include "policy/policy_values.h"
 #include "policy/rules.h"
+#include "policy/toml.h"
 
 namespace sonde {
 namespace {

@@ -274,6 +274,8 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
 
 TEST(PolicyFile, WhatIsNoTomlIsAnErrorWithItsPlace) {
   EXPECT_THAT(error_of("[[watch]]\nevery = = 3"), StartsWith("policy.toml:2:9: "));
+  EXPECT_THAT(error_of("[[ = \"watch\"]]"), StartsWith("policy.toml:1:4: "));
+  EXPECT_THAT(error_of("[\xEF\xBB\xB7[A["), StartsWith("policy.toml:1:2: "));
   EXPECT_THAT(error_of("[[watch]]\nevery = 3\nevery = 4"), StartsWith("policy.toml:3:"));
   EXPECT_THAT(error_of("[[watch]]\ntensors = \"\xff\""), StartsWith("policy.toml:2:"));
   EXPECT_THAT(error_of("x = " + std::string(100'000, '[')), StartsWith("policy.toml:1:"));
