@@ -20,24 +20,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> names(const std::string& path) {
-  std::vector<std::string> found;
-  const auto directory = read_directory(path);
-  if (directory) {
-    for (const DirectoryEntry& entry : directory->entries) found.push_back(entry.name);
-  }
-  return found;
-}
-
 TEST(NumberedDirectory, IsSeenOnlyAsAWhole) {
   const TempDir dir;
   const std::string parent = dir / "captures";
   auto made = NumberedDirectory::create(parent);
   ASSERT_TRUE(made.ok()) << made.error().message();
   EXPECT_TRUE(write_file(join_path(made->path(), "file"), "text").ok());
-  EXPECT_THAT(names(parent), ElementsAre(".part-1"));
+  EXPECT_THAT(names_in(parent), ElementsAre(".part-1"));
   ASSERT_TRUE(made->commit("nan").ok());
-  EXPECT_THAT(names(parent), ElementsAre("1-nan"));
+  EXPECT_THAT(names_in(parent), ElementsAre("1-nan"));
   EXPECT_EQ(*read_file(join_path(made->final_path("nan"), "file")), "text");
 }
 
@@ -48,7 +39,7 @@ TEST(NumberedDirectory, VanishesWithoutACommit) {
     ASSERT_TRUE(made.ok());
     EXPECT_TRUE(write_file(join_path(made->path(), "file"), "text").ok());
   }
-  EXPECT_THAT(names(dir.path()), IsEmpty());
+  EXPECT_THAT(names_in(dir.path()), IsEmpty());
 }
 
 TEST(NumberedDirectory, CountsOnBehindTheLargestNumber) {
@@ -75,7 +66,7 @@ TEST(NumberedDirectory, NeverGivesANumberTwice) {
   }
   threads.clear();
   std::set<std::uint64_t> numbers;
-  for (const std::string& name : names(dir.path())) numbers.insert(leading_number(name));
+  for (const std::string& name : names_in(dir.path())) numbers.insert(leading_number(name));
   EXPECT_EQ(numbers.size(), 100U);
   EXPECT_EQ(*numbers.begin(), 1U);
 }
@@ -91,12 +82,12 @@ TEST(NumberedDirectory, RemovesWhatAKilledProcessLeftAndNothingThatIsInUse) {
   int state = 0;
   ::waitpid(child, &state, 0);
   ASSERT_TRUE(WIFSIGNALED(state));
-  ASSERT_THAT(names(dir.path()), ElementsAre(".part-1"));
+  ASSERT_THAT(names_in(dir.path()), ElementsAre(".part-1"));
   auto ours = NumberedDirectory::create(dir.path());
   ASSERT_TRUE(ours.ok());
-  EXPECT_THAT(names(dir.path()), ElementsAre(".part-2"));
+  EXPECT_THAT(names_in(dir.path()), ElementsAre(".part-2"));
   auto other = NumberedDirectory::create(dir.path());
-  EXPECT_THAT(names(dir.path()), ElementsAre(".part-2", ".part-3"));
+  EXPECT_THAT(names_in(dir.path()), ElementsAre(".part-2", ".part-3"));
 }
 
 TEST(NumberedDirectory, NamesADirectoryThatCannotBeMade) {

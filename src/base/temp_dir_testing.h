@@ -1,4 +1,4 @@
-// For tests: a directory that vanishes with its object.
+// For tests: a directory that vanishes with its object, and what is in one.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "base/directory.h"
 #include "base/file.h"
 
 namespace sonde {
@@ -29,5 +31,15 @@ class TempDir {
  private:
   std::string path_;
 };
+
+// What is in a directory, by name; nothing where there is none.
+inline std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> found;
+  const auto directory = read_directory(path);
+  if (directory) {
+    for (const DirectoryEntry& entry : directory->entries) found.push_back(entry.name);
+  }
+  return found;
+}
 
 }  // namespace sonde

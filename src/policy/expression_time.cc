@@ -33,6 +33,13 @@ class Windowed : public Node {
  protected:
   Node& argument() const { return *argument_; }
   Window& window(const Context& context) { return windows_.at(context); }
+  // The window with the argument's value of this step in it.
+  Window& push(Context& context) {
+    const Number x = argument_->evaluate(context);
+    Window& last = window(context);
+    if (Window::takes(x.value)) last.push(context.facts.step, x.value);
+    return last;
+  }
   std::size_t capacity() const { return capacity_; }
 
  private:
@@ -66,9 +73,7 @@ class Trend final : public Windowed {
  public:
   using Windowed::Windowed;
   Number evaluate(Context& context) override {
-    const Number x = argument().evaluate(context);
-    Window& last = window(context);
-    if (Window::takes(x.value)) last.push(context.facts.step, x.value);
+    const Window& last = push(context);
     return last.full() ? Number(last.slope()) : Number();
   }
 };
@@ -77,9 +82,7 @@ class Average final : public Windowed {
  public:
   using Windowed::Windowed;
   Number evaluate(Context& context) override {
-    const Number x = argument().evaluate(context);
-    Window& last = window(context);
-    if (Window::takes(x.value)) last.push(context.facts.step, x.value);
+    const Window& last = push(context);
     return last.full() || last.size() >= warm_up(capacity()) ? Number(last.mean()) : Number();
   }
 };

@@ -427,7 +427,7 @@ void Channel::tend(std::uint64_t now, double wall_time) {
       output_engine_ = version;
       output_->steps().set_engine(engine(), !forked_);
     }
-    output_->tend(wall_time);
+    output_->steps().tend(wall_time);
   }
   const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.flush_interval).count());
   if (!output_ || !output_->dirty() || now - last_flush_ < interval) return;
@@ -447,7 +447,7 @@ Status Channel::finish(double wall_time) {
 
 Status Channel::leave(double wall_time) {
   Status status = flush_output(wall_time);
-  if (output_) output_->leave();
+  if (output_) output_->steps().leave();
   return status;
 }
 

@@ -171,8 +171,6 @@ void Output::say(std::string_view tag_name, const sinks::Stamp& stamp, std::stri
   if (auto id = channel_.tags().resolve(tag_name, tags::Plugin::text)) write(stamp, sinks::TextValue{tag(*id), text});
 }
 
-void Output::tend(double wall_time) { steps_->tend(wall_time); }
-
 // ---- The rest.
 
 void Output::lose(double wall_time, const sinks::Loss& loss) {

@@ -25,16 +25,12 @@ class Output {
   void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value);
   void payload(const sinks::Stamp& stamp, Payload* payload);
   Steps& steps() noexcept { return *steps_; }
-  // Every round: what became known since the last one.
-  void tend(double wall_time);
 
   void lose(double wall_time, const sinks::Loss& loss);
   // True if something was written since the last flush.
   bool dirty() const noexcept { return dirty_; }
   Status flush();
   Status close(double wall_time);
-  // The process ends in order without close: the ring is no crash's.
-  void leave() { steps_->leave(); }
 
   // ---- For its steps.
   void write(const sinks::Stamp& stamp, std::span<const sinks::Value> values);

@@ -111,7 +111,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   if (has(keep, kElements) && decides_later(tensor)) {
     tensor.payload = payload;
   } else {
-    if (has(keep, kElements)) show(stamp, tensor, tensor.due, payload->view, job.evaluation);
+    if (has(keep, kElements)) show(stamp, tensor, tensor.due, keep, payload->view, job.evaluation);
     channel_.retire(payload);
   }
   step.tensors.push_back(std::move(tensor));
@@ -131,9 +131,8 @@ bool Steps::decides_later(const StepData::Tensor& tensor) const {
   return false;
 }
 
-void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, const TensorView& view,
-                 bool evaluation) {
-  const Keep keep = policy::limit(tensor.plan->keep(held), channel_.level());
+void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, Keep keep,
+                 const TensorView& view, bool evaluation) {
   const ProbeOptions& options = tensor.probe->options;
   Tensor buffer;
   const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer); };
@@ -187,7 +186,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   for (const StepData::Tensor& tensor : step.tensors) {
     held_.push_back(held_parts(tensor, values, evaluation));
     keeps_.push_back(policy::limit(tensor.plan->keep(held_.back()), level));
-    if (tensor.payload != nullptr) show(stamp, tensor, held_.back(), tensor.payload->view, evaluation);
+    if (tensor.payload != nullptr) show(stamp, tensor, held_.back(), keeps_.back(), tensor.payload->view, evaluation);
   }
   store(stamp, step, evaluation);
   for (StepData::Tensor& tensor : step.tensors) {

@@ -49,9 +49,9 @@ class Steps {
  private:
   StepData& data(bool evaluation) noexcept { return data_[evaluation ? 1 : 0]; }
   bool decides_later(const StepData::Tensor& tensor) const;
-  // `held`: the parts of its plan that count.
-  void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, const TensorView& view,
-            bool evaluation);
+  // `held`: the parts of its plan that count; `keep`: what they keep, within the budget.
+  void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, Keep keep,
+            const TensorView& view, bool evaluation);
   static RowSample sample_of(const StepData::Tensor& tensor, std::uint32_t held, Keep flag);
   static std::string key_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
   std::optional<sinks::Tag> tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);

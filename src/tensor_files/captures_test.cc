@@ -37,15 +37,6 @@ using ::testing::SizeIs;
 const float kNan = std::nanf("");
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<std::string> names(const std::string& path) {
-  std::vector<std::string> found;
-  const auto directory = read_directory(path);
-  if (directory) {
-    for (const DirectoryEntry& entry : directory->entries) found.push_back(entry.name);
-  }
-  return found;
-}
-
 flight::Tensor tensor(std::string name, const std::vector<float>& values, Kind kind = Kind::activation,
                       std::vector<std::string> inputs = {}) {
   flight::Tensor made;
@@ -148,8 +139,8 @@ TEST_F(Captures, KeepStepsAndEvaluationsOfOneNumberApart) {
   evaluation.evaluation = true;
   const Capture capture =
       opened(written("x", {step(3, {tensor("a", values_)}), evaluation, step(3, {tensor("a", values_)})}));
-  EXPECT_THAT(names(capture.directory()), ElementsAre("000000000003-2.safetensors", "000000000003.safetensors",
-                                                      "capture.json", "eval-000000000003.safetensors"));
+  EXPECT_THAT(names_in(capture.directory()), ElementsAre("000000000003-2.safetensors", "000000000003.safetensors",
+                                                         "capture.json", "eval-000000000003.safetensors"));
   EXPECT_EQ(capture.steps()[1].tensors[0].key, "eval/activation/a");
   for (const CapturedStep& one : capture.steps()) EXPECT_TRUE(capture.step_file(one).ok());
 }
@@ -266,7 +257,7 @@ TEST_F(Captures, LeaveNothingBehindOnAFullDisk) {
     const std::string& message = path.error().message();
     if (message.find("captures/1-nan") == std::string::npos) return 3;
     if (message.find("No space left on device") == std::string::npos) return 4;
-    if (!names(dir_ / "captures").empty()) return 5;
+    if (!names_in(dir_ / "captures").empty()) return 5;
     // The room is there again for a smaller one.
     return write_capture(dir_.path(), info("nan"), std::vector<flight::Step>{step(1, {tensor("a", large)})}).ok() ? 0
                                                                                                                   : 6;
