@@ -136,6 +136,27 @@ std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors)
   return found;
 }
 
+void Engine::adopt(Engine& other) {
+  std::vector<bool> taken(other.watches_.size());
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    for (std::size_t j = 0; j < other.watches_.size(); ++j) {
+      if (taken[j] || policy_.watches[i] != other.policy_.watches[j]) continue;
+      taken[j] = true;
+      std::swap(watches_[i], other.watches_[j]);
+      break;
+    }
+  }
+  taken.assign(other.triggers_.size(), false);
+  for (std::size_t i = 0; i < triggers_.size(); ++i) {
+    for (std::size_t j = 0; j < other.triggers_.size(); ++j) {
+      if (taken[j] || policy_.triggers[i] != other.policy_.triggers[j]) continue;
+      taken[j] = true;
+      std::swap(triggers_[i], other.triggers_[j]);
+      break;
+    }
+  }
+}
+
 bool Engine::is_conditional(std::uint32_t watch) const noexcept {
   return !watches_[watch].conditions.empty() || policy_.watches[watch].first > 0;
 }

@@ -84,6 +84,9 @@ class Engine {
   };
   std::vector<Unmatched> unmatched(std::span<const Named> tensors) const;
 
+  // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile.
+  void adopt(Engine& other);
+
   // ---- Steps, one after the other. `due` are the watches that were due for some tensor, each once.
   void end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due);
   // Whether a watch keeps what was due in the step that has just ended.

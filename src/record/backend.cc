@@ -179,6 +179,7 @@ Status Backend::add(const std::shared_ptr<Channel>& channel) {
 }
 
 Status Backend::flush(Channel& channel) { return submit(channel, Request::Kind::flush, 0ms); }
+Status Backend::settle(Channel& channel) { return submit(channel, Request::Kind::settle, 0ms); }
 Status Backend::close(Channel& channel) { return submit(channel, Request::Kind::close, 0ms); }
 
 // A timeout of 0 waits until it is done.
@@ -308,6 +309,7 @@ void Backend::answer(Request& request) {
   Status status;
   switch (request.kind) {
     case Request::Kind::flush: status = request.channel->flush_output(now); break;
+    case Request::Kind::settle: status = request.channel->settle(now); break;
     case Request::Kind::close: status = request.channel->finish(now); break;
     case Request::Kind::leave: status = request.channel->leave(now); break;
   }

@@ -146,6 +146,11 @@ std::shared_ptr<policy::Engine> Channel::engine() {
   return engines_.back();
 }
 
+void Channel::hand_over(policy::Engine& from, policy::Engine& to) {
+  const std::scoped_lock lock(mutex_);  // under which plans are made
+  to.adopt(from);
+}
+
 std::vector<std::pair<std::string, Kind>> Channel::probes() {
   std::vector<std::pair<std::string, Kind>> all;
   const std::scoped_lock lock(mutex_);
@@ -315,7 +320,10 @@ Status Channel::flush() noexcept {
 
 Status Channel::close() noexcept {
   if (!open_.exchange(false)) return Status::success();
-  Status status = Backend::get().close(*this);
+  // Captures are waited for here: on the backend all other recorders would wait too.
+  Status status = Backend::get().settle(*this);
+  if (status.ok() && output_) output_->steps().wait_for_captures();
+  if (Status closed = Backend::get().close(*this); status.ok()) status = std::move(closed);
   release_owners();
   return status;
 }
@@ -438,6 +446,12 @@ void Channel::tend(std::uint64_t now, double wall_time) {
 Status Channel::flush_output(double wall_time) {
   tell_news(wall_time);
   return output_ ? output_->flush() : Status::success();
+}
+
+Status Channel::settle(double wall_time) {
+  tell_news(wall_time);
+  if (output_) output_->steps().settle(wall_time);
+  return Status::success();
 }
 
 Status Channel::finish(double wall_time) {

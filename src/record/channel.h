@@ -78,6 +78,8 @@ class Channel {
   Status set_policy(const Policy& policy);
   // The last one given counts. Any thread may hold it on.
   std::shared_ptr<policy::Engine> engine();
+  // Lets one engine go on where another one stands.
+  void hand_over(policy::Engine& from, policy::Engine& to);
   std::uint64_t engine_version() const noexcept { return engine_version_.load(std::memory_order_acquire); }
 
   Status flush() noexcept;
@@ -91,6 +93,8 @@ class Channel {
   // Every round: passes on what the front end had to say, and flushes when it is time. `now` is monotonic, in ns.
   void tend(std::uint64_t now, double wall_time);
   Status flush_output(double wall_time);
+  // Ends what is in progress; then, once its captures are written, finish.
+  Status settle(double wall_time);
   Status finish(double wall_time);
   // At the end of the process, without close.
   Status leave(double wall_time);

@@ -25,8 +25,17 @@ FlightRecorder::~FlightRecorder() = default;
 
 Status FlightRecorder::apply(const policy::Engine& engine) {
   allow_negative_infinity_ = engine.policy().allow_negative_infinity;
-  if (ring_ || !engine.wants_flight()) return Status::success();
   const FlightPolicy& flight = engine.policy().flight;
+  const bool same =
+      flight.bytes == policy_.bytes && flight.steps == policy_.steps && flight.directory == policy_.directory;
+  if (ring_ && !(engine.wants_flight() && same)) {
+    Status status = settle();
+    wait();
+    if (Status closed = close(); status.ok()) status = std::move(closed);
+    if (!status.ok()) return status;
+  }
+  if (ring_ || !engine.wants_flight()) return Status::success();
+  policy_ = flight;
   auto ring =
       sinks::FlightRing::create({.directory = flight.directory.empty() ? run_directory_ : flight.directory,
                                  .bytes = flight.bytes > 0 ? flight.bytes : default_bytes(engine.policy().budget),
@@ -49,6 +58,7 @@ Status FlightRecorder::end_step(const sinks::Stamp& stamp, bool evaluation,
   if (steps_.size() > kStepsRemembered) steps_.pop_front();
   Status first;
   for (OpenCapture& capture : open_) {
+    ++capture.wanted;
     if (--capture.missing > 0) continue;
     Status status = finish(std::move(capture));
     if (first.ok()) first = std::move(status);
@@ -72,10 +82,13 @@ Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
   info.pid = process_id();
   info.writer = writer_;
   info.allow_negative_infinity = allow_negative_infinity_;
-  const auto before = static_cast<std::size_t>(std::max<std::int64_t>(firing.before, 0));
-  const std::size_t kept = std::min(steps_.size(), before + 1);
   // Pinned at once, or the ring would overwrite it while the steps after it come in.
-  if (ring_ && kept > 0) capture.pins.push_back(ring_->pin(steps_[steps_.size() - kept], steps_.back()));
+  if (ring_) {
+    const std::uint64_t ended = ring_->ended();
+    capture.fired = ended;
+    capture.wanted = std::min(ended, static_cast<std::uint64_t>(std::max<std::int64_t>(firing.before, 0)) + 1);
+    if (ended > 0) capture.pins.push_back(ring_->pin(ended - capture.wanted, ended - 1));
+  }
   capture.missing = std::max<std::int64_t>(firing.after, 0);
   if (capture.missing == 0) return finish(std::move(capture));
   open_.push_back(std::move(capture));
@@ -84,15 +97,21 @@ Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
 
 Status FlightRecorder::finish(OpenCapture capture) {
   CaptureInfo& info = capture.info;
+  const std::int64_t last = steps_.empty() ? info.step : steps_.back();
   const auto gap = [&](std::uint64_t count, std::string reason) {
-    info.dropped.push_back(
-        {"all tensors", info.step, steps_.empty() ? info.step : steps_.back(), count, std::move(reason)});
+    info.dropped.push_back({"all tensors", info.step, last, count, std::move(reason)});
   };
   if (!ring_) {
-    gap(0, "there is no flight ring: " + no_ring_);
+    gap(0, no_ring_);
     return captures_.push(std::move(info), {});
   }
-  if (!steps_.empty() && steps_.back() > info.step) capture.pins.push_back(ring_->pin(info.step + 1, steps_.back()));
+  if (ring_->ended() > capture.fired) capture.pins.push_back(ring_->pin(capture.fired, ring_->ended() - 1));
+  std::uint64_t kept = 0;
+  for (const sinks::FlightPin& pin : capture.pins) kept += pin.training_steps();
+  if (kept < capture.wanted) gap(capture.wanted - kept, "the flight ring has no room for so many steps");
+  if (capture.missing > 0) {
+    gap(static_cast<std::uint64_t>(capture.missing), "recording ended before these steps came");
+  }
   return captures_.push(std::move(info), std::move(capture.pins));
 }
 
@@ -100,19 +119,22 @@ void FlightRecorder::abandon() noexcept {
   if (ring_) ring_->abandon();
 }
 
-Status FlightRecorder::close() {
+Status FlightRecorder::settle() {
   Status first;
   for (OpenCapture& capture : open_) {
     Status status = finish(std::move(capture));
     if (first.ok()) first = std::move(status);
   }
   open_.clear();
-  captures_.wait();
-  if (!ring_) return first;
+  return first;
+}
+
+Status FlightRecorder::close() {
+  if (!ring_) return Status::success();
   dropped_ += ring_->dropped();
   Status status = ring_->close();
   ring_.reset();
-  return first.ok() ? status : first;
+  return status;
 }
 
 }  // namespace sonde::record

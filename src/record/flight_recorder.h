@@ -23,8 +23,8 @@ class FlightRecorder {
   FlightRecorder(std::string run_directory, std::string writer);
   ~FlightRecorder();
 
-  // Makes the ring where the policy wants one and there is none yet. Where that fails it goes on without, and captures
-  // say why they hold nothing.
+  // Makes the ring where the policy wants one, another one where it wants another, and removes it where it wants none.
+  // Where that fails it goes on without, and captures say why they hold nothing.
   Status apply(const policy::Engine& engine);
   bool has_ring() const noexcept { return ring_ != nullptr; }
   std::uint64_t dropped() const noexcept { return dropped_ + (ring_ ? ring_->dropped() : 0); }
@@ -48,7 +48,11 @@ class FlightRecorder {
   Status fire(const sinks::Stamp& stamp, Firing firing);
 
   std::vector<sinks::CaptureQueue::Outcome> take_outcomes() { return captures_.take_outcomes(); }
-  // Saves what is still being gathered, waits until all is written, and removes the ring.
+  // Hands what is still being gathered to the writer of captures.
+  Status settle();
+  // Returns when all captures are written. Any thread, as long as nothing else happens here.
+  void wait() { captures_.wait(); }
+  // After both: removes the ring.
   Status close();
   // Lets go of the ring, which is another process's: in a forked child.
   void abandon() noexcept;
@@ -57,6 +61,8 @@ class FlightRecorder {
   struct OpenCapture {
     CaptureInfo info;
     std::vector<sinks::FlightPin> pins;
+    std::uint64_t wanted = 0;  // steps so far
+    std::uint64_t fired = 0;   // as FlightRing::ended
     std::int64_t missing = 0;  // steps to come
   };
   Status finish(OpenCapture capture);
@@ -65,6 +71,7 @@ class FlightRecorder {
   const std::string writer_;
   std::string no_ring_ = "the policy wants no flight ring";  // why there is none
   std::vector<std::string> allow_negative_infinity_;
+  FlightPolicy policy_;  // of the ring
   std::unique_ptr<sinks::FlightRing> ring_;
   std::uint64_t dropped_ = 0;       // tensors, by a ring that is closed
   std::deque<std::int64_t> steps_;  // the last training steps that ended

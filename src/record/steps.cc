@@ -45,9 +45,9 @@ Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool m
 Steps::~Steps() = default;
 
 void Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
+  if (engine_) channel_.hand_over(*engine_, *engine);
   engine_ = std::move(engine);
   steps_ended_ = 0;
-  warned_ = false;
   if (!may_fly) return;
   if (Status status = flight_.apply(*engine_); !status.ok()) channel_.tell(std::move(status));
 }
@@ -361,20 +361,30 @@ void Steps::tend(double wall_time) {
   }
 }
 
-void Steps::close(double wall_time) {
+void Steps::settle(double wall_time) {
   for (const bool evaluation : {false, true}) {
     if (data(evaluation).open) commit({wall_time, data(evaluation).step}, evaluation);
   }
   if (steps_ended_ < kStepsBeforeWarning) warn_of_unmatched();
+  output_.note(flight_.settle());
+}
+
+void Steps::close(double wall_time) {
+  settle(wall_time);
+  flight_.wait();
   output_.note(flight_.close());
   tend(wall_time);
 }
 
-void Steps::leave() { output_.note(flight_.close()); }
+void Steps::leave() {
+  output_.note(flight_.settle());
+  flight_.wait();
+  output_.note(flight_.close());
+}
 
 // A pattern that matches nothing is as a rule a slip of the pen.
 void Steps::warn_of_unmatched() {
-  if (std::exchange(warned_, true) || steps_ended_ == 0) return;
+  if (steps_ended_ == 0) return;
   const std::vector<std::pair<std::string, Kind>> probes = channel_.probes();
   std::vector<policy::Engine::Named> named;
   std::vector<std::string> names;
@@ -384,6 +394,7 @@ void Steps::warn_of_unmatched() {
     names.push_back(std::string(to_string(kind)) + "/" + name);
   }
   for (const auto& unmatched : engine_->unmatched(named)) {
+    if (!warned_.insert(unmatched.place).second) continue;
     channel_.report({Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) +
                                           " probes" + nearest(unmatched.pattern, names)});
   }

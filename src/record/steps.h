@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ class Steps {
   // Every round of the backend.
   void tend(double wall_time);
   std::int64_t last_step() const noexcept { return last_step_; }
+  // Ends the steps in progress and the captures that wait for further ones.
+  void settle(double wall_time);
+  void wait_for_captures() { flight_.wait(); }  // any thread, after it
   void close(double wall_time);
   // The process ends in order: what the ring holds is no crash's.
   void leave();
@@ -78,7 +82,7 @@ class Steps {
   std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends
   std::int64_t last_step_ = 0;
   std::int64_t steps_ended_ = 0;
-  bool warned_ = false;
+  std::set<std::string> warned_;  // of these
 
   // Used again for every step.
   std::vector<policy::TensorFacts> facts_;

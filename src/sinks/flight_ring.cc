@@ -43,6 +43,8 @@ struct Kept {
   std::uint64_t first = 0;  // position of its first entry
   std::uint64_t last = 0;   // behind its last one
   std::int64_t step = 0;
+  bool evaluation = false;
+  std::uint64_t ended = 0;  // training steps that had ended when it began
   enum class Phase : std::uint8_t { in_progress, complete, given_up } phase = Phase::in_progress;
 };
 
@@ -76,6 +78,7 @@ class Directory {
 // The step in progress, of training or of evaluation.
 struct Open {
   std::int64_t step = 0;
+  bool evaluation = false;
   std::optional<std::uint64_t> number;  // in the directory, once something of it is in the ring
   std::uint64_t tensors = 0;
   std::uint64_t dropped = 0;
@@ -132,6 +135,7 @@ struct FlightRing::State {
   std::optional<Open> open[2];  // training, evaluation
   std::string meta;             // the description that is being written
   std::uint64_t dropped = 0;
+  std::uint64_t ended = 0;  // training steps
 
   // The one thing that other threads touch: where the oldest pinned step begins. `pins_mutex` guards the rest.
   std::atomic<std::uint64_t> pinned_from = kNone;
@@ -191,7 +195,10 @@ EntryHeader FlightRing::State::start_entry(EntryType type, std::uint64_t size, O
         {.type = EntryType::filler, .sequence = ++sequence, .position = position, .step = position, .size = filler});
     position += filler;
   }
-  if (!step.number) step.number = kept.push_back({.first = position, .last = position, .step = step.step});
+  if (!step.number) {
+    step.number = kept.push_back(
+        {.first = position, .last = position, .step = step.step, .evaluation = step.evaluation, .ended = ended});
+  }
   return {.type = type,
           .sequence = ++sequence,
           .position = position,
@@ -210,7 +217,9 @@ void FlightRing::State::begin_step(const Stamp& stamp, bool evaluation) {
   std::optional<Open>& step = open[evaluation ? 1 : 0];
   if (step && step->step == stamp.step) return;
   if (step && step->number) kept.numbered(*step->number).phase = Kept::Phase::given_up;
-  step.emplace().step = stamp.step;
+  step.emplace();
+  step->step = stamp.step;
+  step->evaluation = evaluation;
 }
 
 bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& tensor) {
@@ -271,6 +280,7 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
   }
   if (step.number) kept.numbered(*step.number).phase = fits ? Kept::Phase::complete : Kept::Phase::given_up;
   open[evaluation ? 1 : 0].reset();
+  if (!evaluation) ++ended;
   keep_to_limit();
 }
 
@@ -342,21 +352,21 @@ struct FlightPin::Range {
   Bytes entries;
   std::uint64_t from = kNone;  // positions
   std::uint64_t to = 0;
-  std::int64_t first = 0;  // numbers of steps
-  std::int64_t last = 0;
+  std::uint64_t training_steps = 0;
 };
 
-FlightPin FlightRing::pin(std::int64_t first, std::int64_t last) {
+std::uint64_t FlightRing::ended() const noexcept { return state_->ended; }
+
+FlightPin FlightRing::pin(std::uint64_t first, std::uint64_t last) {
   auto range = std::make_unique<FlightPin::Range>();
   range->ring = state_;
   range->entries = state_->entries;
-  range->first = first;
-  range->last = last;
   for (std::size_t i = 0; i < state_->kept.size(); ++i) {
     const Kept& step = state_->kept[i];
-    if (step.phase != Kept::Phase::complete || step.step < first || step.step > last) continue;
+    if (step.phase != Kept::Phase::complete || step.ended < first || step.ended > last) continue;
     range->from = std::min(range->from, step.first);
     range->to = std::max(range->to, step.last);
+    if (!step.evaluation) ++range->training_steps;
   }
   if (range->from != kNone) {
     const std::scoped_lock lock(state_->pins_mutex);
@@ -380,10 +390,10 @@ std::vector<flight::Step> FlightPin::steps() const {
   if (range_ == nullptr || range_->from == kNone) return {};
   std::uint64_t torn = 0;
   std::vector<flight::Step> steps = flight::read_steps(range_->entries, range_->from, range_->to, range_->to, torn);
-  std::erase_if(steps, [&](const flight::Step& step) {
-    return !step.complete || step.step < range_->first || step.step > range_->last;
-  });
+  std::erase_if(steps, [](const flight::Step& step) { return !step.complete; });
   return steps;
 }
+
+std::uint64_t FlightPin::training_steps() const noexcept { return range_ == nullptr ? 0 : range_->training_steps; }
 
 }  // namespace sonde::sinks

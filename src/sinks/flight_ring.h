@@ -52,8 +52,11 @@ class FlightRing {
   // Where room is short, the last scalars are left out; where pinned steps leave none at all, the step is.
   void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
 
-  // The complete training and evaluation steps that are still there with a number in [first, last].
-  FlightPin pin(std::int64_t first, std::int64_t last);
+  // How many training steps have ended since the ring was made, whether there was room for them or not.
+  std::uint64_t ended() const noexcept;
+  // Of these, counted from 0, what is still there of the first-th to the last-th, and the evaluation passes among them.
+  // Not by the steps' own numbers: they may go back.
+  FlightPin pin(std::uint64_t first, std::uint64_t last);
 
   const std::string& path() const noexcept;
   std::uint64_t bytes() const noexcept;
@@ -75,6 +78,7 @@ class FlightPin {
   FlightPin& operator=(FlightPin&&) noexcept;
   ~FlightPin();
   std::vector<flight::Step> steps() const;  // oldest first; their views are in the ring
+  std::uint64_t training_steps() const noexcept;
 
  private:
   friend class FlightRing;

@@ -419,7 +419,7 @@ TEST(FlightPin, TakesCompleteStepsOfBothSortsOnly) {
   add_floats(*ring, 2, "in progress", {1});
   add_floats(*ring, 2, "evaluation", {1}, true);
   end(*ring, 2, true);
-  const FlightPin pin = ring->pin(1, 2);
+  const FlightPin pin = ring->pin(0, 1);
   const std::vector<flight::Step> steps = pin.steps();
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].step, 1);
@@ -454,7 +454,7 @@ TEST(FlightPin, IsReadByAnotherThreadWhileTheRingGoesOn) {
   for (int round = 0; round < 30; ++round) {
     for (int i = 0; i < 20; ++i) add_step(*ring, step++, 200);
     std::atomic<bool> done = false;
-    std::thread reader([&, pin = ring->pin(step - 10, step - 1)] {
+    std::thread reader([&, pin = ring->pin(ring->ended() - 10, ring->ended() - 1)] {
       std::vector<flight::Step> steps = pin.steps();
       if (steps.size() != 10) ++wrong;
       for (const flight::Step& got : steps) {

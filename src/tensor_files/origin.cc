@@ -148,7 +148,7 @@ class Search {
     if (same != self && known_.contains(same)) return look_up(tensor, same);
     const std::vector<Probe> others = of_other_kinds(tensor, name);
     if (!others.empty()) return look_up_all(tensor, name, others);
-    return same == self ? look_up(tensor, self) : find_scalar(name);
+    return same == self ? look_up(tensor, self) : find_scalar(tensor, name);
   }
 
   std::vector<Probe> of_other_kinds(const CapturedTensor& tensor, std::string_view name) const {
@@ -231,9 +231,15 @@ class Search {
   }
 
   // A scalar, such as the loss from which gradients come.
-  Input find_scalar(std::string_view name) const {
+  Input find_scalar(const CapturedTensor& tensor, std::string_view name) const {
+    const auto same = [&](const CapturedTensor& other) {
+      return other.name == tensor.name && other.kind == tensor.kind;
+    };
+    const bool micro_batches = std::ranges::count_if(step_->tensors, same) > 1;
     for (const auto& [scalar, value] : step_->scalars) {
       if (scalar != name) continue;
+      // Only the last value is kept.
+      if (micro_batches) return unseen("the value of the scalar " + scalar + " in this pass of several");
       if (!std::isfinite(value)) return unseen("how the scalar " + scalar + " was computed, which was not finite");
       return {Input::State::finite, scalar, nullptr};
     }
@@ -254,7 +260,7 @@ class Search {
     if (lossy_ && !later) return unseen(text + " (not in this step, of which tensors are missing)");
     const CapturedTensor* before = before_ != nullptr ? last_of(*before_) : nullptr;
     const CapturedTensor* after = later ? last_of(*step_) : nullptr;
-    if (before != nullptr && after != nullptr && !bad(*after)) {
+    if (probe.kind == Kind::weight && before != nullptr && after != nullptr && !bad(*after)) {
       return {Input::State::finite, after->key, after};  // finite before and finite afterwards
     }
     if (before != nullptr && updated_before(*before)) return {Input::State::finite, before->key, before};
@@ -279,6 +285,15 @@ class Search {
   void add_caveats(std::span<const CapturedStep> steps) {
     std::vector<std::string>& caveats = origin_.caveats;
     if (capture_.steps.empty()) caveats.emplace_back("the capture holds no step");
+    for (const CapturedStep& step : steps) {
+      if (step.tensors.empty()) caveats.push_back("the capture holds no tensor of " + step_text(step));
+      if (origin_.found) continue;
+      for (const auto& [scalar, value] : step.scalars) {
+        if (std::isfinite(value)) continue;
+        caveats.push_back("the scalar " + scalar + " was not finite in " + step_text(step) +
+                          ", and no tensor that was captured shows why");
+      }
+    }
     std::int64_t apart = 0;
     const CapturedStep* previous = nullptr;
     for (const CapturedStep& step : steps) {
