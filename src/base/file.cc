@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 namespace sonde {
@@ -57,6 +60,28 @@ int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept {
   return fd;
 }
 
+Status not_regular(const std::string& path, bool directory = false) {
+  return {Code::invalid_argument,
+          "cannot read '" + path + (directory ? "': it is a directory" : "': it is not a regular file")};
+}
+
+Result<std::string> read_and_close(int fd, const std::string& path, std::size_t most) {
+  std::string content;
+  char buffer[1 << 14];
+  ssize_t n = 0;
+  int error = 0;
+  while (content.size() < most) {
+    n = ::read(fd, buffer, std::min(sizeof buffer, most - content.size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    content.append(buffer, static_cast<std::size_t>(n));
+  }
+  if (n < 0) error = errno;
+  ::close(fd);
+  if (error != 0) return system_error("read", path, error);
+  return content;
+}
+
 }  // namespace
 
 Status system_error(std::string_view doing, std::string_view path, int error) {
@@ -64,6 +89,23 @@ Status system_error(std::string_view doing, std::string_view path, int error) {
   message.append(doing).append(" '").append(path).append("': ");
   message += std::error_code(error, std::generic_category()).message();
   return {code_of(error), std::move(message)};
+}
+
+Result<int> open_regular_file(const std::string& path) {
+  // Not blocking, or a pipe of that name would stop us for ever. Reading a regular file does not heed it.
+  const int fd = open_retrying(path.c_str(), O_RDONLY | O_NONBLOCK);
+  if (fd < 0 && errno == ENXIO) return not_regular(path);  // a socket
+  if (fd < 0) return system_error("open", path, errno);
+  struct stat info{};
+  Status status;
+  if (::fstat(fd, &info) != 0) {
+    status = system_error("look at", path, errno);
+  } else if (!S_ISREG(info.st_mode)) {
+    status = not_regular(path, S_ISDIR(info.st_mode));
+  }
+  if (status) return fd;
+  ::close(fd);
+  return status;
 }
 
 Result<AppendFile> AppendFile::create(const std::string& path) {
@@ -115,20 +157,18 @@ void AppendFile::abandon() noexcept {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int fd = open_retrying(path.c_str(), O_RDONLY);
-  if (fd < 0) return system_error("open", path, errno);
+  const Result<int> fd = open_regular_file(path);
+  if (!fd) return fd.error();
   struct stat info{};
   void* at = nullptr;
   int error = 0;
-  if (::fstat(fd, &info) != 0) {
+  if (::fstat(*fd, &info) != 0) {
     error = errno;
-  } else if (S_ISDIR(info.st_mode)) {
-    error = EISDIR;
   } else if (info.st_size > 0) {
-    at = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+    at = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, *fd, 0);
     if (at == MAP_FAILED) error = errno;
   }
-  ::close(fd);
+  ::close(*fd);
   if (error != 0) return system_error("map", path, error);
   return MappedFile(Bytes(static_cast<const std::byte*>(at), static_cast<std::size_t>(info.st_size)));
 }
@@ -143,26 +183,24 @@ MappedFile::~MappedFile() {
 }
 
 Result<std::string> read_file(const std::string& path) {
+  const Result<int> fd = open_regular_file(path);
+  if (!fd) return fd.error();
+  return read_and_close(*fd, path, std::numeric_limits<std::size_t>::max());
+}
+
+Result<std::string> read_stream(const std::string& path, std::size_t most) {
   const int fd = open_retrying(path.c_str(), O_RDONLY);
   if (fd < 0) return system_error("open", path, errno);
-  std::string content;
-  char buffer[1 << 14];
-  for (;;) {
-    const ssize_t n = ::read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    const int error = errno;
-    if (n <= 0) {
-      ::close(fd);
-      if (n < 0) return system_error("read", path, error);
-      return content;
-    }
-    content.append(buffer, static_cast<std::size_t>(n));
-  }
+  return read_and_close(fd, path, most);
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {
-  const std::string aside = path + ".part-" + std::to_string(::getpid());
-  const int fd = open_retrying(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  // Counted, since two threads may write the same file.
+  static std::atomic<unsigned> count{0};
+  const std::string aside = path + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+  ::unlink(aside.c_str());  // of a process with the same number that was killed
+  // A new file in any case: whoever may write here could have put a link to another one there.
+  const int fd = open_retrying(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (fd < 0) return system_error("create", aside, errno);
   int error = write_all(fd, bytes).error;
   if (::close(fd) != 0 && error == 0) error = errno;

@@ -15,6 +15,10 @@ namespace sonde {
 // The Status of a failed system call: "cannot <doing> '<path>': <reason of errno>".
 Status system_error(std::string_view doing, std::string_view path, int error);
 
+// A descriptor for reading what is a regular file; of a pipe, a directory, a socket or a device the Status says that it
+// is none, without waiting. For the rest of this room.
+Result<int> open_regular_file(const std::string& path);
+
 // A file that only grows. Not safe for several threads at once.
 class AppendFile {
  public:
@@ -60,7 +64,10 @@ class MappedFile {
   Bytes bytes_;
 };
 
+// Only regular files: in the place of a file that a program keeps, a pipe would stop it for ever.
 Result<std::string> read_file(const std::string& path);
+// What a person has named may be a pipe, too, such as /dev/stdin, and is waited for. At most so many bytes of it.
+Result<std::string> read_stream(const std::string& path, std::size_t most);
 // Written aside and renamed, so that a reader sees the old content or the new, never a part.
 Status write_file(const std::string& path, std::string_view bytes);
 // With all parents; no error if it is there.

@@ -1,14 +1,20 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+
+#include "base/input_file.h"
 
 namespace sonde {
 namespace {
@@ -90,6 +96,72 @@ TEST_F(FileTest, WriteFileReplacesAsAWholeAndLeavesNoPart) {
   ASSERT_TRUE(write_file(path("data"), "new").ok());
   EXPECT_EQ(*read_file(path("data")), "new");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
+}
+
+// A pipe without a writer would stop whoever opens it, for ever.
+TEST_F(FileTest, OnlyRegularFilesAreReadAndNothingIsWaitedFor) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {AF_UNIX, {}};
+  path("socket").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  for (const std::string& one : {path("pipe"), path("socket"), std::string("/dev/null"), dir_}) {
+    const std::string sentence =
+        "cannot read '" + one + (one == dir_ ? "': it is a directory" : "': it is not a regular file");
+    for (const Status& status :
+         {read_file(one).status(), MappedFile::open(one).status(), InputFile::open(one).status()}) {
+      EXPECT_EQ(status.code(), Code::invalid_argument);
+      EXPECT_EQ(status.message(), sentence);
+    }
+  }
+  ::close(socket);
+}
+
+TEST_F(FileTest, AStreamMayBeAPipe) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const auto read = [&](std::size_t most) {
+    const pid_t writer = ::fork();
+    if (writer == 0) {
+      const int fd = ::open(path("pipe").c_str(), O_WRONLY);
+      ::_exit(::write(fd, "some text", 9) == 9 ? 0 : 1);
+    }
+    auto text = read_stream(path("pipe"), most);
+    ::waitpid(writer, nullptr, 0);
+    return text;
+  };
+  EXPECT_EQ(*read(100), "some text");
+  EXPECT_EQ(*read(4), "some");
+  ASSERT_TRUE(write_file(path("data"), "abc").ok());
+  EXPECT_EQ(*read_stream(path("data"), 100), "abc");
+  EXPECT_THAT(read_stream(dir_, 100).status().message(), HasSubstr(dir_ + "': Is a directory"));
+  EXPECT_EQ(read_stream(path("missing"), 100).status().code(), Code::not_found);
+}
+
+// Whoever may write into the directory could guess the name that is written to first.
+TEST_F(FileTest, WriteFileNeverWritesThroughALink) {
+  ASSERT_TRUE(write_file(path("precious"), "mine").ok());
+  const std::string guess = path("data.part-") + std::to_string(::getpid());
+  ASSERT_EQ(::symlink("precious", guess.c_str()), 0);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(::symlink("precious", (guess + "-" + std::to_string(i)).c_str()), 0);
+  }
+  ASSERT_TRUE(write_file(path("data"), "new").ok());
+  EXPECT_EQ(*read_file(path("precious")), "mine");
+  EXPECT_EQ(*read_file(path("data")), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(path("data")));
+}
+
+TEST_F(FileTest, AFileIsTheUsersWhereItAndTheLinkToItAre) {
+  ASSERT_TRUE(write_file(path("data"), "x").ok());
+  ASSERT_EQ(::symlink("data", path("link").c_str()), 0);
+  EXPECT_TRUE(*InputFile::open(path("data"))->belongs_to_user());
+  EXPECT_TRUE(*InputFile::open(path("link"))->belongs_to_user());
+  if (::geteuid() != 0) return;  // only the superuser can give files away
+  ASSERT_EQ(::lchown(path("link").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(*InputFile::open(path("link"))->belongs_to_user());
+  EXPECT_TRUE(*InputFile::open(path("data"))->belongs_to_user());
+  ASSERT_EQ(::chown(path("data").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(*InputFile::open(path("data"))->belongs_to_user());
 }
 
 TEST_F(FileTest, MakeDirectoriesMakesParentsAndTakesWhatIsThere) {

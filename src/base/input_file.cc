@@ -1,6 +1,5 @@
 #include "base/input_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,14 +26,9 @@ Result<FileState> file_state(const std::string& path) {
 }
 
 Result<InputFile> InputFile::open(const std::string& path) {
-  // Not blocking, or a pipe of that name would stop us for ever.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return system_error("open", path, errno);
-  InputFile file(fd, path);
-  struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
-  if (!S_ISREG(info.st_mode)) return Status(Code::invalid_argument, "cannot read '" + path + "': it is not a file");
-  return file;
+  const Result<int> fd = open_regular_file(path);
+  if (!fd) return fd.error();
+  return InputFile(*fd, path);
 }
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
@@ -56,7 +50,18 @@ Result<FileState> InputFile::state() const {
 Result<bool> InputFile::belongs_to_user() const {
   struct stat info{};
   if (::fstat(fd_, &info) != 0) return system_error("look at", path_, errno);
+  if (info.st_uid != ::geteuid()) return false;
+  // A link that somebody else has put there would choose one of the user's files.
+  if (::lstat(path_.c_str(), &info) != 0) return system_error("look at", path_, errno);
   return info.st_uid == ::geteuid();
+}
+
+Result<std::string> InputFile::read_up_to(std::size_t most) const {
+  std::string content(most, '\0');
+  const Result<std::size_t> size = read_at(0, std::as_writable_bytes(std::span(content)));
+  if (!size) return size.error();
+  content.resize(*size);
+  return content;
 }
 
 Result<std::size_t> InputFile::read_at(std::uint64_t offset, std::span<std::byte> to) const {

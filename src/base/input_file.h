@@ -33,10 +33,12 @@ class InputFile {
   ~InputFile();
 
   Result<FileState> state() const;
-  // Whether its owner is the user that this process acts for.
+  // Whether its owner is the user that this process acts for; and of the link, where its path is one.
   Result<bool> belongs_to_user() const;
   // Fills `to` from that place on. Returns how many bytes there were: fewer only where the file ends.
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> to) const;
+  // From its beginning.
+  Result<std::string> read_up_to(std::size_t most) const;
 
  private:
   InputFile(int fd, std::string path) noexcept : fd_(fd), path_(std::move(path)) {}
