@@ -1,10 +1,13 @@
 #include "sinks/table_file.h"
 
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/input_file.h"
+#include "base/replace_file.h"
 #include "base/utf8.h"
 #include "formats/csv.h"
 
@@ -20,18 +23,18 @@ std::string header_of(const render::Table& table) {
   return header;
 }
 
-std::string rows_of(const Stamp& stamp, const render::Table& table, std::int64_t count) {
+std::string rows_of(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers) {
   std::string first;
   csv::put_number(first, stamp.step);
   first += ',';
   csv::put_number(first, stamp.wall_time);
   std::string out;
-  for (std::int64_t row = 0; row < count; ++row) {
+  for (std::size_t row = 0; row < numbers.size(); ++row) {
     out.append(first).append(",");
-    csv::put_number(out, row);
+    csv::put_number(out, numbers[row]);
     for (std::size_t field = 0; field < table.names().size(); ++field) {
       out += ',';
-      csv::put_element(out, table.at(row, field), table.dtype(field));
+      csv::put_element(out, table.at(static_cast<std::int64_t>(row), field), table.dtype(field));
     }
     out += '\n';
   }
@@ -48,45 +51,90 @@ std::string numbered(const std::string& path, int number) {
   return text.insert(dot, std::string(".").append(std::to_string(number)));
 }
 
+Status nothing_added(const std::string& path, const Status& why) {
+  return {why.code(), "no rows were added to '" + path + "': " + why.message()};
+}
+
+// Of the process, whose descriptors they take.
+std::atomic<int> open_tables{0};
+
+bool may_stay_open() noexcept {
+  if (open_tables.fetch_add(1, std::memory_order_relaxed) < TableFile::kMostOpen) return true;
+  open_tables.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+// Adds to a file that is closed: a copy with more at its end takes its place.
+Status extend(const std::string& path, std::string_view text) {
+  const Result<MappedFile> old = MappedFile::open(path);
+  if (!old) return old.error();
+  Result<ReplaceFile> file = ReplaceFile::create(path);
+  if (!file) return file.error();
+  Status status = file->append(as_text(old->bytes()));
+  if (status) status = file->append(text);
+  return status ? file->commit() : status;
+}
+
 }  // namespace
 
 Status TableFile::open() {
+  close();
   if (const std::size_t slash = path_.rfind('/'); slash != std::string::npos && slash > 0) {
     if (Status status = make_directories(path_.substr(0, slash)); !status) return status;
   }
   while (file_state(numbered(path_, number_)).ok()) ++number_;
   Result<AppendFile> file = AppendFile::create(numbered(path_, number_));
   if (!file) return file.error();
-  file_.emplace(*std::move(file));
+  current_ = file->path();
+  if (may_stay_open()) file_.emplace(*std::move(file));
   header_.clear();
   ++number_;
   return Status::success();
 }
 
+void TableFile::close() {
+  if (file_) open_tables.fetch_sub(1, std::memory_order_relaxed);
+  file_.reset();
+}
+
 Status TableFile::write(const std::string& header, const std::string& rows) {
-  if (!file_ || (!header_.empty() && header_ != header)) {
+  if (current_.empty() || (!header_.empty() && header_ != header)) {
     if (Status status = open(); !status) return status;
   }
   const std::string text = header_.empty() ? header + rows : rows;
-  if (Status status = file_->append(text); !status) return status;
+  if (Status status = file_ ? file_->append(text) : extend(current_, text); !status) return status;
   header_ = header;
   tally_.bytes_written.fetch_add(text.size(), std::memory_order_relaxed);
   return Status::success();
 }
 
-Status TableFile::append(const Stamp& stamp, std::span<const Column> columns, std::int64_t rows) {
-  const Result<render::Table> table = render::Table::of(columns);
-  if (!table) {
-    return {table.error().code(), "no rows were added to '" + path() + "': " + table.error().message()};
-  }
-  const std::int64_t count = rows < 0 ? table->rows() : std::min(rows, table->rows());
-  if (count == 0 || table->names().empty()) return Status::success();
-  Status status = write(header_of(*table), rows_of(stamp, *table, count));
+Status TableFile::write_counted(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers) {
+  if (numbers.empty() || table.names().empty()) return Status::success();
+  Status status = write(header_of(table), rows_of(stamp, table, numbers));
   if (!status) {
     tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
-    tally_.lost_records.fetch_add(static_cast<std::uint64_t>(count), std::memory_order_relaxed);
+    tally_.lost_records.fetch_add(numbers.size(), std::memory_order_relaxed);
   }
   return status;
+}
+
+Status TableFile::append(const Stamp& stamp, std::span<const Column> columns, std::int64_t rows) {
+  const Result<render::Table> table = render::Table::of(columns);
+  if (!table) return nothing_added(path(), table.error());
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(rows < 0 ? table->rows() : std::min(rows, table->rows())));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return write_counted(stamp, *table, numbers);
+}
+
+Status TableFile::append(const Stamp& stamp, std::span<const Column> columns, std::span<const std::int64_t> numbers) {
+  const Result<render::Table> table = render::Table::of(columns);
+  if (!table) return nothing_added(path(), table.error());
+  if (numbers.size() != static_cast<std::size_t>(table->rows())) {
+    return nothing_added(
+        path(), {Code::invalid_argument,
+                 std::to_string(table->rows()) + " rows came with the numbers of " + std::to_string(numbers.size())});
+  }
+  return write_counted(stamp, *table, numbers);
 }
 
 }  // namespace sonde::sinks

@@ -4,6 +4,7 @@
 //   100,1763267295.5,0,7,0.02,0.98
 //   100,1763267295.5,1,3,0.711,0.0012
 //
+// `row` is the row's number in the batch, also where only some of its rows are here.
 // Fields are named as render/table.h says, numbers written as formats/csv.h does, lines end with LF.
 #pragma once
 
@@ -29,22 +30,34 @@ class TableFile {
   // "x.csv" and, where that is taken or the columns change, "x.1.csv", "x.2.csv" ...: no table is ever continued with
   // other columns. Nothing is made before the first rows; then the directory too, where it is not there.
   TableFile(std::string path, Tally& tally) : path_(std::move(path)), tally_(tally) {}
+  TableFile(const TableFile&) = delete;
+  TableFile& operator=(const TableFile&) = delete;
+  ~TableFile() { close(); }
+
+  // Of so many tables of a process the file stays open: descriptors belong to the program, which may have a thousand
+  // probes. Those of all others are written anew with every append, which takes time in proportion to their length.
+  static constexpr int kMostOpen = 64;
 
   // Adds the first so many rows, or all where there are fewer: as a whole or, where that fails, none of them.
   Status append(const Stamp& stamp, std::span<const Column> columns, std::int64_t rows = kAllRows);
+  // Adds all rows, which are these of the batch: one number for each.
+  Status append(const Stamp& stamp, std::span<const Column> columns, std::span<const std::int64_t> numbers);
 
   // Of the file that is written now.
-  std::string path() const { return file_ ? file_->path() : path_; }
+  const std::string& path() const { return current_.empty() ? path_ : current_; }
 
  private:
   Status open();  // the next one that is free
+  void close();
   Status write(const std::string& header, const std::string& rows);
+  Status write_counted(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers);
 
   std::string path_;
   Tally& tally_;
-  std::optional<AppendFile> file_;
-  std::string header_;  // of file_, as far as it has one
-  int number_ = 0;      // of the next file
+  std::string current_;             // path of the file that is written now
+  std::optional<AppendFile> file_;  // that file, where it stays open
+  std::string header_;              // of it, as far as it has one
+  int number_ = 0;                  // of the next file
 };
 
 }  // namespace sonde::sinks

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <deque>
 #include <limits>
 
 #include "base/temp_dir_testing.h"
@@ -43,6 +44,18 @@ TEST_F(TableFileTest, HasOneHeaderAndThenRows) {
             "100,1763267295.5,1,3,NaN,-Infinity\n"
             "-1,1763267296.25,0,7,0.02,0.98\n");
   EXPECT_EQ(tally_.bytes_written, content("tables/validation.csv").size());
+}
+
+TEST_F(TableFileTest, NumbersRowsAsTheBatchDoes) {
+  const std::vector<float> values = {1, 2};
+  const std::vector<Column> columns = {{"x", view(values)}};
+  const std::vector<std::int64_t> numbers = {3, 61};
+  ASSERT_TRUE(file_.append({.step = 1}, columns, numbers).ok());
+  EXPECT_EQ(content("tables/validation.csv"), "step,wall_time,row,x\n1,0,3,1\n1,0,61,2\n");
+  const Status wrong = file_.append({.step = 2}, columns, std::span(numbers).first(1));
+  EXPECT_EQ(wrong.code(), Code::invalid_argument);
+  EXPECT_THAT(wrong.message(), HasSubstr("tables/validation.csv': 2 rows came with the numbers of 1"));
+  EXPECT_EQ(content("tables/validation.csv"), "step,wall_time,row,x\n1,0,3,1\n1,0,61,2\n");
 }
 
 TEST_F(TableFileTest, KeepsEveryDigitOfEveryType) {
@@ -123,6 +136,60 @@ TEST_F(TableFileTest, WhatAFullDiskRefusesIsNotThereInParts) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(content("tables/validation.csv"), "step,wall_time,row,x\n2,0,0,1.5\n2,0,1,1.5\n2,0,2,1.5\n");
+}
+
+std::size_t open_descriptors() { return names_in("/proc/self/fd").size(); }
+
+TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
+  constexpr std::size_t kTables = 3 * TableFile::kMostOpen;
+  const std::vector<float> values = {1, 2};
+  const std::vector<Column> narrow = {{"x", view(values)}};
+  const std::vector<Column> wide = {{"x", view(values, {1, 2})}};
+  const std::size_t before = open_descriptors();
+  {
+    std::deque<TableFile> tables;
+    for (std::size_t i = 0; i < kTables; ++i) {
+      tables.emplace_back(dir_ / ("t" + std::to_string(i) + ".csv"), tally_);
+    }
+    for (TableFile& table : tables) ASSERT_TRUE(table.append({.step = 1}, narrow).ok());
+    EXPECT_LE(open_descriptors(), before + TableFile::kMostOpen);
+    for (TableFile& table : tables) ASSERT_TRUE(table.append({.step = 2}, narrow).ok());
+    for (TableFile& table : tables) ASSERT_TRUE(table.append({.step = 3}, wide).ok());
+    EXPECT_LE(open_descriptors(), before + TableFile::kMostOpen);
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  for (std::size_t i = 0; i < kTables; ++i) {
+    const std::string stem = "t" + std::to_string(i);
+    ASSERT_EQ(content(stem + ".csv"), "step,wall_time,row,x\n1,0,0,1\n1,0,1,2\n2,0,0,1\n2,0,1,2\n");
+    ASSERT_EQ(content(stem + ".1.csv"), "step,wall_time,row,x[0],x[1]\n3,0,0,1,2\n");
+  }
+  EXPECT_EQ(names_in(dir_.path()).size(), 2 * kTables) << "nothing stays aside";
+  EXPECT_EQ(tally_.write_errors, 0U);
+}
+
+TEST_F(TableFileTest, OneThatDoesNotStayOpenIsNeverThereInPartsEither) {
+  const std::vector<float> values(3, 1.5F);
+  const std::vector<Column> columns = {{"x", view(values)}};
+  std::deque<TableFile> others;  // which take all the places
+  for (int i = 0; i < TableFile::kMostOpen; ++i) {
+    others.emplace_back(dir_ / ("t" + std::to_string(i) + ".csv"), tally_);
+    ASSERT_TRUE(others.back().append({}, columns).ok());
+  }
+  ASSERT_TRUE(file_.append({.step = 1}, columns).ok());
+  const std::string first = content("tables/validation.csv");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit tiny = {first.size() + 5, RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &tiny);
+    const Status refused = file_.append({.step = 2}, columns);
+    ::_exit(refused.code() == Code::no_space && tally_.lost_records == 3 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(content("tables/validation.csv"), first);
+  EXPECT_EQ(names_in(dir_ / "tables").size(), 1U);
 }
 
 }  // namespace
