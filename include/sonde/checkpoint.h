@@ -52,7 +52,7 @@ SONDE_API Result<Safetensors> load_checkpoint(std::string_view run_directory, st
 
 // What Recorder::checkpoint does, for programs without a recorder: written aside, synced, renamed. When it returns, the
 // checkpoint survives the end of the process and of the machine; after an error those that were there are there still.
-// One of the same name and step is replaced. The name is UTF-8, at most 100 bytes, without slashes and control
+// One of the same name and step is replaced. What a killed process left of one half written is removed. The name is UTF-8, at most 100 bytes, without slashes and control
 // characters, and neither begins with a dot nor ends with a dash, which would look like the sign of the step.
 SONDE_API Status save_checkpoint(std::string_view run_directory, std::string_view name, std::int64_t step,
                                  const std::vector<NamedView>& tensors, const CheckpointOptions& options = {});

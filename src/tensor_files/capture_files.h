@@ -18,7 +18,8 @@ namespace sonde::tensor_files {
 Result<std::string> write_capture(const std::string& run_directory, CaptureInfo info,
                                   std::span<const flight::Step> steps);
 
-// The abandoned rings in a directory that several runs share: those whose writer has its event file in this run.
+// The abandoned rings in a directory that several runs share: those whose writer has its event file in this run. Those
+// of this machine that were never written to, and so belong to no run, are removed.
 Result<std::vector<std::string>> abandoned_rings_of(const std::string& run_directory,
                                                     const std::string& ring_directory);
 

@@ -7,7 +7,9 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/file_lock.h"
+#include "base/input_file.h"
 #include "base/numbered_directory.h"
+#include "base/process.h"
 #include "formats/capture_json.h"
 #include "formats/flight.h"
 #include "sonde/capture.h"
@@ -18,6 +20,9 @@ namespace sonde {
 namespace {
 
 constexpr std::string_view kJson = "capture.json";
+constexpr std::string_view kRingBegin = "flight-";
+constexpr std::string_view kRingEnd = ".ring";
+constexpr std::string_view kDigits = "0123456789";
 
 // "cannot <doing> '<path>': <message>", for messages of those who know no paths.
 Status about(std::string_view doing, const std::string& path, const Status& status) {
@@ -29,8 +34,8 @@ Result<std::vector<std::string>> rings(const std::string& directory) {
   if (!found) return found.error();
   std::vector<std::string> paths;
   for (const DirectoryEntry& entry : found->entries) {
-    if (entry.type == DirectoryEntry::Type::file && entry.name.starts_with("flight-") &&
-        entry.name.ends_with(".ring")) {
+    if (entry.type == DirectoryEntry::Type::file && entry.name.starts_with(kRingBegin) &&
+        entry.name.ends_with(kRingEnd)) {
       paths.push_back(join_path(directory, entry.name));
     }
   }
@@ -64,29 +69,90 @@ CaptureInfo crash_info(const flight::Contents& ring) {
   return info;
 }
 
+bool is_zero(Bytes bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 // A process that ended before its ring had a header recorded nothing; its end is known all the same.
 bool is_blank(Bytes file) {
   constexpr std::size_t kHeader = 4096;
-  return std::ranges::all_of(file.first(std::min(file.size(), kHeader)),
-                             [](std::byte byte) { return byte == std::byte{0}; });
+  return is_zero(file.first(std::min(file.size(), kHeader)));
+}
+
+// A ring whose process has ended, for as long as this lives. Lock and mapping are those of one file, whatever others
+// do with its path: of two who recover it one may remove it in between, and a new process may put its own there.
+struct HeldRing {
+  FileLock lock;
+  FileState state;
+  MappedFile file;
+
+  bool is_at(const std::string& path) const {
+    const Result<FileState> there = file_state(path);
+    return there && there->same_file(state);
+  }
+};
+
+Result<HeldRing> hold(const std::string& path) {
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i) {
+    const Result<FileState> state = file_state(path);
+    if (!state) return state.error();
+    Result<FileLock> lock = FileLock::acquire(path);
+    if (!lock && lock.error().code() == Code::exhausted) {
+      return Status(Code::exhausted, "the ring '" + path +
+                                         "' belongs to a process that still runs: it becomes a capture when that has " +
+                                         "ended");
+    }
+    if (!lock) return lock.error();
+    Result<MappedFile> file = MappedFile::open(path);
+    if (!file) return file.error();
+    HeldRing held = {*std::move(lock), *state, *std::move(file)};
+    if (held.is_at(path)) return held;  // and was when it was locked and mapped
+  }
+  return Status(Code::exhausted, "the ring '" + path + "' is replaced again and again: try later");
 }
 
 Result<std::string> recover(const std::string& ring_path, const std::string& run_directory) {
   // Held until the ring is gone, so that of two who come at once only one makes a capture.
-  const Result<FileLock> lock = FileLock::acquire(ring_path);
-  if (!lock && lock.error().code() == Code::exhausted) {
-    return Status(Code::exhausted, "the ring '" + ring_path + "' belongs to a process that still runs: it becomes a " +
-                                       "capture when that has ended");
-  }
-  if (!lock) return lock.error();
-  const Result<MappedFile> file = MappedFile::open(ring_path);
-  if (!file) return file.error();
-  const Result<flight::Contents> ring = is_blank(file->bytes()) ? flight::Contents() : flight::read(file->bytes());
+  const Result<HeldRing> held = hold(ring_path);
+  if (!held) return held.error();
+  const Bytes bytes = held->file.bytes();
+  const Result<flight::Contents> ring = is_blank(bytes) ? flight::Contents() : flight::read(bytes);
   if (!ring) return about("recover the ring", ring_path, ring.error());
   Result<std::string> path = tensor_files::write_capture(run_directory, crash_info(*ring), ring->steps);
-  if (!path) return path;
+  if (!path || !held->is_at(ring_path)) return path;  // what is there now is not what was captured
   if (Status status = remove_file(ring_path); !status) return status;
   return path;
+}
+
+// Whether a ring was made on this machine: "flight-<host>-<pid>-<k>.ring".
+bool is_of_this_host(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string begin = std::string(kRingBegin) + host_name() + "-";
+  if (!name.starts_with(begin) || !name.ends_with(kRingEnd)) return false;
+  name.remove_prefix(begin.size());
+  name.remove_suffix(std::min(kRingEnd.size(), name.size()));
+  const std::size_t dash = name.find_first_not_of(kDigits);
+  return dash != 0 && dash != std::string_view::npos && name[dash] == '-' && dash + 1 < name.size() &&
+         name.find_first_not_of(kDigits, dash + 1) == std::string_view::npos;
+}
+
+// A ring in which nothing was ever written names no run that could take it.
+void remove_blank(const std::string& path) {
+  if (!is_of_this_host(path)) return;
+  const Result<HeldRing> held = hold(path);
+  if (!held || !is_zero(held->file.bytes()) || !held->is_at(path)) return;
+  (void)remove_file(path);  // where it cannot be removed it does no harm
+}
+
+// Whether the run has the event file of this writer, "events.out.tfevents.<writer><suffix>"; writer "x.1" is not
+// "x.10".
+bool has_writer(const Directory& run, const std::string& writer) {
+  const std::string event_file = "events.out.tfevents." + writer;
+  return !writer.empty() && std::ranges::any_of(run.entries, [&](const DirectoryEntry& entry) {
+    return entry.name.starts_with(event_file) &&
+           (entry.name.size() == event_file.size() || kDigits.find(entry.name[event_file.size()]) == kDigits.npos);
+  });
 }
 
 // The library never throws: where memory ends, it says so.
@@ -170,11 +236,12 @@ Result<std::vector<std::string>> abandoned_rings_of(const std::string& run_direc
   std::erase_if(*found, [&](const std::string& path) {
     const Result<MappedFile> file = MappedFile::open(path);
     if (!file) return true;
+    if (is_blank(file->bytes())) {
+      remove_blank(path);
+      return true;
+    }
     const Result<flight::Contents> ring = flight::read(file->bytes());
-    if (!ring) return true;
-    const std::string event_file = "events.out.tfevents." + ring->identity.writer;
-    return std::ranges::none_of(run->entries,
-                                [&](const DirectoryEntry& entry) { return entry.name.starts_with(event_file); });
+    return !ring || !has_writer(*run, ring->identity.writer);
   });
   return found;
 }

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -15,6 +17,9 @@
 #include "base/crc32c.h"
 #include "base/directory.h"
 #include "base/file_lock.h"
+#include "base/input_file.h"
+#include "base/process.h"
+#include "base/shared_mapping.h"
 #include "base/temp_dir_testing.h"
 #include "formats/capture_json.h"
 #include "formats/file_testing.h"
@@ -421,6 +426,71 @@ TEST_F(Rings, ThatSomebodyHoldsAreLeftAlone) {
   EXPECT_EQ(path.error().code(), Code::exhausted);
   EXPECT_THAT(path.error().message(), HasSubstr("still runs"));
   EXPECT_TRUE(std::filesystem::exists(held));
+}
+
+// A path at which processes come and go, and two who recover what they leave.
+TEST_F(Rings, OfALivingProcessAreNeverTakenForTheOneBeforeAtTheSamePath) {
+  const std::string prefix = dir_ / "flight-box-1-";
+  const std::string path = prefix + "0.ring";
+  std::atomic<bool> done = false;
+  std::atomic<int> captures = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!done) captures += recover_ring(path, dir_.path()).ok() ? 1 : 0;
+    });
+  }
+  constexpr int kProcesses = 200;
+  for (int i = 0; i < kProcesses; ++i) {
+    auto ring = SharedMapping::create(prefix, ".ring", 8192);
+    if (!ring) {
+      ADD_FAILURE() << ring.error().message();
+      break;
+    }
+    EXPECT_EQ(ring->path(), path);
+    const auto made = file_state(path);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));  // for others to go wrong
+    const auto now = file_state(path);
+    EXPECT_TRUE(made.ok() && now.ok() && made->same_file(*now)) << "process " << i;
+    ring->release();
+    while (file_state(path).ok()) std::this_thread::yield();
+  }
+  done = true;
+  threads.clear();
+  EXPECT_EQ(captures, kProcesses);
+}
+
+TEST_F(Rings, InASharedDirectoryBelongToTheRunThatHasTheirWriter) {
+  ASSERT_TRUE(make_directories(dir_ / "run").ok() && make_directories(dir_ / "rings").ok());
+  RingImage ring;  // of the writer w.1
+  ring.add(1, values_);
+  ring.end_step(1);
+  const std::string path = left(ring, "rings/flight-box-42-0.ring");
+  const auto found = [&] { return *tensor_files::abandoned_rings_of(dir_ / "run", dir_ / "rings"); };
+  EXPECT_THAT(found(), IsEmpty());
+  ASSERT_TRUE(write_file(dir_ / "run/events.out.tfevents.w.10", "").ok());
+  EXPECT_THAT(found(), IsEmpty()) << "another writer";
+  ASSERT_TRUE(write_file(dir_ / "run/events.out.tfevents.w.1.suffix", "").ok());
+  EXPECT_THAT(found(), ElementsAre(path));
+  EXPECT_TRUE(std::filesystem::exists(path)) << "it is only found";
+}
+
+TEST_F(Rings, InASharedDirectoryThatWereNeverUsedAreRemoved) {
+  ASSERT_TRUE(make_directories(dir_ / "run").ok() && make_directories(dir_ / "rings").ok());
+  const std::string blank(8192, '\0');
+  std::string used = blank;
+  used.back() = 1;
+  const std::string mine = dir_ / ("rings/flight-" + host_name() + "-");
+  const std::vector<std::string> stay = {mine + "2-0.ring",  // of a process that lives
+                                         mine + "3-0.ring",  // not blank
+                                         mine + "4.ring", mine + "x-0.ring", dir_ / "rings/flight-elsewhere-5-0.ring"};
+  for (const std::string& path : stay) ASSERT_TRUE(write_file(path, path == stay[1] ? used : blank).ok());
+  ASSERT_TRUE(write_file(mine + "1-0.ring", blank).ok() && write_file(mine + "1-17.ring", "").ok());
+  const auto lock = FileLock::acquire(stay[0]);
+  EXPECT_THAT(*tensor_files::abandoned_rings_of(dir_ / "run", dir_ / "rings"), IsEmpty());
+  std::vector<std::string> left;
+  for (const std::string& name : names_in(dir_ / "rings")) left.push_back(dir_ / ("rings/" + name));
+  EXPECT_THAT(left, ::testing::UnorderedElementsAreArray(stay));
 }
 
 TEST_F(Rings, StayWhereTheCaptureCannotBeWritten) {

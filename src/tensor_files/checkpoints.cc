@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/replace_file.h"
 #include "base/utf8.h"
 #include "sonde/checkpoint.h"
@@ -171,6 +172,41 @@ Status retain(const std::string& folder, std::string_view name, const std::strin
   return Status::success();
 }
 
+// The process that wrote a checkpoint aside, as "<name>-<step>.safetensors.part-<pid>-<count>".
+std::optional<std::uint64_t> writer_of_part(std::string_view file) {
+  constexpr std::string_view kPart = ".part-";
+  const std::size_t part = file.rfind(kPart);
+  if (part == std::string_view::npos || !parse_file_name(file.substr(0, part))) return std::nullopt;
+  const std::string_view numbers = file.substr(part + kPart.size());
+  std::uint64_t pid = 0;
+  std::uint64_t count = 0;
+  const char* const end = numbers.data() + numbers.size();
+  const auto first = std::from_chars(numbers.data(), end, pid);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, count);
+  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+  return pid;
+}
+
+bool may_live(std::uint64_t pid) {
+  return !file_state("/proc/self").ok() || file_state("/proc/" + std::to_string(pid)).ok();
+}
+
+// Removes what killed processes left aside. A process of another machine has a number that means nothing here, and one
+// of this machine is not found by it in another container: the lock tells for those.
+void tidy(const std::string& folder) {
+  const Result<Directory> directory = read_directory(folder);
+  if (!directory) return;
+  for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.type != DirectoryEntry::Type::file || entry.link) continue;
+    const std::optional<std::uint64_t> pid = writer_of_part(entry.name);
+    if (!pid || may_live(*pid)) continue;
+    const std::string path = join_path(folder, entry.name);
+    const Result<FileLock> lock = FileLock::acquire(path);
+    if (lock) (void)remove_file(path);  // where that fails, it costs space and nothing else
+  }
+}
+
 // RUN/checkpoints, whose own name is on the disk too.
 Status make_folder(std::string_view run_directory, const std::string& folder) {
   if (file_state(folder).ok()) return make_directories(folder);  // which says where it is no directory
@@ -217,6 +253,7 @@ Status save_checkpoint(std::string_view run_directory, std::string_view name, st
   }
   const std::string folder = folder_of(run_directory);
   if (Status status = make_folder(run_directory, folder); !status) return status;
+  tidy(folder);  // before, since the room may be needed
   const std::string path = join_path(folder, file_name(name, step));
   if (Status status = tensor_files::save_synced(path, tensors, metadata_of(name, step, options)); !status) {
     return status;

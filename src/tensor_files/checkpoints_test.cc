@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -18,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/directory.h"
+#include "base/file_lock.h"
 #include "base/temp_dir_testing.h"
 #include "formats/file_testing.h"
 #include "sonde/checkpoint.h"
@@ -26,6 +28,7 @@ namespace sonde {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -346,6 +349,51 @@ TEST(CheckpointOfAKilledProcess, IsWholeOrNotThere) {
       last |= info.step >= saved;
     }
     EXPECT_TRUE(first && last) << "round " << round;
+
+    ASSERT_TRUE(save_checkpoint(dir.path(), "other", 1, kTensors).ok());
+    for (const std::string& name : names_in(dir / "checkpoints")) EXPECT_THAT(name, EndsWith(".safetensors"));
+  }
+}
+
+TEST_F(Checkpoint, WhatAKilledProcessLeftAsideIsRemovedAndNothingElse) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::string dead = std::to_string(child);
+  const std::string folder = run_ + "/checkpoints/";
+  ASSERT_TRUE(make_directories(folder + "model-6.safetensors.part-" + dead + "-3").ok());
+  const std::string held = "model-5.safetensors.part-" + dead + "-1";  // of another machine, or in another container
+  std::vector<std::string> stay = {held,
+                                   "model-5.safetensors.part-" + std::to_string(::getppid()) + "-0",
+                                   "model-5.safetensors.part-" + dead,
+                                   "model-5.safetensors.part-" + dead + "-",
+                                   "model-5.safetensors.part-" + dead + "-0.bak",
+                                   "model-5.safetensors.part--1-0",
+                                   "model.safetensors.part-" + dead + "-0",
+                                   "notes.part-" + dead + "-0"};
+  for (const std::string& name : stay) ASSERT_TRUE(write_file(folder + name, "x").ok());
+  std::filesystem::create_symlink(folder + stay[7], folder + "model-5.safetensors.part-" + dead + "-9");
+  ASSERT_TRUE(write_file(folder + "model-5.safetensors.part-" + dead + "-0", "x").ok());
+  ASSERT_TRUE(write_file(folder + "other--7.safetensors.part-" + dead + "-12", "x").ok());
+  const auto lock = FileLock::acquire(folder + held);
+  ASSERT_TRUE(save("model", 1).ok());
+  stay.insert(stay.end(), {"model-1.safetensors", "model-6.safetensors.part-" + dead + "-3",
+                           "model-5.safetensors.part-" + dead + "-9"});
+  EXPECT_THAT(files(), ::testing::UnorderedElementsAreArray(stay));
+}
+
+TEST_F(Checkpoint, WhatIsBeingWrittenIsLocked) {
+  ASSERT_TRUE(save("model", 1).ok());
+  std::atomic<bool> seen = false;
+  std::jthread writer([&] {
+    while (!seen) ASSERT_TRUE(save("model", 2).ok());
+  });
+  while (!seen) {
+    for (const std::string& name : files()) {
+      if (name == "model-1.safetensors") continue;
+      const auto locked = is_locked(run_ + "/checkpoints/" + name);
+      if (locked && *locked) seen = true;
+    }
   }
 }
 

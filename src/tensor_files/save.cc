@@ -5,6 +5,9 @@
 #include <new>
 #include <vector>
 
+#include "base/directory.h"
+#include "base/file_lock.h"
+#include "base/process.h"
 #include "base/replace_file.h"
 #include "formats/npy.h"
 #include "formats/npz.h"
@@ -77,6 +80,22 @@ Status write_npz(const std::string& path, const std::vector<NamedView>& tensors,
   return status ? file->commit() : saving(path, status);
 }
 
+// Locks what this process writes aside for `path`, so that nobody takes it for what a killed one left. Where the file
+// system has no locks there are none: what is not locked is not removed there either.
+std::vector<FileLock> lock_aside(const std::string& path) {
+  std::vector<FileLock> locks;
+  const std::size_t name = path.rfind('/') + 1;
+  const std::string folder = name == 0 ? "." : path.substr(0, name);
+  const Result<Directory> directory = read_directory(folder);
+  if (!directory) return locks;
+  const std::string begin = path.substr(name) + ".part-" + std::to_string(process_id()) + "-";
+  for (const DirectoryEntry& entry : directory->entries) {
+    if (!entry.name.starts_with(begin)) continue;
+    if (Result<FileLock> lock = FileLock::acquire(join_path(folder, entry.name))) locks.push_back(*std::move(lock));
+  }
+  return locks;
+}
+
 Status write_safetensors(const std::string& path, const std::vector<NamedView>& tensors, const FileMetadata& metadata,
                          bool synced) {
   std::vector<safetensors::Spec> specs;
@@ -91,6 +110,7 @@ Status write_safetensors(const std::string& path, const std::vector<NamedView>& 
   if (!plan) return saving(path, plan.error());
   Result<ReplaceFile> file = ReplaceFile::create(path);
   if (!file) return file.error();
+  const std::vector<FileLock> locks = synced ? lock_aside(path) : std::vector<FileLock>();
   std::vector<std::byte> buffer;
   Status status = file->append(plan->header);
   for (std::size_t i : plan->order) {
