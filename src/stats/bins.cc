@@ -101,12 +101,19 @@ void BinTables::add_far(double value) {
   ++far_[far_index(key)];
 }
 
-void BinTables::take_near(std::uint32_t row, std::int32_t key) {
-  std::uint64_t count = 0;
-  for (const auto& table : near_) count += table[row];
-  if (count == 0) return;  // most rows of a small tensor: nothing to write
-  for (auto& table : near_) table[row] = 0;
-  take(key, count);
+// The rows of a group that were counted, added up; false where there are none, as in most groups of a small tensor.
+bool BinTables::sum_group(std::uint32_t first, Group& sums) const noexcept {
+  std::uint32_t any = 0;
+  for (std::uint32_t i = 0; i < kGroup; ++i) {
+    const std::uint32_t row = first + i;
+    sums[i] = near_[0][row] + near_[1][row] + near_[2][row] + near_[3][row];
+    any |= sums[i];
+  }
+  return any != 0;
+}
+
+void BinTables::clear_group(std::uint32_t first) noexcept {
+  for (auto& table : near_) std::fill_n(table.begin() + first, kGroup, 0U);
 }
 
 void BinTables::take(std::int32_t key, std::uint64_t count) {
@@ -117,12 +124,20 @@ void BinTables::take(std::int32_t key, std::uint64_t count) {
 
 void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   found_.clear();  // collected here first, so that the histogram's own memory is no larger than it needs
-  for (std::uint32_t row = near_high_; row >= near_low_; --row) {
-    take_near(kSign + row, -static_cast<std::int32_t>(row) - kKeyOfRow);
+  // Whole groups: rows outside of the touched ones hold nothing. The first group, with the zeros, is never among them.
+  const std::uint32_t begin = near_low_ / kGroup;
+  const std::uint32_t end = near_low_ <= near_high_ ? near_high_ / kGroup + 1 : begin;
+  Group sums;
+  for (std::uint32_t group = end; group-- > begin;) {
+    if (!sum_group(kSign + group * kGroup, sums)) continue;
+    for (std::uint32_t i = kGroup; i-- > 0;) take(-static_cast<std::int32_t>(group * kGroup + i) - kKeyOfRow, sums[i]);
+    clear_group(kSign + group * kGroup);
   }
   if (zeros != 0) found_.push_back({0, zeros});
-  for (std::uint32_t row = near_low_; row <= near_high_; ++row) {
-    take_near(row, static_cast<std::int32_t>(row) + kKeyOfRow);
+  for (std::uint32_t group = begin; group < end; ++group) {
+    if (!sum_group(group * kGroup, sums)) continue;
+    for (std::uint32_t i = 0; i < kGroup; ++i) take(static_cast<std::int32_t>(group * kGroup + i) + kKeyOfRow, sums[i]);
+    clear_group(group * kGroup);
   }
   for (std::int32_t key = far_low_; key <= far_high_; ++key) {
     take(key, std::exchange(far_[far_index(key)], 0));

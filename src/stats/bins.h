@@ -38,6 +38,10 @@ class BinTables {
   // which processors take for the same at first sight.
   static constexpr std::size_t kRows = std::size_t{2} * kSign + 80;
 
+  // Rows are drained sixteen at a time, an octave.
+  static constexpr std::uint32_t kGroup = 16;
+  using Group = std::array<std::uint32_t, kGroup>;
+
   template <class T>
   void add_values(const T* values, std::size_t count, const BlockSums& sums);
   template <class T>
@@ -46,7 +50,8 @@ class BinTables {
   void add_mixed(const T* values, std::size_t count);
   void add_far(double value);
   void note_near(double smallest, double largest) noexcept;
-  void take_near(std::uint32_t row, std::int32_t key);
+  bool sum_group(std::uint32_t first, Group& sums) const noexcept;
+  void clear_group(std::uint32_t first) noexcept;
   void take(std::int32_t key, std::uint64_t count);
 
   std::array<std::array<std::uint32_t, kRows>, kTables> near_{};

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace sonde::stats {
 namespace {
+
+// The neighbour of a double that is not zero; of an infinity the largest finite one.
+double towards_zero(double value) noexcept { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) - 1); }
 
 // The values of a bin lie from low to high, both included: within the bin, and within the extremes of the data.
 struct Range {
@@ -12,11 +16,11 @@ struct Range {
   double high;
 };
 Range range_of(const Summary& summary, std::int32_t key) noexcept {
-  const double infinity = std::numeric_limits<double>::infinity();
   double low = Histogram::lower(key);
   double high = Histogram::upper(key);
-  if (key > 0) high = std::nextafter(high, -infinity);  // upper is not in the bin
-  if (key < 0) low = std::nextafter(low, infinity);     // lower is not in the bin
+  // The edge further from zero is not in the bin.
+  if (key > 0) high = towards_zero(high);
+  if (key < 0) low = towards_zero(low);
   return {std::clamp(low, summary.min, summary.max), std::clamp(high, summary.min, summary.max)};
 }
 
