@@ -287,7 +287,7 @@ Payload* Channel::stage_untimed(Job job, const TensorArg& tensor, std::int64_t s
   if (shared) {
     payload->owner = tensor.owner;
   } else if (rows.empty()) {
-    copy_dense(view, payload->block.data);
+    copy_dense_past_cache(view, payload->block.data);
     payload->view = sonde::view(payload->block.data, view.dtype, view.shape);
   } else {
     payload->view = copy_rows(view, rows, payload->block.data);

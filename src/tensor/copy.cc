@@ -2,6 +2,10 @@
 
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "base/bytes.h"
 
 namespace sonde {
@@ -42,6 +46,29 @@ void gather(const std::byte* from, std::int64_t count, std::int64_t stride, std:
     std::memcpy(to + i * static_cast<std::int64_t>(Size), from + i * stride * static_cast<std::int64_t>(Size),
                 sizeof(Raw));
   }
+}
+
+// From here on it is worth waiting at the end for the stores to arrive.
+constexpr std::size_t kPastCache = std::size_t{8} << 10;
+
+void copy_past_cache(const std::byte* from, std::byte* to, std::size_t bytes) noexcept {
+#ifdef __SSE2__
+  constexpr std::size_t kLine = 64;
+  for (; bytes >= kLine; from += kLine, to += kLine, bytes -= kLine) {
+    const auto* source = reinterpret_cast<const __m128i*>(from);
+    auto* line = reinterpret_cast<__m128i*>(to);
+    const __m128i a = _mm_loadu_si128(source);
+    const __m128i b = _mm_loadu_si128(source + 1);
+    const __m128i c = _mm_loadu_si128(source + 2);
+    const __m128i d = _mm_loadu_si128(source + 3);
+    _mm_stream_si128(line, a);
+    _mm_stream_si128(line + 1, b);
+    _mm_stream_si128(line + 2, c);
+    _mm_stream_si128(line + 3, d);
+  }
+  _mm_sfence();
+#endif
+  std::memcpy(to, from, bytes);
 }
 
 }  // namespace
@@ -90,6 +117,12 @@ void copy_dense(const TensorView& view, void* out) noexcept {
     }
     to += bytes;
   });
+}
+
+void copy_dense_past_cache(const TensorView& view, void* out) noexcept {
+  const std::size_t bytes = byte_size(view);
+  if (bytes < kPastCache || !view.contiguous()) return copy_dense(view, out);
+  copy_past_cache(static_cast<const std::byte*>(view.data), static_cast<std::byte*>(out), bytes);
 }
 
 }  // namespace sonde

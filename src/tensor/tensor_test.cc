@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -15,6 +16,7 @@
 namespace sonde {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 TEST(Shape, HoldsUpToEightAxesAndSaysSoBeyond) {
@@ -78,6 +80,25 @@ TEST(CopyDense, MovesEveryElementSize) {
     copy_dense(view(raw.data(), dtype, {4}, {3}), out.data());
     for (std::size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], raw[(i / size) * 3 * size + i % size]);
   }
+}
+
+TEST(CopyDense, PastTheCacheCopiesTheSameAndNotAByteMore) {
+  std::vector<unsigned char> from(100'000);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{8192}, std::size_t{8193},
+                                 std::size_t{65'536}, std::size_t{99'990}}) {
+    for (const std::size_t offset : {std::size_t{0}, std::size_t{3}}) {
+      std::vector<unsigned char> out(size + 64, 0xEE);  // from operator new: aligned to 16 bytes
+      copy_dense_past_cache(view(from.data() + offset, {static_cast<std::int64_t>(size)}), out.data());
+      EXPECT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(size),
+                             from.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << size;
+      EXPECT_THAT(std::vector(out.begin() + static_cast<std::ptrdiff_t>(size), out.end()), Each(0xEE)) << size;
+    }
+  }
+  std::vector<unsigned char> every_third(30'000);
+  copy_dense_past_cache(view(from.data(), {30'000}, {3}), every_third.data());
+  EXPECT_EQ(every_third[10'000], from[30'000]);
 }
 
 TEST(ForEachRun, JoinsWhatLiesBehindEachOther) {
