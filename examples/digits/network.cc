@@ -218,7 +218,7 @@ Score Network::forward(const Tensor& images, std::span<const std::uint8_t> label
 
 void Network::backward() {
   for (const auto& layer : layers_) {
-    for (Parameter& parameter : layer->parameters) std::ranges::fill(parameter.gradient.values, 0.0f);
+    for (Parameter& p : layer->parameters) p.gradient.values.assign(p.value.size(), 0.0f);
   }
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Tensor& input = i > 0 ? layers_[i - 1]->output : input_;
@@ -237,6 +237,7 @@ void Network::learn(double rate) {
   const double square_scale = 1 / (1 - std::pow(kSquareDecay, steps));
   for (const auto& layer : layers_) {
     for (Parameter& p : layer->parameters) {
+      p.update.values.assign(p.value.size(), 0.0f);
       for (std::size_t i = 0; i < p.value.size(); ++i) {
         const double g = p.gradient.values[i];
         const double mean = kMeanDecay * p.mean.values[i] + (1 - kMeanDecay) * g;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "digits/data.h"
 
@@ -132,7 +135,7 @@ TEST(SoftmaxCrossEntropy, StaysFiniteForHugeLogits) {
   const Score score = softmax_cross_entropy(logits, Labels{1}, probabilities, gradient);
   EXPECT_DOUBLE_EQ(score.loss, 2e4);
   EXPECT_EQ(score.accuracy, 0);
-  EXPECT_EQ(probabilities.values, (std::vector<float>{1, 0, 0}));
+  EXPECT_EQ(probabilities.values, (Values{1, 0, 0}));
 }
 
 // Noise for images and biases: paper and biases that are exactly zero would stand on the corners of ReLU and MaxPool.
@@ -223,6 +226,36 @@ Trained train_for(int steps, std::uint64_t seed) {
 TEST(Network, ReadsHeldOutDigitsAfterALittleTraining) {
   EXPECT_LT(train_for(0, 1).test.accuracy, 0.3);
   EXPECT_GT(train_for(300, 1).test.accuracy, 0.95);
+}
+
+TEST(Network, LeavesAloneWhatItHasLent) {
+  const Split data = load();
+  Network network(1);
+  const auto pass = [&] {
+    network.forward(data.test.images, data.test.labels);
+    network.backward();
+    network.learn(1e-3);
+  };
+  pass();
+  std::vector<std::pair<const Tensor*, std::shared_ptr<const void>>> lent;
+  for (const auto& layer : network.layers()) {
+    for (const Tensor* tensor : {&layer->output, &layer->gradient}) lent.emplace_back(tensor, tensor->values.lend());
+    for (const Parameter& p : layer->parameters) {
+      for (const Tensor* tensor : {&p.gradient, &p.update}) lent.emplace_back(tensor, tensor->values.lend());
+    }
+  }
+  std::vector<Values> before;
+  std::vector<const float*> places;
+  for (const auto& [tensor, memory] : lent) {
+    before.push_back(tensor->values);
+    places.push_back(tensor->values.data());
+  }
+  pass();
+  pass();
+  for (std::size_t i = 0; i < lent.size(); ++i) {
+    EXPECT_NE(lent[i].first->values.data(), places[i]);
+    EXPECT_TRUE(std::ranges::equal(before[i], std::span(places[i], before[i].size())));
+  }
 }
 
 TEST(Network, LearnsTheSameFromTheSameSeed) {

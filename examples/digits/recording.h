@@ -22,9 +22,15 @@ class Probes {
   void record(const sonde::Step& step) const;
 
  private:
+  struct Watched {
+    sonde::Probe probe;
+    const Tensor* tensor;
+    bool lent;  // instead of copied: all but the weights, which change where they are
+  };
+
   sonde::Recorder& recorder_;
   std::int64_t every_;
-  std::vector<std::pair<sonde::Probe, const Tensor*>> probes_;
+  std::vector<Watched> probes_;
 };
 
 // What the run "train" is watched for at every step. The flight ring keeps the last steps whole; when one of the rules
