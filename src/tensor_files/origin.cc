@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ std::string step_text(const CapturedStep& step) {
   return (step.evaluation ? "evaluation step " : "step ") + std::to_string(step.step);
 }
 
+constexpr int kKinds = static_cast<int>(Kind::output) + 1;
+
 class Search {
  public:
   explicit Search(const CaptureInfo& capture) : capture_(capture) {
@@ -55,7 +58,11 @@ class Search {
     if (first != capture_.steps.end()) {
       origin_.found = true;
       step_ = &*first;
+      for (std::size_t i = 0; i < step_->tensors.size(); ++i) {
+        places_[{step_->tensors[i].name, step_->tensors[i].kind}].push_back(i);
+      }
       lossy_ = lost_in(*first);
+      partial_ = lossy_ || !first->complete;
       whole_step_elsewhere_ = std::ranges::any_of(capture_.steps, [&](const CapturedStep& step) {
         return &step != step_ && step.evaluation == step_->evaluation && step.complete && !lost_in(step);
       });
@@ -97,7 +104,8 @@ class Search {
     });
   }
   static bool follows(const CapturedStep& step, const CapturedStep& before) {
-    return step.evaluation == before.evaluation && step.step - 1 == before.step && before.complete;
+    return step.evaluation == before.evaluation && before.complete && before.step < step.step &&
+           static_cast<std::uint64_t>(step.step) - static_cast<std::uint64_t>(before.step) == 1;
   }
 
   void judge(const CapturedTensor& tensor) {
@@ -140,22 +148,27 @@ class Search {
   // kinds.
   Input find_input(const CapturedTensor& tensor, std::string_view name) const {
     const Probe self = {tensor.name, tensor.kind};
-    for (const Probe& probe : known_) {
-      if (name == text_of(probe)) return look_up(tensor, probe);
+    for (int i = 0; i < kKinds; ++i) {
+      const auto kind = static_cast<Kind>(i);
+      const std::string_view word = to_string(kind);
+      if (!name.starts_with(word) || !name.substr(word.size()).starts_with('/')) continue;
+      const Probe written_out = {name.substr(word.size() + 1), kind};
+      if (known_.contains(written_out)) return look_up(tensor, written_out);
     }
     // A gradient that names its own name means the activation, not itself.
     const Probe same = {name, tensor.kind};
     if (same != self && known_.contains(same)) return look_up(tensor, same);
     const std::vector<Probe> others = of_other_kinds(tensor, name);
     if (!others.empty()) return look_up_all(tensor, name, others);
-    return same == self ? look_up(tensor, self) : find_scalar(tensor, name);
+    return same == self ? look_up(tensor, self) : find_scalar(name);
   }
 
   std::vector<Probe> of_other_kinds(const CapturedTensor& tensor, std::string_view name) const {
     const auto backward = [](Kind kind) { return kind == Kind::gradient || kind == Kind::update; };
     std::vector<Probe> found;
-    for (const Probe& probe : known_) {
-      if (probe.name == name && probe.kind != tensor.kind) found.push_back(probe);
+    for (int i = 0; i < kKinds; ++i) {
+      const Probe probe = {name, static_cast<Kind>(i)};
+      if (probe.kind != tensor.kind && known_.contains(probe)) found.push_back(probe);
     }
     // What is computed forward comes from what is there by then.
     if (!backward(tensor.kind) && tensor.kind != Kind::weight &&
@@ -180,9 +193,10 @@ class Search {
     if (tensor.kind == Kind::gradient || (tensor.kind == Kind::update && !gradient)) {
       return unseen("gradient/" + std::string(name) + " (not recorded; " + finite->text + " was finite)");
     }
-    if (lossy_ && !whole_step_elsewhere_) {
+    if (partial_ && !whole_step_elsewhere_) {
       return unseen(std::string(name) + " (" + finite->text + " was finite, but tensors of this step are missing)");
     }
+    if (missing) return unseen(missing->text + ", where " + std::string(name) + " means that");
     return *finite;
   }
 
@@ -193,19 +207,17 @@ class Search {
     const CapturedTensor* found = nullptr;
     const CapturedTensor* single = nullptr;
     std::size_t occurrences = 0;
-    for (std::size_t i = 0; i < step_->tensors.size(); ++i) {
+    for (const std::size_t i : places_of(probe)) {
       const CapturedTensor& other = step_->tensors[i];
-      if (Probe{other.name, other.kind} != probe || i == at_) continue;
+      if (i == at_) continue;
       ++occurrences;
       if (i > at_) continue;
       if (other.occurrence == wanted) found = &other;
       if (other.occurrence == 0) single = &other;
     }
-    if (found == nullptr && single != nullptr && !bad(*single)) {
-      // What all micro-batches use is recorded once, such as a weight.
-      if (occurrences > 1 || lossy_) {
-        return unseen(text_of(probe) + "#" + std::to_string(wanted) + " (not recorded)");
-      }
+    // What all micro-batches use is recorded once, such as a weight.
+    if (found == nullptr && single != nullptr && (occurrences > 1 || partial_)) {
+      return unseen(text_of(probe) + "#" + std::to_string(wanted) + " (not recorded)");
     }
     if (found == nullptr) found = single;
     if (found == nullptr) return find_elsewhere(probe, occurrences > 0);
@@ -213,6 +225,7 @@ class Search {
       if (const CapturedTensor* other = bad_occurrence(probe); other != nullptr) {
         return unseen("whether it is computed from " + other->key + " too, which was not finite");
       }
+      if (!self && updated_since(probe)) return unseen(text_of(probe) + " after the update in this step");
     }
     return seen(*found);
   }
@@ -223,27 +236,45 @@ class Search {
 
   // Another occurrence that was non-finite before: a sum over micro-batches is computed from all of them.
   const CapturedTensor* bad_occurrence(const Probe& probe) const {
-    for (std::size_t i = 0; i < at_; ++i) {
-      const CapturedTensor& other = step_->tensors[i];
-      if (Probe{other.name, other.kind} == probe && bad(other)) return &other;
+    for (const std::size_t i : places_of(probe)) {
+      if (i < at_ && bad(step_->tensors[i])) return &step_->tensors[i];
     }
     return nullptr;
   }
 
+  // Whether a weight was updated between its last record and the tensor that is judged.
+  bool updated_since(const Probe& probe) const {
+    if (probe.kind != Kind::weight) return false;
+    std::size_t last = 0;
+    for (const std::size_t i : places_of(probe)) last = i < at_ ? i : last;
+    return std::ranges::any_of(places_of({probe.name, Kind::update}),
+                               [&](std::size_t i) { return last < i && i < at_; });
+  }
+
+  // In the step's tensors, ascending.
+  std::span<const std::size_t> places_of(const Probe& probe) const {
+    const auto found = places_.find(probe);
+    return found == places_.end() ? std::span<const std::size_t>() : found->second;
+  }
+
   // A scalar, such as the loss from which gradients come.
-  Input find_scalar(const CapturedTensor& tensor, std::string_view name) const {
-    const auto same = [&](const CapturedTensor& other) {
-      return other.name == tensor.name && other.kind == tensor.kind;
-    };
-    const bool micro_batches = std::ranges::count_if(step_->tensors, same) > 1;
+  Input find_scalar(std::string_view name) const {
     for (const auto& [scalar, value] : step_->scalars) {
       if (scalar != name) continue;
-      // Only the last value is kept.
-      if (micro_batches) return unseen("the value of the scalar " + scalar + " in this pass of several");
+      // Only the last value is kept, and a gradient may be the sum over all passes.
+      if (may_have_several_passes()) return unseen("the values of the scalar " + scalar + " in all passes of the step");
       if (!std::isfinite(value)) return unseen("how the scalar " + scalar + " was computed, which was not finite");
       return {Input::State::finite, scalar, nullptr};
     }
     return unseen(std::string(name) + " (not recorded)");
+  }
+
+  bool may_have_several_passes() const {
+    if (partial_ && !whole_step_elsewhere_) return true;
+    return std::ranges::any_of(capture_.steps, [&](const CapturedStep& step) {
+      return step.evaluation == step_->evaluation &&
+             std::ranges::any_of(step.tensors, [](const CapturedTensor& tensor) { return tensor.occurrence > 0; });
+    });
   }
 
   // What was not recorded in this step before the tensor. The step before may tell, for what does not change between
@@ -271,36 +302,77 @@ class Search {
     return unseen(text + (later ? " (recorded only after it)" : " (not recorded in this step)"));
   }
 
-  // Whether the value of the step before is the one after its update, which nothing changes until the next update.
+  // Whether the value of the step before is the one after its last update, which nothing has changed until now.
   bool updated_before(const CapturedTensor& tensor) const {
-    bool updated = false;
-    for (const CapturedTensor& other : before_->tensors) {
-      if (&other == &tensor) return updated;
-      updated = updated || (other.kind == Kind::update && other.name == tensor.name);
-    }
-    return false;
+    const auto is_update = [&](const CapturedTensor& other) {
+      return other.kind == Kind::update && other.name == tensor.name;
+    };
+    if (lost_in(*before_)) return false;
+    const auto place = before_->tensors.begin() + (&tensor - before_->tensors.data());
+    return std::any_of(before_->tensors.begin(), place, is_update) &&
+           std::none_of(place, before_->tensors.end(), is_update) &&
+           std::ranges::none_of(std::span(step_->tensors).first(at_), is_update);
   }
 
   // What the steps up to the first non-finite one do not show.
   void add_caveats(std::span<const CapturedStep> steps) {
-    std::vector<std::string>& caveats = origin_.caveats;
-    if (capture_.steps.empty()) caveats.emplace_back("the capture holds no step");
+    if (capture_.steps.empty()) origin_.caveats.emplace_back("the capture holds no step");
+    add_empty_steps(steps);
+    add_scalars(steps);
+    if (!origin_.found) add_allowed();
+    add_missing_steps(steps);
+    add_gaps(steps);
+  }
+
+  void add_empty_steps(std::span<const CapturedStep> steps) {
+    std::vector<const CapturedStep*> empty;
     for (const CapturedStep& step : steps) {
-      if (step.tensors.empty()) caveats.push_back("the capture holds no tensor of " + step_text(step));
-      if (origin_.found) continue;
+      if (step.tensors.empty()) empty.push_back(&step);
+    }
+    if (empty.empty()) return;
+    std::string which = step_text(*empty.front());
+    if (empty.size() > 1) {
+      which = std::to_string(empty.size()) + " steps, from " + which + " to " + step_text(*empty.back());
+    }
+    origin_.caveats.push_back("the capture holds no tensor of " + which);
+  }
+
+  // A scalar that was not finite before any tensor was, each once. In the same step it follows from the tensors.
+  void add_scalars(std::span<const CapturedStep> steps) {
+    std::set<std::string_view> told;
+    for (const CapturedStep& step : steps) {
+      if (&step == step_) continue;
       for (const auto& [scalar, value] : step.scalars) {
-        if (std::isfinite(value)) continue;
-        caveats.push_back("the scalar " + scalar + " was not finite in " + step_text(step) +
-                          ", and no tensor that was captured shows why");
+        if (std::isfinite(value) || !told.insert(scalar).second) continue;
+        origin_.caveats.push_back("the scalar " + scalar + " was not finite in " + step_text(step) +
+                                  ", and no tensor that was captured shows why");
       }
     }
-    std::int64_t apart = 0;
+  }
+
+  void add_allowed() {
+    std::set<Probe> allowed;
+    for (const CapturedStep& step : capture_.steps) {
+      for (const CapturedTensor& tensor : step.tensors) {
+        if (negative_infinity_allowed(tensor)) allowed.insert({tensor.name, tensor.kind});
+      }
+    }
+    if (allowed.empty()) return;
+    const std::string others = allowed.size() == 1 ? " holds -inf, which is allowed there and counts as finite"
+                                                   : " and " + count_text(allowed.size() - 1, "other tensor") +
+                                                         " hold -inf, which is allowed there and counts as finite";
+    origin_.caveats.push_back(text_of(*allowed.begin()) + others);
+  }
+
+  void add_missing_steps(std::span<const CapturedStep> steps) {
+    std::vector<std::string>& caveats = origin_.caveats;
+    std::uint64_t apart = 0;
     const CapturedStep* previous = nullptr;
     for (const CapturedStep& step : steps) {
       if (!step.complete) caveats.push_back(step_text(step) + " was not completed: what came later in it is missing");
       if (step.evaluation) continue;
       if (previous != nullptr && step.step > previous->step) {
-        const std::int64_t distance = step.step - previous->step;
+        const auto distance = static_cast<std::uint64_t>(step.step) - static_cast<std::uint64_t>(previous->step);
         if (apart > 0 && distance > apart) {
           caveats.push_back("the capture holds nothing between step " + std::to_string(previous->step) + " and step " +
                             std::to_string(step.step));
@@ -309,14 +381,19 @@ class Search {
       }
       previous = &step;
     }
+  }
+
+  void add_gaps(std::span<const CapturedStep> steps) {
     for (const CaptureGap& gap : capture_.dropped) {
-      if (origin_.found && gap.first_step > step_->step) continue;
+      // Later than all that counts. Steps may go back, so the last one need not be the largest.
+      const auto later = [&](const CapturedStep& step) { return gap.first_step > step.step; };
+      if (origin_.found && std::ranges::all_of(steps, later)) continue;
       std::string where = " in step " + std::to_string(gap.first_step);
       if (gap.last_step != gap.first_step) {
         where = " in steps " + std::to_string(gap.first_step) + " to " + std::to_string(gap.last_step);
       }
       const std::string often = gap.count > 1 ? " (" + std::to_string(gap.count) + ")" : "";
-      caveats.push_back(std::string("the capture lacks ").append(gap.what).append(often).append(where));
+      origin_.caveats.push_back(std::string("the capture lacks ").append(gap.what).append(often).append(where));
     }
   }
 
@@ -324,10 +401,12 @@ class Search {
   std::vector<tags::Selector> allowed_;
   std::set<Probe> known_;  // in any step
   const CapturedStep* step_ = nullptr;
-  const CapturedStep* before_ = nullptr;  // the one right before it, if it is there
-  std::size_t at_ = 0;                    // of the tensor that is judged
-  bool lossy_ = false;                    // tensors of the step are missing
-  bool whole_step_elsewhere_ = false;     // of some other step none is
+  std::map<Probe, std::vector<std::size_t>> places_;  // of the step's tensors
+  const CapturedStep* before_ = nullptr;              // the one right before it, if it is there
+  std::size_t at_ = 0;                                // of the tensor that is judged
+  bool lossy_ = false;                                // tensors of the step are missing
+  bool partial_ = false;                              // or may be, as the step was not completed
+  bool whole_step_elsewhere_ = false;                 // of some other step none is
   Origin origin_;
 };
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <set>
@@ -225,6 +227,34 @@ TEST(FindOrigin, AScalarCanBeAnInput) {
   EXPECT_THAT(origin.producers[0].unseen, ElementsAre("how the scalar loss was computed, which was not finite"));
 }
 
+TEST(FindOrigin, AScalarOfOneOfSeveralPassesIsNotSeen) {
+  // The gradient is the sum over two micro-batches, and the loss of the first was overwritten by that of the second.
+  CaptureInfo info = after_a_healthy_step(
+      {tensor("input/x", kFinite), tensor("input/x#1", kFinite), tensor("gradient/w", kNan, {"loss"})});
+  info.steps[1].scalars = {{"loss", 2.5}};
+  const Origin origin = find_origin(info);
+  EXPECT_THAT(certain(origin), IsEmpty());
+  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("the values of the scalar loss in all passes of the step"));
+  // Nor where only other steps show that there are several passes, as this one lost tensors.
+  info.steps[1].tensors.erase(info.steps[1].tensors.begin() + 1);
+  info.dropped = {{"tensors", 7, 7, 1, "no room"}};
+  EXPECT_THAT(certain(find_origin(info)), IsEmpty());
+  // Evaluation passes tell nothing about it.
+  info.steps[0].evaluation = true;
+  info.dropped.clear();
+  EXPECT_THAT(certain(find_origin(info)), ElementsAre("gradient/w"));
+}
+
+TEST(FindOrigin, ANameThatMayMeanATensorThatWasNotSeenIsNotSeen) {
+  const Origin origin = find_origin(capture({
+      step(6, {tensor("input/w", kFinite), tensor("weight/w", kFinite), tensor("activation/a", kFinite, {"w"})}),
+      step(7, {tensor("input/w", kFinite), tensor("activation/a", kNan, {"w"})}),
+  }));
+  EXPECT_THAT(certain(origin), IsEmpty());
+  EXPECT_THAT(origin.producers[0].unseen,
+              ElementsAre("weight/w at the beginning of the step (it was finite in step 6), where w means that"));
+}
+
 // ---- Several occurrences in a step
 
 TEST(FindOrigin, AnOccurrenceIsComputedFromTheSameOccurrence) {
@@ -246,6 +276,24 @@ TEST(FindOrigin, AMissingOccurrenceIsNotReplacedByAnother) {
       tensor("activation/b#1", kNan, {"a"}),
   }));
   EXPECT_THAT(origin.producers[0].unseen, ElementsAre("activation/a#1 (not recorded)"));
+}
+
+TEST(FindOrigin, AMissingOccurrenceMakesNobodyAPropagator) {
+  const Origin origin = find_origin(after_a_healthy_step({
+      tensor("activation/a", kNan, {"x"}),
+      tensor("activation/a#2", kFinite, {"x"}),
+      tensor("activation/b#1", kNan, {"a"}),
+  }));
+  EXPECT_THAT(origin.propagators, IsEmpty());
+  EXPECT_THAT(unclear(origin), ElementsAre("activation/a", "activation/b#1"));
+}
+
+TEST(FindOrigin, InAStepThatWasNotCompletedTheOtherOccurrencesMayBeStillToCome) {
+  CaptureInfo info =
+      after_a_healthy_step({tensor("activation/a", kFinite, {"input/x"}), tensor("activation/b#1", kNan, {"a"})});
+  EXPECT_THAT(certain(find_origin(info)), ElementsAre("activation/b#1"));
+  info.steps[1].complete = false;
+  EXPECT_THAT(certain(find_origin(info)), IsEmpty());
 }
 
 TEST(FindOrigin, ASumOverOccurrencesIsNoProducerWhereOneOfThemWasNonFinite) {
@@ -290,6 +338,50 @@ TEST(FindOrigin, AWeightOfTheStepBeforeIsNotTakenForThisStepsUnlessNothingChange
   EXPECT_THAT(certain(with({update, weight}, {product, bad_weight})), ElementsAre("activation/a"));
 }
 
+TEST(FindOrigin, WhatIsFiniteBeforeAndAfterWasFiniteInBetweenOnlyIfItIsAWeight) {
+  const auto with = [](const std::string& tag) {
+    return certain(find_origin(capture(
+        {step(1, {tensor(tag, kFinite)}), step(2, {tensor("activation/a", kNan, {tag}), tensor(tag, kFinite)})})));
+  };
+  EXPECT_THAT(with("weight/w"), ElementsAre("activation/a"));
+  for (const char* tag : {"activation/h", "input/x", "gradient/w", "update/w", "output/y"}) {
+    EXPECT_THAT(with(tag), IsEmpty()) << tag;
+  }
+}
+
+TEST(FindOrigin, AnUpdateBehindAWeightsLastRecordMakesItUnknown) {
+  const CapturedTensor weight = tensor("weight/w", kFinite);
+  const CapturedTensor update = tensor("update/w", kFinite);
+  const CapturedTensor other = tensor("update/v", kFinite);
+  const CapturedTensor product = tensor("activation/a", kNan, {"weight/w"});
+  const auto with = [](std::vector<CapturedTensor> before, std::vector<CapturedTensor> now) {
+    return certain(find_origin(capture({step(1, std::move(before)), step(2, std::move(now))})));
+  };
+  EXPECT_THAT(with({update, weight}, {product}), ElementsAre("activation/a"));
+  EXPECT_THAT(with({update, weight, other}, {other, product}), ElementsAre("activation/a"));
+  EXPECT_THAT(with({update, weight, update}, {product}), IsEmpty());
+  EXPECT_THAT(with({update, weight}, {update, product}), IsEmpty());
+  EXPECT_THAT(with({weight}, {weight, product}), ElementsAre("activation/a"));
+  EXPECT_THAT(with({weight}, {weight, update, product}), IsEmpty());
+  EXPECT_THAT(with({weight}, {weight, update, tensor("weight/w#1", kFinite), product}), ElementsAre("activation/a"));
+}
+
+TEST(FindOrigin, AStepBeforeThatLostTensorsTellsNothingOfItsEnd) {
+  CaptureInfo info = capture({step(1, {tensor("update/w", kFinite), tensor("weight/w", kFinite)}),
+                              step(2, {tensor("activation/a", kNan, {"w"})})});
+  EXPECT_THAT(certain(find_origin(info)), ElementsAre("activation/a"));
+  info.dropped = {{"tensors", 1, 1, 2, "no room"}};  // such as another update
+  EXPECT_THAT(certain(find_origin(info)), IsEmpty());
+}
+
+TEST(FindOrigin, StepNumbersAtBothEndsAreStepsLikeOthers) {
+  const std::vector<CapturedTensor> finite = {tensor("update/w", kFinite), tensor("weight/w", kFinite)};
+  const std::vector<CapturedTensor> bad = {tensor("activation/a", kNan, {"w"})};
+  EXPECT_THAT(certain(find_origin(capture({step(INT64_MAX, finite), step(INT64_MIN, bad)}))), IsEmpty());
+  const Origin origin = find_origin(capture({step(INT64_MIN, finite), step(-1, finite), step(INT64_MAX, bad)}));
+  EXPECT_TRUE(origin.found);
+}
+
 TEST(FindOrigin, OnlyTheStepRightBeforeCounts) {
   const auto distance = [](std::int64_t next, bool complete) {
     CaptureInfo info = capture({step(1, {tensor("update/w", kFinite), tensor("weight/w", kFinite)}),
@@ -316,6 +408,17 @@ TEST(FindOrigin, AllowedMinusInfinityIsFiniteButSaid) {
   EXPECT_THAT(origin.caveats, ElementsAre("activation/scores holds -inf, which is allowed there and counts as finite"));
   info.allow_negative_infinity.clear();
   EXPECT_THAT(certain(find_origin(info)), ElementsAre("input/mask"));
+}
+
+TEST(FindOrigin, AllowedMinusInfinityIsSaidAlsoWhereNothingWasFound) {
+  CaptureInfo info = after_a_healthy_step({tensor("input/mask", kMinusInfinite)});
+  info.allow_negative_infinity = {".*"};
+  EXPECT_EQ(find_origin(info).text(),
+            "all values that were seen are finite\n"
+            "note: input/mask holds -inf, which is allowed there and counts as finite\n");
+  info.steps[1].tensors.push_back(tensor("activation/scores", kMinusInfinite));
+  EXPECT_THAT(find_origin(info).caveats, ElementsAre("input/mask and 1 other tensor hold -inf, which is allowed there "
+                                                     "and counts as finite"));
 }
 
 TEST(FindOrigin, OnlyMinusInfinityCanBeAllowed) {
@@ -345,9 +448,44 @@ TEST(FindOrigin, SaysWhatIsMissingUpToTheStep) {
   CaptureInfo info = capture({step(1, {}), step(2, {}), step(5, {tensor("input/x", kNan)}), step(9, {})});
   info.steps[2].complete = false;
   info.dropped = {{"tensors", 2, 5, 17, "no room"}, {"weight/w", 6, 6, 1, "later"}};
-  EXPECT_THAT(find_origin(info).caveats, ElementsAre("step 5 was not completed: what came later in it is missing",
+  EXPECT_THAT(find_origin(info).caveats, ElementsAre("the capture holds no tensor of 2 steps, from step 1 to step 2",
+                                                     "step 5 was not completed: what came later in it is missing",
                                                      "the capture holds nothing between step 2 and step 5",
                                                      "the capture lacks tensors (17) in steps 2 to 5"));
+}
+
+TEST(FindOrigin, SaysWhatIsMissingAlsoWhereStepsGoBack) {
+  CaptureInfo info = after_a_healthy_step({tensor("input/x", kNan)});
+  info.steps[0].step = 90;  // then the job went back to 7
+  info.dropped = {{"tensors", 90, 90, 2, "no room"}, {"weight/w", 91, 91, 1, "later"}};
+  EXPECT_THAT(find_origin(info).caveats, ElementsAre("the capture lacks tensors (2) in step 90"));
+}
+
+TEST(FindOrigin, SaysOfWhichStepsItHasNoTensor) {
+  CaptureInfo info = capture({step(1, {}), step(2, {tensor("input/x", kFinite)})});
+  info.steps[0].evaluation = true;
+  EXPECT_EQ(find_origin(info).text(),
+            "all values that were seen are finite\nnote: the capture holds no tensor of evaluation step 1\n");
+}
+
+TEST(FindOrigin, AScalarThatWasNotFiniteWhileAllTensorsWereIsSaidOnce) {
+  CaptureInfo info = capture({step(1, {tensor("input/x", kFinite)}), step(2, {tensor("input/x", kFinite)})});
+  info.steps[0].scalars = {{"loss", INFINITY}, {"rate", 0.1}};
+  info.steps[1].scalars = {{"loss", NAN}};
+  const std::string sentence = "the scalar loss was not finite in step 1, and no tensor that was captured shows why";
+  EXPECT_THAT(find_origin(info).caveats, ElementsAre(sentence));
+  EXPECT_EQ(find_origin(info).text(), "all values that were seen are finite\nnote: " + sentence + "\n");
+  // Also where a later step has the first tensor: the origin is older than that.
+  info.steps[1].tensors[0].nan = 1;
+  const Origin origin = find_origin(info);
+  EXPECT_TRUE(origin.found);
+  EXPECT_THAT(origin.caveats, ElementsAre(sentence));
+}
+
+TEST(FindOrigin, AScalarOfTheSameStepNeedsNoExplanation) {
+  CaptureInfo info = after_a_healthy_step({tensor("input/x", kNan)});
+  info.steps[1].scalars = {{"loss", NAN}};
+  EXPECT_THAT(find_origin(info).caveats, IsEmpty());
 }
 
 TEST(FindOrigin, InAStepThatLostTensorsOnlyWhatIsThereIsCertain) {
@@ -370,6 +508,18 @@ TEST(FindOrigin, ShortensLongLists) {
   EXPECT_THAT(find_origin(after_a_healthy_step(tensors)).text(),
               HasSubstr("passed them on: activation/a0, activation/a1, activation/a2, activation/a3, activation/a4, "
                         "activation/a5, ... (12 tensors)\n"));
+}
+
+TEST(FindOrigin, TakesNoLongForManyTensors) {
+  std::vector<CapturedTensor> tensors = {tensor("input/t0", kNan)};
+  for (int i = 1; i < 20'000; ++i) {
+    const std::string before = std::to_string(i - 1);
+    tensors.push_back(tensor("activation/t" + std::to_string(i), kNan,
+                             {i == 1 ? "input/t0" : "activation/t" + before, "t" + before}));
+  }
+  const Origin origin = find_origin(after_a_healthy_step(std::move(tensors)));
+  EXPECT_THAT(certain(origin), ElementsAre("input/t0"));
+  EXPECT_EQ(origin.propagators.size(), 19'999U);
 }
 
 // ---- Random networks. The truth: which tensors were made non-finite, and which got it from an input.
