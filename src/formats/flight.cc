@@ -136,7 +136,7 @@ class Walk {
     const Bytes data = entries_.subspan(at + round_up(header.meta_bytes), header.data_bytes);
     if (crc32c_append(crc32c(meta), data) != header.body_checksum) return false;
     const auto [place, is_new] = index_.try_emplace(header.step, steps_.size());
-    if (is_new) steps_.emplace_back();
+    if (is_new) steps_.emplace_back().position = header.step;
     Step& step = steps_[place->second];
     if (step.complete) return false;  // nothing comes behind the end of a step
     if (header.type == EntryType::step_end) return decode_step_end(meta, step);

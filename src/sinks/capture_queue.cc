@@ -19,7 +19,12 @@ CaptureQueue::~CaptureQueue() {
 Status CaptureQueue::push(CaptureInfo info, std::vector<FlightPin> pins) {
   if (!thread_) {
     auto thread = Thread::start("sonde-capture", [this] { work(); });
-    if (!thread) return thread.error();
+    if (!thread) {
+      const std::scoped_lock lock(mutex_);
+      outcomes_.push_back({info.cause, info.reason, info.step, thread.error()});
+      count(outcomes_.back());
+      return Status::success();
+    }
     thread_.emplace(std::move(*thread));
   }
   {
@@ -58,7 +63,7 @@ void CaptureQueue::work() {
 }
 
 CaptureQueue::Outcome CaptureQueue::write(Job job) const {
-  Outcome outcome = {job.info.reason, job.info.step, std::string()};
+  Outcome outcome = {job.info.cause, job.info.reason, job.info.step, std::string()};
   try {
     std::vector<flight::Step> steps;
     for (const FlightPin& pin : job.pins) {
@@ -67,9 +72,16 @@ CaptureQueue::Outcome CaptureQueue::write(Job job) const {
     }
     outcome.path = tensor_files::write_capture(run_directory_, std::move(job.info), steps);
   } catch (...) {
-    outcome.path = Status(Code::exhausted, "out of memory");
+    outcome.path = Status(Code::exhausted, "there is not enough memory");
   }
+  count(outcome);
   return outcome;
+}
+
+void CaptureQueue::count(const Outcome& outcome) const noexcept {
+  if (outcome.path || tally_ == nullptr) return;
+  tally_->write_errors.fetch_add(1, std::memory_order_relaxed);
+  tally_->lost_records.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace sonde::sinks

@@ -11,6 +11,7 @@
 
 #include "base/thread.h"
 #include "sinks/flight_ring.h"
+#include "sinks/record_file.h"
 #include "sonde/capture.h"
 #include "sonde/status.h"
 
@@ -19,19 +20,24 @@ namespace sonde::sinks {
 // All calls come from one thread. The rings whose steps are pinned must outlive it.
 class CaptureQueue {
  public:
-  explicit CaptureQueue(std::string run_directory) : run_directory_(std::move(run_directory)) {}
+  // Captures that could not be saved are counted in `tally`, which must outlive it, where there is one: each is one
+  // error and one record that was lost.
+  explicit CaptureQueue(std::string run_directory, Tally* tally = nullptr)
+      : run_directory_(std::move(run_directory)), tally_(tally) {}
   ~CaptureQueue();  // writes what is left first
   CaptureQueue(const CaptureQueue&) = delete;
   CaptureQueue& operator=(const CaptureQueue&) = delete;
 
-  // `info` without its steps, which are those of the pins, in their order.
+  // `info` without its steps, which are those of the pins, in their order. Never fails: what becomes of it is among the
+  // outcomes, also where there is no thread to write it.
   Status push(CaptureInfo info, std::vector<FlightPin> pins);
 
-  // What became of captures since the last call.
+  // What became of captures since the last call: one for each that was pushed, in their order.
   struct Outcome {
-    std::string reason;
+    CaptureInfo::Cause cause = CaptureInfo::Cause::trigger;
+    std::string reason;  // the trigger's name where a trigger was the cause
     std::int64_t step = 0;
-    Result<std::string> path;  // of the capture's directory
+    Result<std::string> path;  // of the capture's directory, or why there is none
   };
   std::vector<Outcome> take_outcomes();
   // Returns when all is written.
@@ -44,8 +50,10 @@ class CaptureQueue {
   };
   void work();
   Outcome write(Job job) const;
+  void count(const Outcome& outcome) const noexcept;
 
   const std::string run_directory_;
+  Tally* const tally_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Job> jobs_;

@@ -180,10 +180,10 @@ bool FlightRing::State::may_go(const Kept& step) const noexcept {
 
 void FlightRing::State::keep_to_limit() {
   if (most_steps <= 0) return;
-  std::size_t ended = kept.size();
-  for (const std::optional<Open>& step : open) ended -= step && step->number ? 1U : 0U;
+  std::size_t closed = kept.size();
+  for (const std::optional<Open>& step : open) closed -= step && step->number ? 1U : 0U;
   std::size_t count = 0;
-  while (ended - count > static_cast<std::uint64_t>(most_steps) && may_go(kept[count])) ++count;
+  while (closed - count > static_cast<std::uint64_t>(most_steps) && may_go(kept[count])) ++count;
   if (count > 0) give_up(count, count < kept.size() ? kept[count].first : position);
 }
 
@@ -352,6 +352,7 @@ struct FlightPin::Range {
   Bytes entries;
   std::uint64_t from = kNone;  // positions
   std::uint64_t to = 0;
+  std::vector<std::uint64_t> steps;  // of the first entries of those that are pinned, ascending
   std::uint64_t training_steps = 0;
 };
 
@@ -366,6 +367,7 @@ FlightPin FlightRing::pin(std::uint64_t first, std::uint64_t last) {
     if (step.phase != Kept::Phase::complete || step.ended < first || step.ended > last) continue;
     range->from = std::min(range->from, step.first);
     range->to = std::max(range->to, step.last);
+    range->steps.push_back(step.first);
     if (!step.evaluation) ++range->training_steps;
   }
   if (range->from != kNone) {
@@ -390,7 +392,10 @@ std::vector<flight::Step> FlightPin::steps() const {
   if (range_ == nullptr || range_->from == kNone) return {};
   std::uint64_t torn = 0;
   std::vector<flight::Step> steps = flight::read_steps(range_->entries, range_->from, range_->to, range_->to, torn);
-  std::erase_if(steps, [](const flight::Step& step) { return !step.complete; });
+  // Between them there may be others, while an evaluation pass goes on.
+  std::erase_if(steps, [&](const flight::Step& step) {
+    return !step.complete || !std::ranges::binary_search(range_->steps, step.position);
+  });
   return steps;
 }
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <new>
 #include <numeric>
@@ -425,6 +426,121 @@ TEST(FlightPin, TakesCompleteStepsOfBothSortsOnly) {
   EXPECT_EQ(steps[0].step, 1);
   EXPECT_TRUE(steps[1].evaluation);
   EXPECT_TRUE(ring->pin(5, 9).steps().empty());
+}
+
+// The numbers of the steps, evaluation passes with a minus.
+std::vector<std::int64_t> numbers(const FlightPin& pin) {
+  std::vector<std::int64_t> found;
+  for (const flight::Step& step : pin.steps()) found.push_back(step.evaluation ? -step.step : step.step);
+  return found;
+}
+
+TEST(FlightPin, CountsStepsAndGoesNotByTheirNumbers) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 1 << 20);
+  EXPECT_EQ(ring->ended(), 0u);
+  for (const int step : {5, 6, 7, 5, 6, 6, 100}) add_step(*ring, step);  // the job went back, twice
+  EXPECT_EQ(ring->ended(), 7u);
+  EXPECT_THAT(numbers(ring->pin(0, 2)), ElementsAre(5, 6, 7));
+  EXPECT_THAT(numbers(ring->pin(2, 4)), ElementsAre(7, 5, 6));
+  EXPECT_THAT(numbers(ring->pin(4, 6)), ElementsAre(6, 6, 100));
+  const FlightPin back = ring->pin(3, 3);
+  EXPECT_EQ(back.training_steps(), 1u);
+  EXPECT_EQ(back.steps()[0].position, Found(ring->path()).steps()[3].position) << "the second step 5";
+}
+
+TEST(FlightPin, TakesTheEvaluationPassesThatBeganAfterTheStepBefore) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 1 << 20);
+  for (int step = 1; step <= 3; ++step) {
+    add_step(*ring, step);
+    add_floats(*ring, 10 * step, "e", {1}, true);
+    end(*ring, 10 * step, true);
+  }
+  EXPECT_EQ(ring->ended(), 3u) << "they do not count";
+  EXPECT_THAT(numbers(ring->pin(0, 0)), ElementsAre(1));
+  EXPECT_THAT(numbers(ring->pin(1, 1)), ElementsAre(-10, 2));
+  EXPECT_THAT(numbers(ring->pin(0, 2)), ElementsAre(1, -10, 2, -20, 3));
+  EXPECT_EQ(ring->pin(0, 2).training_steps(), 3u);
+  EXPECT_THAT(numbers(ring->pin(3, 3)), ElementsAre(-30));
+  EXPECT_EQ(ring->pin(3, 3).training_steps(), 0u);
+}
+
+TEST(FlightPin, TakesNoStepTwiceWhereAnEvaluationPassGoesOnOverSeveral) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 1 << 20);
+  add_step(*ring, 1);
+  add_floats(*ring, 9, "e", {1}, true);
+  add_step(*ring, 2);
+  add_step(*ring, 3);
+  add_floats(*ring, 9, "f", {1}, true);
+  end(*ring, 9, true);
+  const FlightPin pin = ring->pin(1, 1);
+  EXPECT_THAT(numbers(pin), ElementsAre(-9, 2)) << "step 3 lies in front of the end of the pass";
+  EXPECT_EQ(pin.steps()[0].tensors.size(), 2u);
+  EXPECT_EQ(pin.training_steps(), 1u);
+  EXPECT_THAT(numbers(ring->pin(2, 2)), ElementsAre(3));
+}
+
+TEST(FlightPin, AStepThatFoundNoRoomHasEndedAllTheSame) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 8192);
+  add_step(*ring, 0);
+  {
+    const FlightPin all = ring->pin(0, 0);
+    std::int64_t step = 1;
+    while (Found(ring->path()).numbers().back() == step - 1) end(*ring, step++);
+    EXPECT_EQ(ring->ended(), static_cast<std::uint64_t>(step)) << "the last one is not in the ring";
+    const FlightPin pin = ring->pin(ring->ended() - 2, ring->ended() - 1);
+    EXPECT_THAT(numbers(pin), ElementsAre(step - 2));
+    EXPECT_EQ(pin.training_steps(), 1u) << "of the two that were asked for";
+  }
+  add_step(*ring, 1000);
+  EXPECT_THAT(numbers(ring->pin(ring->ended() - 1, ring->ended() - 1)), ElementsAre(1000));
+}
+
+TEST(FlightPin, AStepWhoseEndNeverCameIsNotCounted) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 1 << 20);
+  add_step(*ring, 1);
+  add_floats(*ring, 2, "x", {1});
+  add_step(*ring, 3);
+  EXPECT_EQ(ring->ended(), 2u);
+  const FlightPin pin = ring->pin(0, 1);
+  EXPECT_THAT(numbers(pin), ElementsAre(1, 3));
+  EXPECT_EQ(pin.training_steps(), 2u);
+}
+
+TEST(FlightPin, HoldsOfStepsThatAreGoneNothingAndOfTheOthersAll) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 1 << 20, 3);
+  for (int step = 0; step < 10; ++step) add_step(*ring, step);
+  const FlightPin pin = ring->pin(0, 8);
+  EXPECT_THAT(numbers(pin), ElementsAre(7, 8));
+  EXPECT_EQ(pin.training_steps(), 2u);
+  const FlightPin gone = ring->pin(0, 6);
+  EXPECT_THAT(numbers(gone), ElementsAre());
+  EXPECT_EQ(gone.training_steps(), 0u);
+}
+
+TEST(FlightPin, HoldsNothingOfWhatIsStillToCome) {
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  TempDir dir;
+  const auto ring = make_ring(dir, 8192);
+  const FlightPin early = ring->pin(0, kLast);
+  for (int step = 0; step < 3; ++step) add_step(*ring, step);
+  EXPECT_THAT(numbers(early), ElementsAre());
+  const FlightPin later = ring->pin(3, kLast);
+  const FlightPin backwards = ring->pin(2, 1);
+  const FlightPin both = ring->pin(2, kLast);
+  EXPECT_THAT(numbers(both), ElementsAre(2));
+  for (int step = 3; step < 6; ++step) add_step(*ring, step);
+  EXPECT_THAT(numbers(later), ElementsAre());
+  EXPECT_THAT(numbers(backwards), ElementsAre());
+  EXPECT_THAT(numbers(both), ElementsAre(2)) << "what it was when it was pinned";
+  EXPECT_EQ(both.training_steps(), 1u);
+  for (int step = 6; step < 30; ++step) end(*ring, step);
+  EXPECT_EQ(Found(ring->path()).numbers().front(), 2) << "only what is pinned is held";
 }
 
 TEST(FlightPin, OfSeveralTheOldestCounts) {

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/temp_dir_testing.h"
 #include "formats/flight.h"
+#include "formats/flight_layout.h"
 #include "sinks/flight_ring.h"
 #include "tensor/copy.h"
 

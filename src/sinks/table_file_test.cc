@@ -149,7 +149,7 @@ TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
   {
     std::deque<TableFile> tables;
     for (std::size_t i = 0; i < kTables; ++i) {
-      tables.emplace_back(dir_ / ("t" + std::to_string(i) + ".csv"), tally_);
+      tables.emplace_back(dir_ / (std::to_string(i) + ".csv"), tally_);
     }
     for (TableFile& table : tables) ASSERT_TRUE(table.append({.step = 1}, narrow).ok());
     EXPECT_LE(open_descriptors(), before + TableFile::kMostOpen);
@@ -159,7 +159,7 @@ TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
   }
   EXPECT_EQ(open_descriptors(), before);
   for (std::size_t i = 0; i < kTables; ++i) {
-    const std::string stem = "t" + std::to_string(i);
+    const std::string stem = std::to_string(i);
     ASSERT_EQ(content(stem + ".csv"), "step,wall_time,row,x\n1,0,0,1\n1,0,1,2\n2,0,0,1\n2,0,1,2\n");
     ASSERT_EQ(content(stem + ".1.csv"), "step,wall_time,row,x[0],x[1]\n3,0,0,1,2\n");
   }
@@ -172,7 +172,7 @@ TEST_F(TableFileTest, OneThatDoesNotStayOpenIsNeverThereInPartsEither) {
   const std::vector<Column> columns = {{"x", view(values)}};
   std::deque<TableFile> others;  // which take all the places
   for (int i = 0; i < TableFile::kMostOpen; ++i) {
-    others.emplace_back(dir_ / ("t" + std::to_string(i) + ".csv"), tally_);
+    others.emplace_back(dir_ / (std::to_string(i) + ".csv"), tally_);
     ASSERT_TRUE(others.back().append({}, columns).ok());
   }
   ASSERT_TRUE(file_.append({.step = 1}, columns).ok());
