@@ -10,6 +10,8 @@
 #include "base/crc32c.h"
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/input_file.h"
+#include "policy/policy_values.h"
 #include "text.h"
 
 namespace sonde::cli {
@@ -85,22 +87,37 @@ Status check_run(const std::string& run) {
                                       (runs.size() == 1 ? "" : "one of them, ") + listed(runs)};
 }
 
+Result<OwnText> read_own_control(const std::string& run) {
+  const Result<InputFile> file = InputFile::open(control_path(run));
+  if (!file) return file.error();
+  const Result<bool> own = file->belongs_to_user();
+  if (!own) return own.error();
+  Result<std::string> text = file->read_up_to(policy::kMostBytes + 1);  // one too many: parsing will say so
+  if (!text) return text.error();
+  return OwnText{*std::move(text), *own};
+}
+
 Result<Control> read_control(const std::string& run) {
   if (Status status = check_run(run); !status) return status;
   Control control;
   control.run = run;
   const std::string path = control_path(run);
   if (!file_state(path)) return control;
-  const Result<std::string> text = read_file(path);
-  if (!text) return text.error();
-  Result<policy::ControlFile> content = policy::parse_control(*text, path);
+  const Result<OwnText> file = read_own_control(run);
+  if (!file) return file.error();
+  if (!file->own) {
+    return Status(Code::permission_denied,
+                  "'" + path + "' belongs to another user, so that your recorders ignore it and nothing is added to " +
+                      "it: remove it with 'sonde policy " + run + " --clear'");
+  }
+  Result<policy::ControlFile> content = policy::parse_control(file->text, path);
   if (!content) {
     return Status(content.error().code(), content.error().message() +
                                               "; this is what was put there before: mend it, or remove it with "
                                               "'sonde policy " +
                                               run + " --clear'");
   }
-  control.text = *text;
+  control.text = file->text;
   control.exists = true;
   control.content = *std::move(content);
   return control;

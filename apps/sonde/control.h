@@ -21,9 +21,17 @@ struct Control {
 
 // Fails where `run` is no directory of a run.
 Status check_run(const std::string& run);
-// Fails also where there is a control.toml that nobody understands.
+// Fails also where there is a control.toml that nobody understands, or one of another user: what that one wants must
+// not become what this one says.
 Result<Control> read_control(const std::string& run);
 std::string control_path(const std::string& run);
+
+// control.toml as it stands.
+struct OwnText {
+  std::string text;
+  bool own = false;  // it is this user's; recorders of this user ignore others
+};
+Result<OwnText> read_own_control(const std::string& run);
 
 // The text with one key of [control] set, everything else untouched. Fails where somebody has written [control] in a
 // way that only a person can change.

@@ -10,6 +10,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "control.h"
+#include "policy/policy_values.h"
 #include "policy/rules.h"
 #include "subcommand.h"
 #include "terminal.h"
@@ -40,10 +41,11 @@ struct PolicyText {
   std::string text;
   policy::ControlFile content;
 };
+// It may be a pipe, and so is read once.
 Result<PolicyText> load(const std::string& path) {
-  if (const Result<Policy> policy = Policy::load(path); !policy) return policy.error();
-  Result<std::string> text = read_file(path);
+  Result<std::string> text = read_stream(path, policy::kMostBytes + 1);  // one too many: parse will say so
   if (!text) return text.error();
+  if (const Result<Policy> policy = Policy::parse(*text, path); !policy) return policy.error();
   Result<policy::ControlFile> content = policy::parse_control(*text, path);
   if (!content) return content.error();
   return PolicyText{*std::move(text), *std::move(content)};
@@ -105,14 +107,14 @@ class PolicyCommand final : public Subcommand {
     return kSuccess;
   }
 
-  // One that is broken is replaced, too: nobody obeys it.
+  // One that is broken is replaced, too, and one of another owner: no recorder obeys it.
   Result<Control> read_control_to_replace() const {
     Result<Control> control = read_control(run_);
-    if (control || control.error().code() != Code::invalid_argument) return control;
+    if (control) return control;
     if (Status status = check_run(run_); !status) return status;
-    Result<std::string> text = read_file(control_path(run_));
-    if (!text) return text.error();
-    return Control{.run = run_, .text = *std::move(text), .exists = true, .content = {}};
+    const Result<OwnText> file = read_own_control(run_);
+    if (!file) return file.error();
+    return Control{.run = run_, .text = file->text, .exists = file->own, .content = {}};
   }
 
   int clear() const {

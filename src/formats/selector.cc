@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/utf8.h"
@@ -12,6 +13,21 @@ namespace {
 
 // A pattern may come from a foreign file. RE2's time is in proportion to the name; this bounds its memory.
 constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;  // bytes
+
+// The name that a pattern spells out character by character, some of them behind \; otherwise the pattern.
+std::string literal_of(std::string_view pattern) {
+  constexpr std::string_view kSpecial = R"(\.+*?()[]{}|^$)";
+  std::string name;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool special = kSpecial.find(pattern[i]) != std::string_view::npos;
+    const bool escaped =
+        pattern[i] == '\\' && i + 1 < pattern.size() && std::ispunct(static_cast<unsigned char>(pattern[i + 1])) != 0;
+    if (special && !escaped) return std::string(pattern);
+    if (escaped) ++i;
+    name += pattern[i];
+  }
+  return name;
+}
 
 }  // namespace
 
@@ -28,12 +44,12 @@ Result<Selector::Pattern> Selector::compile(std::string_view text) {
     message += "); put \\ before characters that stand for themselves";
     return Status(Code::invalid_argument, std::move(message));
   }
-  return Pattern{std::string(text), std::move(compiled)};
+  return Pattern{std::string(text), literal_of(text), std::move(compiled)};
 }
 
 Match Selector::Pattern::match(std::string_view name, std::string_view full_name) const {
   if (compiled == nullptr) return Match::none;
-  if (text == name || text == full_name) return Match::exact;
+  if (text == name || text == full_name || literal == name || literal == full_name) return Match::exact;
   const auto matches = [&](std::string_view candidate) {
     return re2::RE2::FullMatch(re2::StringPiece(candidate.data(), candidate.size()), *compiled);
   };

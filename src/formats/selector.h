@@ -1,4 +1,6 @@
 // Which tensors something applies to: an exact name wins, otherwise RE2 with full match over the name or "kind/name".
+// A text that is no pattern is refused, though a tensor may have that name: far more often it is a mistake in a
+// pattern, and who means the name writes \ before what has a meaning, which is as exact: 'layer\[0'.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +33,7 @@ class Selector {
   // A text is compared as it stands before it is taken as a pattern, so "a+b" finds the tensor of that name.
   struct Pattern {
     std::string text;
+    std::string literal;                       // the text without \ where it means just one name; otherwise the text
     std::shared_ptr<const re2::RE2> compiled;  // null: matches nothing
     Match match(std::string_view name, std::string_view full_name) const;
   };

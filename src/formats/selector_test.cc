@@ -21,6 +21,17 @@ TEST(Selector, TakesAnExactNameBeforeAPattern) {
   EXPECT_EQ(match("x[0]", "x[0]"), Match::exact);
 }
 
+TEST(Selector, TakesANameWithEscapesForExact) {
+  EXPECT_EQ(match(R"(layer\[0)", "layer[0"), Match::exact) << "without the escape it is no pattern";
+  EXPECT_EQ(match(R"(weight/block\(1)", "block(1", Kind::weight), Match::exact);
+  EXPECT_EQ(match(R"(a\.b)", "a.b"), Match::exact);
+  EXPECT_EQ(match(R"(a\.b)", R"(a\.b)"), Match::exact) << "a name may look like that";
+  EXPECT_EQ(match(R"(a\.b)", "axb"), Match::none);
+  EXPECT_EQ(match(R"(a\.b.*)", "a.b"), Match::pattern);
+  EXPECT_EQ(match(R"(a\d)", "a1"), Match::pattern);
+  EXPECT_EQ(match(R"(a\d)", "ad"), Match::none);
+}
+
 TEST(Selector, MatchesTheWholeName) {
   EXPECT_EQ(match("dense_.*", "dense_1/out"), Match::pattern);
   EXPECT_EQ(match("dense", "dense_1/out"), Match::none);

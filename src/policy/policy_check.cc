@@ -68,9 +68,24 @@ Status check(std::string_view where, const TriggerPolicy& trigger) {
 }
 
 Status check(const FlightPolicy& flight) {
+  if (flight.bytes > 0 && flight.bytes < policy::kLeastRing) {
+    return wrong("flight", joined({"bytes is ", std::to_string(flight.bytes), ", but the smallest ring has ",
+                                   std::to_string(policy::kLeastRing), "; 0 leaves the choice to the recorder"}));
+  }
   return first_of({check_pattern("flight", "tensors", flight.tensors),
                    flight.exclude.empty() ? Status() : check_pattern("flight", "exclude", flight.exclude),
                    at_least("flight", "steps", flight.steps, 0)});
+}
+
+Status check(const BudgetPolicy& budget) {
+  const double overhead = budget.overhead.value_or(1);
+  const bool sensible = overhead > 0 && overhead <= 1;  // which NaN is not
+  if (!sensible) return wrong("budget", "overhead is a share above 0 and up to 1, such as 0.01 for 1 %");
+  if (budget.memory == 0U)
+    return wrong("budget", "memory is 0, but at least 1 makes sense; without a value there is no limit");
+  if (budget.disk == 0U)
+    return wrong("budget", "disk is 0, but at least 1 makes sense; without a value there is no limit");
+  return Status::success();
 }
 
 }  // namespace
@@ -85,11 +100,7 @@ Status Policy::check() const {
     if (!status) return status;
   }
   if (Status status = sonde::check(flight); !status) return status;
-  const double overhead = budget.overhead.value_or(1);
-  const bool sensible = overhead > 0 && overhead <= 1;  // which NaN is not
-  if (!sensible) {
-    return wrong("budget", "overhead is a share above 0 and up to 1, such as 0.01 for 1 %");
-  }
+  if (Status status = sonde::check(budget); !status) return status;
   for (const std::string& pattern : allow_negative_infinity) {
     if (Status status = check_pattern("allow_negative_infinity", "pattern", pattern); !status) return status;
   }

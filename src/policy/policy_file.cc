@@ -3,7 +3,6 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +25,6 @@ namespace {
 
 using policy::condition::joined;
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::string described(const toml::node& node) {
@@ -83,7 +81,7 @@ class Reader {
   void pattern(const toml::node& node, std::string& to);
   void kinds(const toml::node& node, std::vector<Kind>& to);
   void condition(const toml::node& node, std::string& to);
-  void size(const toml::node& node, std::uint64_t& to);
+  void size(const toml::node& node, std::uint64_t least, std::string_view what, std::uint64_t& to);
 
   void watch(const toml::table& table, WatchPolicy& watch);
   void every(const toml::node& node, WatchPolicy& watch);
@@ -194,14 +192,14 @@ void Reader::condition(const toml::node& node, std::string& to) {
   fail(place, error.message);
 }
 
-void Reader::size(const toml::node& node, std::uint64_t& to) {
-  if (const auto* const bytes = node.as_integer(); bytes != nullptr && bytes->get() >= 0) {
-    to = static_cast<std::uint64_t>(bytes->get());
-    return;
+void Reader::size(const toml::node& node, std::uint64_t least, std::string_view what, std::uint64_t& to) {
+  std::optional<std::uint64_t> bytes;
+  if (const auto* const text = node.as_string()) bytes = policy::size_of(text->get());
+  if (const auto* const number = node.as_integer(); number != nullptr && number->get() >= 0) {
+    bytes = static_cast<std::uint64_t>(number->get());
   }
-  const auto* const value = node.as_string();
-  const auto bytes = value != nullptr ? policy::size_of(value->get()) : std::nullopt;
   if (!bytes) return expected(node, R"(a size, such as "256MiB" or "20GB" or a number of bytes)");
+  if (*bytes < least) return expected(node, what);
   to = *bytes;
 }
 
@@ -327,7 +325,10 @@ void Reader::use(const toml::node& node, FlightPolicy& flight) {
 void Reader::flight(const toml::table& table, FlightPolicy& flight) {
   keys(table, "[flight]",
        {{"use", [&](const toml::node& value) { use(value, flight); }},
-        {"size", [&](const toml::node& value) { size(value, flight.bytes); }},
+        {"size",
+         [&](const toml::node& value) {
+           size(value, policy::kLeastRing, "a size from 8KiB, which is the smallest ring", flight.bytes);
+         }},
         {"steps", [&](const toml::node& value) { integer(value, "a number of steps", 0, kMost, flight.steps); }},
         {"tensors", [&](const toml::node& value) { pattern(value, flight.tensors); }},
         {"exclude", [&](const toml::node& value) { pattern(value, flight.exclude); }},
@@ -347,7 +348,7 @@ void Reader::overhead(const toml::node& node, BudgetPolicy& budget) {
 
 void Reader::budget(const toml::table& table, BudgetPolicy& budget) {
   const auto bytes = [&](std::optional<std::uint64_t>& to) {
-    return [this, &to](const toml::node& value) { size(value, to.emplace()); };
+    return [this, &to](const toml::node& value) { size(value, 1, "a size above 0", to.emplace()); };
   };
   keys(table, "[budget]",
        {{"overhead", [&](const toml::node& value) { overhead(value, budget); }},
@@ -411,7 +412,7 @@ void Reader::root(const toml::table& table, policy::ControlFile& file, bool cont
 
 Result<policy::ControlFile> read(std::string_view toml, std::string_view source, bool control) {
   const std::string name = valid_utf8(source);
-  if (toml.size() > kMaxBytes) {
+  if (toml.size() > policy::kMostBytes) {
     return Status(Code::invalid_argument, joined({name, " is larger than 1 MiB, which no policy is"}));
   }
   const toml::parse_result parsed = toml::parse(toml, name);
@@ -468,11 +469,9 @@ Result<Policy> Policy::parse(std::string_view toml, std::string_view source) {
 Result<Policy> Policy::load(std::string_view path) {
   const Result<InputFile> file = InputFile::open(std::string(path));
   if (!file) return file.error();
-  std::string bytes(kMaxBytes + 1, '\0');  // one more than is allowed: parse will say so
-  const Result<std::size_t> size = file->read_at(0, std::as_writable_bytes(std::span(bytes)));
-  if (!size) return size.error();
-  bytes.resize(*size);
-  return parse(bytes, path);
+  const Result<std::string> text = file->read_up_to(policy::kMostBytes + 1);  // one too many: parse will say so
+  if (!text) return text.error();
+  return parse(*text, path);
 }
 
 namespace policy {

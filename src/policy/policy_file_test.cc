@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -254,6 +255,12 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:2:8: expected a size, such as \"256MiB\" or \"20GB\" or a number of bytes, found \"99999999TiB\""},
       {"[flight]\nsize = -5",
        "policy.toml:2:8: expected a size, such as \"256MiB\" or \"20GB\" or a number of bytes, found -5"},
+      {"[flight]\nsize = 8191", "policy.toml:2:8: expected a size from 8KiB, which is the smallest ring, found 8191"},
+      {"[flight]\nsize = \"4KiB\"",
+       "policy.toml:2:8: expected a size from 8KiB, which is the smallest ring, found \"4KiB\""},
+      {"[flight]\nsize = 0", "policy.toml:2:8: expected a size from 8KiB, which is the smallest ring, found 0"},
+      {"[budget]\nmemory = 0", "policy.toml:2:10: expected a size above 0, found 0"},
+      {"[budget]\ndisk = \"0.1B\"", "policy.toml:2:8: expected a size above 0, found \"0.1B\""},
       {"[budget]\noverhead = 5",
        "policy.toml:2:12: expected a share of time above 0 and up to 1, such as \"1%\" or 0.01, found 5"},
       {"[budget]\noverhead = \"101%\"",
@@ -294,6 +301,8 @@ TEST(PolicyFile, IsLoadedByItsPath) {
   EXPECT_THAT(Policy::load(dir / "huge.toml").error().message(), HasSubstr("is larger than 1 MiB"));
   EXPECT_EQ(Policy::load(dir / "none.toml").error().code(), Code::not_found);
   EXPECT_FALSE(Policy::load(dir.path()));
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(Policy::load(dir / "pipe").error().message(), HasSubstr("is not a regular file")) << "and does not wait";
 }
 
 TEST(PolicyCheck, HoldsForWhatParseReturns) {
@@ -326,6 +335,11 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
   EXPECT_THAT(message([](Policy& p) { p.triggers[0].name = "a/b"; }), StartsWith("trigger 1: the name 'a/b'"));
   EXPECT_THAT(message([](Policy& p) { p.flight.tensors = "["; }), StartsWith("flight: tensors '['"));
   EXPECT_THAT(message([](Policy& p) { p.flight.steps = -1; }), StartsWith("flight: steps is -1"));
+  EXPECT_EQ(message([](Policy& p) { p.flight.bytes = 8191; }),
+            "flight: bytes is 8191, but the smallest ring has 8192; 0 leaves the choice to the recorder");
+  EXPECT_EQ(message([](Policy& p) { p.flight.bytes = 8192; }), "");
+  EXPECT_THAT(message([](Policy& p) { p.budget.memory = 0; }), StartsWith("budget: memory is 0, but at least 1"));
+  EXPECT_THAT(message([](Policy& p) { p.budget.disk = 0; }), StartsWith("budget: disk is 0, but at least 1"));
   EXPECT_THAT(message([](Policy& p) { p.budget.overhead = std::numeric_limits<double>::quiet_NaN(); }),
               StartsWith("budget: overhead is a share"));
   EXPECT_THAT(message([](Policy& p) { p.allow_negative_infinity = {"("}; }), StartsWith("allow_negative_infinity"));

@@ -1,13 +1,19 @@
 // Numbers of a policy file that are written as text, with their units.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "formats/flight_layout.h"
 #include "sonde/policy.h"
 
 namespace sonde::policy {
+
+inline constexpr std::size_t kMostBytes = std::size_t{1} << 20;        // of a file
+inline constexpr std::uint64_t kLeastRing = 2 * flight::kHeaderBytes;  // bytes; sinks::FlightRing makes none smaller
+static_assert(kLeastRing == 8192, "messages and docs/policy.md say 8 KiB");
 
 // All of them: nothing where the text is not what is shown.
 

@@ -10,7 +10,7 @@ import unittest
 
 from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import crc32c
 
-from command import Case
+from command import SONDE, Case
 
 RECORDER = os.environ["SONDE_LIVE_RECORDER"]
 POLICY = '[[watch]]\ntensors = "dense_1/out"\nevery = 10\nrecord = ["stats", "whole"]\n'
@@ -268,6 +268,33 @@ class Policy(ControlCase):
         self.write("p.toml", "".join(f'[[trigger]]\nwhen = "{condition}"\n' for condition in conditions))
         self.assertIn(f"{len(conditions)} triggers", self.output("policy", "--check", "p.toml"))
 
+    def test_comes_through_a_pipe_too(self):
+        def run(*arguments):
+            return subprocess.run([SONDE, *arguments], input=POLICY, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  cwd=self.folder, text=True, timeout=60, check=False)
+        result = run("policy", "--check", "/dev/stdin")
+        self.assertEqual((result.stdout, result.stderr), ("/dev/stdin is right: 1 watch\n", ""))
+        result = run("policy", "run", "/dev/stdin")
+        self.assertTrue(result.stdout.startswith("written: 1 watch, from /dev/stdin"), result)
+        self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
+
+    def test_of_what_is_no_file_says_so(self):
+        self.assertIn("'run': Is a directory", self.error("policy", "--check", "run"))
+        self.assertIn("/dev/zero is larger than 1 MiB", self.error("policy", "--check", "/dev/zero"))
+
+    def test_whose_numbers_make_no_sense_is_refused_with_its_place(self):
+        for text, place in (("[budget]\nmemory = 0\n", "p.toml:2:10: expected a size above 0, found 0"),
+                            ("[flight]\nsize = '8191B'\n", "p.toml:2:8: expected a size from 8KiB")):
+            self.write("p.toml", text)
+            self.assertIn(place, self.error("policy", "--check", "p.toml"))
+
+    def test_may_have_the_smallest_ring_there_can_be(self):
+        self.write("p.toml", "[flight]\nuse = true\nsize = 8192\n")
+        job = Job(self, "run", "p.toml")
+        (ring,) = glob.glob(self.path("run/flight-*.ring"))
+        self.assertEqual(os.path.getsize(ring), 8192)
+        self.assertEqual(job.end(), "")
+
     def test_of_too_little_or_too_much_says_so(self):
         self.write("p.toml", POLICY)
         self.assertIn("name the directory of a run", self.error("policy"))
@@ -278,6 +305,53 @@ class Policy(ControlCase):
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "p.toml"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "--clear"))
         self.assertIn("There is nothing to clear in 'run'", self.output("policy", "run", "--clear"))
+
+
+class Foreign(ControlCase):
+    """What somebody else may have put in the place of control.toml: nobody waits for it, and nobody obeys it."""
+
+    def test_pipes_are_refused_at_once(self):
+        os.mkfifo(self.control)
+        self.write("p.toml", POLICY)
+        sentence = "sonde: cannot read 'run/control.toml': it is not a regular file\n"
+        self.assertEqual(self.error("arm", "run", "--when", "loss > 1"), sentence)
+        self.assertEqual(self.error("trigger", "run"), sentence)
+        self.assertEqual(self.error("policy", "run", "p.toml"), sentence)
+        self.assertIn("cleared", self.output("policy", "run", "--clear"))
+        self.assertEqual(os.listdir(self.path("run")), [])
+
+    def test_pipes_do_not_stop_a_job(self):
+        os.mkfifo(self.control)
+        os.mkfifo(self.path("run/control.state"))
+        self.write("p.toml", POLICY)
+        job = Job(self, "run")
+        self.assertIn("cleared", self.output("policy", "run", "--clear"))
+        self.assertIn("in force", self.output("policy", "run", "p.toml"))
+        job.end()
+
+    def test_directories_are_refused(self):
+        os.mkdir(self.control)
+        self.assertEqual(self.error("arm", "run", "--when", "loss > 1"),
+                         "sonde: cannot read 'run/control.toml': it is a directory\n")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only the superuser can give files away")
+    def test_files_of_others_are_not_made_ours(self):
+        self.write("theirs.toml", POLICY)
+        self.write("mine.toml", POLICY)
+        for make in (lambda: os.rename(self.path("theirs.toml"), self.control),
+                     lambda: os.symlink("../mine.toml", self.control)):
+            make()
+            os.chown(self.control, 65534, 65534, follow_symlinks=False)
+            self.assertEqual(self.error("arm", "run", "--when", "loss > 1"),
+                             "sonde: 'run/control.toml' belongs to another user, so that your recorders ignore it and "
+                             "nothing is added to it: remove it with 'sonde policy run --clear'\n")
+            self.assertIn("belongs to another user", self.error("trigger", "run"))
+            self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
+            self.write("p.toml", "[budget]\ndisk = '1GB'\n")
+            self.assertIn("written: a budget", self.output("policy", "run", "p.toml"))
+            self.assertEqual((self.control.read_text(encoding="utf-8"), self.control.stat().st_uid),
+                             ("[budget]\ndisk = '1GB'\n", 0))
+            self.output("policy", "run", "--clear")
 
 
 if __name__ == "__main__":
