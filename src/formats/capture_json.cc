@@ -260,7 +260,10 @@ CapturedStep read_step(Reader& reader, dom::object object) {
   step.wall_time = reader.number(object, "wall_time");
   step.file = reader.text(object, "file");
   // A capture never names what is outside of its directory.
-  if (step.file.find('/') != std::string::npos || step.file == "..") reader.wrong("file", "a name without slashes");
+  constexpr std::string_view kInNoName("/\0", 2);
+  if (step.file.find_first_of(kInNoName) != std::string::npos || step.file == "..") {
+    reader.wrong("file", "a name without slashes");
+  }
   step.scalars = reader.values(object, "scalars", "name");
   step.tensors = reader.objects<CapturedTensor>(object, "tensors",
                                                 [&](dom::object tensor) { return read_tensor(reader, tensor); });

@@ -196,11 +196,15 @@ TEST(CaptureJson, NamesWhatIsMissingOrWrong) {
       {"\"evaluation\":false", "\"evaluation\":0"},
       {"\"steps\":[", "\"steps\":[1,"},
       {"\"file\":\"000000000122.safetensors\"", "\"file\":\"../../secret\""},
+      {"\"file\":\"000000000122.safetensors\"", "\"file\":\"..\""},
+      {"\"file\":\"000000000122.safetensors\"", "\"file\":\"..\\u0000\""},
       {"\"kind\":\"gradient\"", "\"kind\":\"idea\""},
       {"\"dtype\":\"bf16\"", "\"dtype\":\"bf17\""},
       {"\"occurrence\":3", "\"occurrence\":4294967296"},
       {"\"shape\":[2,0,3]", "\"shape\":[2,-1,3]"},
       {"\"shape\":[2,0,3]", "\"shape\":[1,1,1,1,1,1,1,1,1]"},
+      {"\"shape\":[2,0,3]", "\"shape\":[9223372036854775807,2]"},
+      {"\"shape\":[2,0,3]", "\"shape\":[9223372036854775808]"},
       {"\"inputs\":[\"a\"", "\"inputs\":[null"},
       {"\"count\":17", "\"number\":17"},
       {"\"allow_negative_infinity\":[\".*mask.*\"]", "\"allow_negative_infinity\":\".*\""},
@@ -223,6 +227,11 @@ TEST(CaptureJson, RefusesEveryBeginningOfItself) {
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code(), Code::corrupt);
   }
+}
+
+TEST(CaptureJson, RefusesWhatIsNestedTooDeeply) {
+  const std::string json = replaced(encoded(), "\"reason\":", "\"deep\":" + std::string(100'000, '[') + ",\"reason\":");
+  EXPECT_EQ(decode(json).status().code(), Code::corrupt);
 }
 
 TEST(CaptureJson, TextThatIsNotUtf8CanStillBeWrittenAndRead) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <new>
 #include <set>
 #include <utility>
@@ -32,14 +33,14 @@ std::string directory_name(std::string_view reason) {
   return name.empty() ? "capture" : name;
 }
 
-std::string file_name(const flight::Step& step, std::set<std::string>& used) {
+std::string file_name(const flight::Step& step, std::map<std::string, int>& used) {
   std::array<char, 48> digits{};
   std::snprintf(digits.data(), digits.size(), "%012lld", static_cast<long long>(step.step));
   const std::string stem = (step.evaluation ? "eval-" : "") + std::string(digits.data());
-  // A job that went back to an earlier step may have it twice.
-  std::string name = stem + ".safetensors";
-  for (int i = 2; !used.insert(name).second; ++i) name = stem + "-" + std::to_string(i) + ".safetensors";
-  return name;
+  // A job that went back to an earlier step may have it twice, and one that gives no numbers has only one of them.
+  const int times = ++used[stem];
+  if (times == 1) return stem + ".safetensors";
+  return stem + "-" + std::to_string(times) + ".safetensors";
 }
 
 // Complex numbers have no order and therefore no statistics; what counts here are their parts.
@@ -140,7 +141,7 @@ class Writer {
 
   CaptureInfo info_;
   const NumberedDirectory& directory_;
-  std::set<std::string> files_;
+  std::map<std::string, int> files_;  // how many steps have that name already
 };
 
 Result<std::string> write(const std::string& run_directory, CaptureInfo info, std::span<const flight::Step> steps) {

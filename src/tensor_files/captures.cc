@@ -69,14 +69,9 @@ CaptureInfo crash_info(const flight::Contents& ring) {
   return info;
 }
 
-bool is_zero(Bytes bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
-}
-
-// A process that ended before its ring had a header recorded nothing; its end is known all the same.
+// Whether a ring is as it was made: a process that ended before it had a header recorded nothing.
 bool is_blank(Bytes file) {
-  constexpr std::size_t kHeader = 4096;
-  return is_zero(file.first(std::min(file.size(), kHeader)));
+  return std::ranges::all_of(file, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 // A ring whose process has ended, for as long as this lives. Lock and mapping are those of one file, whatever others
@@ -117,6 +112,7 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   const Result<HeldRing> held = hold(ring_path);
   if (!held) return held.error();
   const Bytes bytes = held->file.bytes();
+  // One that is blank makes an empty capture: the end of its process is known all the same.
   const Result<flight::Contents> ring = is_blank(bytes) ? flight::Contents() : flight::read(bytes);
   if (!ring) return about("recover the ring", ring_path, ring.error());
   Result<std::string> path = tensor_files::write_capture(run_directory, crash_info(*ring), ring->steps);
@@ -141,7 +137,7 @@ bool is_of_this_host(std::string_view path) {
 void remove_blank(const std::string& path) {
   if (!is_of_this_host(path)) return;
   const Result<HeldRing> held = hold(path);
-  if (!held || !is_zero(held->file.bytes()) || !held->is_at(path)) return;
+  if (!held || !is_blank(held->file.bytes()) || !held->is_at(path)) return;
   (void)remove_file(path);  // where it cannot be removed it does no harm
 }
 

@@ -11,7 +11,7 @@
 #include <complex>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <random>
 #include <thread>
 
 #include "base/crc32c.h"
@@ -235,6 +235,66 @@ TEST_F(Captures, NameTheFileThatIsMissingOrDamaged) {
   EXPECT_THAT(status.message(), HasSubstr("1-x/capture.json"));
 }
 
+TEST_F(Captures, OfWhichAFileIsMissingOrDamagedNameItAndShowTheRest) {
+  const std::string path = written("x", {step(3, {tensor("a", values_)}), step(4, {tensor("a", values_)})});
+  const std::string file = join_path(path, "000000000003.safetensors");
+  const std::string good = *read_file(file);
+  const auto error = [&] {
+    const Capture capture = opened(path);
+    EXPECT_TRUE(capture.step_file(capture.steps()[1]).ok());
+    const Status status = capture.step_file(capture.steps()[0]).status();
+    EXPECT_THAT(status.message(), HasSubstr(file));
+    return status.code();
+  };
+  ASSERT_TRUE(remove_file(file).ok());
+  EXPECT_EQ(error(), Code::not_found);
+  ASSERT_TRUE(make_directories(file).ok());
+  EXPECT_NE(error(), Code::ok);
+  std::filesystem::remove(file);
+  // Cut off, empty, and with a header that claims all the memory there is.
+  std::string claims = good;
+  claims.replace(0, 8, "\xff\xff\xff\xff\xff\xff\xff\x7f", 8);
+  for (const std::string& bytes : {good.substr(0, good.size() - 4), std::string(), good.substr(0, 5), claims}) {
+    ASSERT_TRUE(write_file(file, bytes).ok());
+    EXPECT_NE(error(), Code::ok);
+  }
+  // A whole file, but of other tensors.
+  ASSERT_TRUE(save_safetensors(file, {{"b", view(values_)}}).ok());
+  const Capture capture = opened(path);
+  EXPECT_EQ(capture.step_file(capture.steps()[0])->load("activation/a").status().code(), Code::not_found);
+}
+
+TEST_F(Captures, WithAnyByteOfTheirJsonChangedAreReadOrRefused) {
+  const std::string path =
+      written("x", {step(3, {tensor("a", bad_values_), tensor("b", values_, Kind::weight, {"a"})})});
+  const std::string json_path = join_path(path, "capture.json");
+  const std::string json = *read_file(json_path);
+  std::mt19937 random(5);
+  int refused = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::string damaged = json;
+    for (unsigned i = 0; i <= random() % 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
+    ASSERT_TRUE(write_file(json_path, damaged).ok());
+    const auto capture = Capture::open(path);
+    if (capture) {
+      EXPECT_FALSE(find_origin(capture->info()).text().empty());
+      for (const CapturedStep& one : capture->steps()) (void)capture->step_file(one);
+      continue;
+    }
+    ++refused;
+    ASSERT_THAT(capture.status().message(), HasSubstr(json_path));
+  }
+  EXPECT_GT(refused, 100);
+}
+
+TEST_F(Captures, HoldAStepThatComesAgainAndAgain) {
+  const std::vector<flight::Step> steps(300, step(0, {tensor("a", values_)}));
+  const Capture capture = opened(written("x", steps));
+  EXPECT_EQ(capture.steps()[1].file, "000000000000-2.safetensors");
+  EXPECT_EQ(capture.steps()[299].file, "000000000000-300.safetensors");
+  EXPECT_TRUE(capture.step_file(capture.steps()[299]).ok());
+}
+
 // What a child process returns.
 template <class Do>
 int in_child(Do what) {
@@ -410,6 +470,59 @@ TEST_F(Rings, OfAnotherVersionOrDamagedStayAndAreNamed) {
     EXPECT_TRUE(std::filesystem::exists(ring_path));
     EXPECT_THAT(*list_captures(dir_.path()), IsEmpty());
   }
+}
+
+TEST_F(Rings, WhoseHeaderIsLostAreNotTakenForEmptyOnes) {
+  RingImage ring;  // as after the end of the machine, which had not yet written the first page
+  ring.add(1, values_);
+  ring.end_step(1);
+  std::ranges::fill(std::span(ring.file()).first(flight::kHeaderBytes), '\0');
+  const std::string ring_path = left(ring);
+  const Status status = recover_ring(ring_path, dir_.path()).status();
+  EXPECT_EQ(status.code(), Code::corrupt);
+  EXPECT_THAT(status.message(), HasSubstr(ring_path));
+  EXPECT_TRUE(std::filesystem::exists(ring_path));
+}
+
+TEST_F(Rings, ThatAreDamagedAnywhereBecomeACaptureOrStayAndAreNamed) {
+  RingImage ring({"mask"});
+  for (int number = 1; number <= 4; ++number) {
+    ring.add(number, number == 3 ? bad_values_ : values_);
+    ring.add(number, values_, "y");
+    ring.end_step(number);
+  }
+  const std::size_t used = flight::kHeaderBytes + 4096;
+  std::mt19937 random(11);
+  int recovered = 0;
+  int refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    RingImage damaged = ring;
+    for (unsigned i = 0; i <= random() % 4; ++i) {
+      // As often in the header as in the entries.
+      const std::size_t below = random() % 2 == 0 ? 256 : used;
+      damaged.file()[random() % below] = static_cast<char>(random());
+    }
+    if (random() % 4 == 0) damaged.file().resize(random() % damaged.file().size());
+    const std::string ring_path = left(damaged);
+    const auto path = recover_ring(ring_path, dir_.path());
+    if (path) {
+      ++recovered;
+      const Capture capture = opened(*path);
+      for (const CapturedStep& one : capture.steps()) {
+        ASSERT_TRUE(one.file.empty() || capture.step_file(one).ok());
+      }
+      EXPECT_FALSE(find_origin(capture.info()).text().empty());
+    } else {
+      ++refused;
+      ASSERT_THAT(path.status().message(), HasSubstr(ring_path));
+      ASSERT_EQ(path.status().message().find('\n'), std::string::npos);
+    }
+    ASSERT_EQ(std::filesystem::exists(ring_path), !path.ok());
+    std::filesystem::remove(ring_path);
+    std::filesystem::remove_all(dir_ / "captures");
+  }
+  EXPECT_GT(recovered, 20);
+  EXPECT_GT(refused, 20);
 }
 
 TEST_F(Rings, ThatSomebodyHoldsAreLeftAlone) {
