@@ -10,18 +10,18 @@ bool Part::due(const Moment& moment) const noexcept {
   return every == 1 || moment.step % every == 0;
 }
 
-std::uint32_t Plan::due(const Moment& moment) const noexcept {
-  std::uint32_t bits = 0;
+Parts Plan::due(const Moment& moment) const noexcept {
+  Parts bits = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].due(moment)) bits |= 1U << i;
+    if (parts[i].due(moment)) bits |= Parts{1} << i;
   }
   return bits;
 }
 
-Keep Plan::keep(std::uint32_t due) const noexcept {
+Keep Plan::keep(Parts due) const noexcept {
   Keep all = Keep::nothing;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if ((due >> i & 1U) != 0) all = all | parts[i].keep;
+    if (has_part(due, i)) all = all | parts[i].keep;
   }
   return all;
 }
@@ -100,7 +100,8 @@ Plan Engine::plan(std::string_view name, Kind kind, const Part& own) const {
     if (match < best) continue;
     if (match > best) plan.parts.clear();
     best = match;
-    if (plan.parts.size() == Plan::kMaxParts) continue;
+    plan.crowded = plan.parts.size() == Plan::kMaxParts;
+    if (plan.crowded) continue;
     const WatchPolicy& watch = policy_.watches[i];
     Part part = {
         .watch = i, .every = watch.every, .epochs = watch.epochs, .sample = watch.sample, .keep = watch.record};
@@ -124,16 +125,36 @@ std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors)
     if (!matches) found.push_back({std::move(place) + " '" + selector.pattern() + "'", selector.pattern()});
   };
   for (const WatchState& watch : watches_) look(watch.selector, "the watch on");
-  for (const Trigger& trigger : triggers_) {
-    for (const std::string& pattern : trigger.condition().patterns()) {
+  for (const auto& [condition, place] : conditions()) {
+    for (const std::string& pattern : condition->patterns()) {
       // Compiled before, with the condition.
-      if (auto selector = tags::Selector::create(pattern)) {
-        look(*selector, "the pattern in the trigger '" + trigger.name() + "',");
-      }
+      if (auto selector = tags::Selector::create(pattern)) look(*selector, "the pattern in " + place + ",");
     }
   }
-  if (wants_flight()) look(flight_[0], "the flight ring's pattern");
+  // A ring for everything may have nothing to do: there are triggers that look at scalars alone.
+  if (wants_flight() && flight_[0].pattern() != ".*") look(flight_[0], "the flight ring's pattern");
+  for (const tags::Selector& allowed : allowed_) look(allowed, "the allowance of -inf for");
   return found;
+}
+
+std::vector<Engine::Unmatched> Engine::scalars() const {
+  std::vector<Unmatched> all;
+  for (const auto& [condition, place] : conditions()) {
+    for (const std::string& name : condition->scalars()) all.push_back({"the scalar '" + name + "' in " + place, name});
+  }
+  return all;
+}
+
+std::vector<std::pair<const Expression*, std::string>> Engine::conditions() const {
+  std::vector<std::pair<const Expression*, std::string>> all;
+  for (const WatchState& watch : watches_) {
+    if (watch.conditions.empty()) continue;
+    all.emplace_back(watch.conditions.data(), "the condition of the watch on '" + watch.selector.pattern() + "'");
+  }
+  for (const Trigger& trigger : triggers_) {
+    all.emplace_back(&trigger.condition(), "the trigger '" + trigger.name() + "'");
+  }
+  return all;
 }
 
 void Engine::adopt(Engine& other) {

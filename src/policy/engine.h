@@ -25,6 +25,10 @@ struct Moment {
   std::int64_t epoch = 0;
 };
 
+// A bit for each part of a plan.
+using Parts = std::uint64_t;
+constexpr bool has_part(Parts parts, std::size_t i) noexcept { return (parts >> i & 1U) != 0; }
+
 // What one watch says of a tensor.
 struct Part {
   static constexpr std::uint32_t kOwn = std::numeric_limits<std::uint32_t>::max();
@@ -43,9 +47,10 @@ class Engine;
 
 // What all of them say. Never changed once made, and read by recording threads.
 struct Plan {
-  static constexpr std::size_t kMaxParts = 32;
+  static constexpr std::size_t kMaxParts = 64;
   const Engine* engine = nullptr;  // whose plan it is
   std::vector<Part> parts = {};
+  bool crowded = false;   // more watches match than there may be parts: the first ones count
   bool flight = false;    // goes into the ring, at every step
   bool observed = false;  // a condition may ask for its statistics, at every step
   bool negative_infinity_allowed = false;
@@ -53,9 +58,8 @@ struct Plan {
 
   // Whether it may be wanted at any step: the quick answer for most tensors.
   bool idle() const noexcept { return parts.empty() && !flight && !observed; }
-  // A bit for each part that is due.
-  std::uint32_t due(const Moment& moment) const noexcept;
-  Keep keep(std::uint32_t due) const noexcept;
+  Parts due(const Moment& moment) const noexcept;
+  Keep keep(Parts due) const noexcept;
   // Sets `sample` from the parts.
   void settle() noexcept;
 };
@@ -83,6 +87,8 @@ class Engine {
     std::string pattern;
   };
   std::vector<Unmatched> unmatched(std::span<const Named> tensors) const;
+  // Scalars that conditions ask for, likewise: "the scalar 'los' in the trigger 'spike'".
+  std::vector<Unmatched> scalars() const;
 
   // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile.
   void adopt(Engine& other);
@@ -109,6 +115,8 @@ class Engine {
   Status compile();
   Status compile_watch(const WatchPolicy& watch);
   bool is_observed(std::string_view name, Kind kind) const;
+  // All conditions, each with whose it is: "the trigger 'spike'".
+  std::vector<std::pair<const Expression*, std::string>> conditions() const;
 
   Policy policy_;
   std::vector<WatchState> watches_;

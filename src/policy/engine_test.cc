@@ -1,5 +1,6 @@
 #include "policy/engine.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,6 +8,8 @@
 
 namespace sonde::policy {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -128,6 +131,21 @@ TEST(Engine, NamesPatternsThatMatchNothing) {
   ASSERT_EQ(unmatched.size(), 2U);
   EXPECT_EQ(unmatched[0].place, "the watch on 'encodr/.*'");
   EXPECT_EQ(unmatched[1].place, "the pattern in the trigger 'nan', 'gradiant/.*'");
+}
+
+TEST(Engine, NamesThePatternsAndScalarsOfAllConditions) {
+  const auto engine = *Engine::create({.watches = {{.tensors = "a", .when = "max('nothing') > scalar('test/loss')"}},
+                                       .triggers = {{.name = "t", .when = "loss > 2"}},
+                                       .allow_negative_infinity = {"mask"}});
+  const std::vector<Engine::Named> tensors = {{"a", Kind::activation}};
+  std::vector<std::string> places;
+  for (const auto& one : engine->unmatched(tensors)) places.push_back(one.place);
+  EXPECT_THAT(places, ElementsAre("the pattern in the condition of the watch on 'a', 'nothing'",
+                                  "the allowance of -inf for 'mask'"));
+  places.clear();
+  for (const auto& one : engine->scalars()) places.push_back(one.place);
+  EXPECT_THAT(places, ElementsAre("the scalar 'test/loss' in the condition of the watch on 'a'",
+                                  "the scalar 'loss' in the trigger 't'"));
 }
 
 TEST(Engine, RefusesWhatMakesNoSense) {

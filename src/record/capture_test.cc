@@ -124,6 +124,21 @@ TEST(Captures, HoldEveryElement) {
   EXPECT_EQ(step.scalars[0].first, "loss");
 }
 
+TEST(Captures, SeeTheScalarsOfAnEvaluationButNotInPlaceOfTheirOwn) {
+  TempDir dir;
+  Recorder rec =
+      open(dir.path(), {.policy = triggered({.when = "loss == 1 and scalar('test/loss') == 3 and step == 2"})});
+  for (std::int64_t n = 0; n < 4; ++n) {
+    auto step = rec.step(n);
+    rec.scalar("loss", 1, n);
+    auto pass = rec.evaluation();
+    rec.scalar("loss", 2, n);
+    rec.scalar("test/loss", 3, n);
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_EQ(captures_of(dir.path()).size(), 1U);
+}
+
 TEST(Captures, NameTheProducer) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.rule = "nonfinite"})});

@@ -30,6 +30,11 @@ Status check(const RecorderOptions& options) {
   return Status::success();
 }
 
+// As far as they can be compared.
+bool same(const ProbeOptions& a, const ProbeOptions& b) {
+  return a.keep == b.keep && a.every == b.every && a.inputs == b.inputs && !a.when == !b.when;
+}
+
 }  // namespace
 
 Channel::Channel(std::string directory, const RecorderOptions& options)
@@ -104,6 +109,10 @@ void Channel::plan_locked(ProbeEntry& entry) {
   const policy::Part own = {.every = options.every, .keep = options.keep};
   plans_.push_back(engines_.back()->plan(entry.name, options.kind, own));
   entry.plan.store(&plans_.back(), std::memory_order_release);
+  if (plans_.back().crowded) {
+    tell_locked({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) + " watches match '" +
+                                        entry.name + "': the first ones count"});
+  }
 }
 
 // What a control file says lies on top of the program's own policy.
@@ -182,7 +191,7 @@ void Channel::scalar(std::uint32_t tag, double value, std::int64_t step) noexcep
   Backend::push_scalar(*this, tag, value, step, options_.scalars);
 }
 
-std::uint32_t Channel::due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept {
+policy::Parts Channel::due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept {
   if (plan.parts.empty()) return 0;
   const std::int64_t epoch = epoch_.load(std::memory_order_relaxed);
   // An evaluation pass belongs to the epoch in which it takes place.
@@ -190,7 +199,7 @@ std::uint32_t Channel::due(const policy::Plan& plan, std::int64_t step, bool eva
   return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch});
 }
 
-bool Channel::wants(const policy::Plan& plan, std::uint32_t due) const noexcept {
+bool Channel::wants(const policy::Plan& plan, policy::Parts due) const noexcept {
   if (!is_open()) return false;
   switch (level()) {
     case policy::Level::full: return due != 0 || plan.flight || plan.observed;
@@ -224,8 +233,15 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
   std::string valid = valid_utf8(name);
   if (options.when) has_conditions_.store(true, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
-  for (const ProbeEntry& entry : probes_) {
-    if (entry.name == valid && entry.options.kind == options.kind) return &entry;
+  for (ProbeEntry& entry : probes_) {
+    if (entry.name != valid || entry.options.kind != options.kind) continue;
+    // Without options it is only asked for once more.
+    if (!same(options, {.kind = options.kind}) && !same(options, entry.options) &&
+        !std::exchange(entry.other_options_told, true)) {
+      tell_locked(
+          {Code::invalid_argument, "the probe '" + valid + "' was made before with other options: those count"});
+    }
+    return &entry;
   }
   const auto id = static_cast<std::uint32_t>(probes_.size());
   ProbeEntry& entry = probes_.emplace_back();
@@ -277,9 +293,10 @@ Payload* Channel::stage_untimed(Job job, const TensorArg& tensor, std::int64_t s
   const std::size_t bytes = rows.empty() ? byte_size(view) : row_bytes(view, rows.size());
   Payload* payload = pool_->acquire(shared ? 0 : bytes);
   if (payload == nullptr) {
-    const auto* probe = std::get_if<ProbeJob>(&job);
     dropped_tensors_.fetch_add(1, std::memory_order_relaxed);
+    const auto* probe = std::get_if<ProbeJob>(&job);
     note_loss(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
+    if (probe != nullptr) drop(*probe, step);
     return nullptr;
   }
   payload->job = std::move(job);
@@ -307,6 +324,10 @@ void Channel::reject(Status status) noexcept {
 
 void Channel::tell(Status status) noexcept {
   const std::scoped_lock lock(mutex_);
+  tell_locked(std::move(status));
+}
+
+void Channel::tell_locked(Status status) noexcept {
   if (errors_.size() >= kQueuedErrors) return;
   errors_.push_back(std::move(status));
   has_news_.store(true, std::memory_order_release);
@@ -346,6 +367,12 @@ void Channel::lose(Payload* payload, std::int64_t step) noexcept {
   dropped_tensors_.fetch_add(1, std::memory_order_relaxed);
   note_loss(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
   retire(payload);
+}
+
+// Its place in the step stays empty: the backend counts it, so that those of its name that follow keep their numbers.
+void Channel::drop(ProbeJob job, std::int64_t step) noexcept {
+  job.lost = true;
+  if (Payload* payload = stage(job)) send(payload, step);
 }
 
 // Losses of one probe are told as one, from the first step to the last.

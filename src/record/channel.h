@@ -33,6 +33,7 @@ struct ProbeEntry {
   std::uint32_t id = 0;
   std::string name;
   ProbeOptions options;
+  bool other_options_told = false;                 // guarded by the channel
   std::atomic<const policy::Plan*> plan{nullptr};  // never null once handed out
 };
 
@@ -54,8 +55,8 @@ class Channel {
   void scalar(std::uint32_t tag, double value, std::int64_t step) noexcept;
   const ProbeEntry* probe(std::string_view name, const ProbeOptions& options);
   // What the policy says of a probe in this step: the parts of its plan that are due.
-  std::uint32_t due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept;
-  bool wants(const policy::Plan& plan, std::uint32_t due) const noexcept;
+  policy::Parts due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept;
+  bool wants(const policy::Plan& plan, policy::Parts due) const noexcept;
   void begin_epoch(std::int64_t number) noexcept;
   void begin_step(std::int64_t step, bool evaluation) noexcept;
   void end_step(std::int64_t step, bool evaluation) noexcept;
@@ -144,12 +145,14 @@ class Channel {
   Status change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit);
   Status use(const Policy& policy);
   void plan_locked(ProbeEntry& entry);
+  void tell_locked(Status status) noexcept;
   Payload* stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample);
   std::size_t pool_budget(const BudgetPolicy& budget) const;
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);
   void note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
+  void drop(ProbeJob job, std::int64_t step) noexcept;
   void release_owners() noexcept;
 
   const std::string directory_;

@@ -8,6 +8,7 @@ namespace sonde::record {
 namespace {
 
 constexpr std::size_t kStepsRemembered = 10'000;
+constexpr std::size_t kMissesRemembered = 10'000;
 constexpr std::uint64_t kSmallest = std::uint64_t{1} << 20;
 
 // Within half of a budget.
@@ -50,6 +51,29 @@ Status FlightRecorder::apply(const policy::Engine& engine) {
   return Status::success();
 }
 
+void FlightRecorder::miss(std::int64_t step, std::string what, std::string_view reason) {
+  if (!ring_) return;
+  if (missed_.size() == kMissesRemembered) missed_.pop_front();
+  missed_.push_back({ring_->ended(), {std::move(what), step, step, 1, std::string(reason)}});
+}
+
+// Misses of one name and for one reason are one gap, from the first step to the last.
+void FlightRecorder::tell_missed(const OpenCapture& capture, CaptureInfo& info) const {
+  for (const Missed& missed : missed_) {
+    if (missed.ended < capture.first) continue;
+    const auto same = std::ranges::find_if(info.dropped, [&](const CaptureGap& gap) {
+      return gap.what == missed.gap.what && gap.reason == missed.gap.reason;
+    });
+    if (same == info.dropped.end()) {
+      info.dropped.push_back(missed.gap);
+      continue;
+    }
+    same->first_step = std::min(same->first_step, missed.gap.first_step);
+    same->last_step = std::max(same->last_step, missed.gap.last_step);
+    ++same->count;
+  }
+}
+
 Status FlightRecorder::end_step(const sinks::Stamp& stamp, bool evaluation,
                                 std::span<const std::pair<std::string_view, double>> scalars) {
   if (ring_) ring_->end_step(stamp, evaluation, scalars);
@@ -87,7 +111,8 @@ Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
     const std::uint64_t ended = ring_->ended();
     capture.fired = ended;
     capture.wanted = std::min(ended, static_cast<std::uint64_t>(std::max<std::int64_t>(firing.before, 0)) + 1);
-    if (ended > 0) capture.pins.push_back(ring_->pin(ended - capture.wanted, ended - 1));
+    capture.first = ended - capture.wanted;
+    if (ended > 0) capture.pins.push_back(ring_->pin(capture.first, ended - 1));
   }
   capture.missing = std::max<std::int64_t>(firing.after, 0);
   if (capture.missing == 0) return finish(std::move(capture));
@@ -109,6 +134,7 @@ Status FlightRecorder::finish(OpenCapture capture) {
   std::uint64_t kept = 0;
   for (const sinks::FlightPin& pin : capture.pins) kept += pin.training_steps();
   if (kept < capture.wanted) gap(capture.wanted - kept, "the flight ring has no room for so many steps");
+  tell_missed(capture, info);
   if (capture.missing > 0) {
     gap(static_cast<std::uint64_t>(capture.missing), "recording ended before these steps came");
   }
@@ -134,6 +160,7 @@ Status FlightRecorder::close() {
   dropped_ += ring_->dropped();
   Status status = ring_->close();
   ring_.reset();
+  missed_.clear();
   return status;
 }
 

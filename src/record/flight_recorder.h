@@ -32,6 +32,8 @@ class FlightRecorder {
   void add(const sinks::Stamp& stamp, bool evaluation, const sinks::FlightRing::Entry& tensor) {
     if (ring_) ring_->add(stamp, evaluation, tensor);
   }
+  // Something of the step in progress that the ring does not get. Captures with the step say so.
+  void miss(std::int64_t step, std::string what, std::string_view reason);
   // After it the step survives the process. Captures that are complete with it are handed to their writer.
   Status end_step(const sinks::Stamp& stamp, bool evaluation,
                   std::span<const std::pair<std::string_view, double>> scalars);
@@ -62,10 +64,16 @@ class FlightRecorder {
     CaptureInfo info;
     std::vector<sinks::FlightPin> pins;
     std::uint64_t wanted = 0;  // steps so far
-    std::uint64_t fired = 0;   // as FlightRing::ended
+    std::uint64_t first = 0;   // step, as FlightRing::ended counts
+    std::uint64_t fired = 0;   // steps that had ended, likewise
     std::int64_t missing = 0;  // steps to come
   };
+  struct Missed {
+    std::uint64_t ended = 0;  // steps before it, as FlightRing::ended
+    CaptureGap gap;
+  };
   Status finish(OpenCapture capture);
+  void tell_missed(const OpenCapture& capture, CaptureInfo& info) const;
 
   const std::string run_directory_;
   const std::string writer_;
@@ -75,6 +83,7 @@ class FlightRecorder {
   std::unique_ptr<sinks::FlightRing> ring_;
   std::uint64_t dropped_ = 0;       // tensors, by a ring that is closed
   std::deque<std::int64_t> steps_;  // the last training steps that ended
+  std::deque<Missed> missed_;       // by the ring that is open
   std::vector<OpenCapture> open_;
   sinks::CaptureQueue captures_;  // behind the ring, whose steps it reads
 };

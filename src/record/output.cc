@@ -96,8 +96,16 @@ void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
 }
 
 void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
-  if (!payload->pool->take(payload)) return channel_.lose(payload, stamp.step);
-  if (const auto* probe_job = std::get_if<ProbeJob>(&payload->job)) {
+  const auto* probe_job = std::get_if<ProbeJob>(&payload->job);
+  if (!payload->pool->take(payload)) {
+    if (probe_job != nullptr) steps_->lose(stamp, *probe_job);
+    return channel_.lose(payload, stamp.step);
+  }
+  if (probe_job != nullptr) {
+    if (probe_job->lost) {
+      steps_->lose(stamp, *probe_job);
+      return channel_.retire(payload);
+    }
     channel_.count_tensor();
     return steps_->probe(stamp, payload, *probe_job);
   }

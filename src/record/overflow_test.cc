@@ -11,6 +11,7 @@
 #include "record/log_testing.h"
 #include "record/pool.h"
 #include "record/ring.h"
+#include "sonde/capture.h"
 #include "sonde/recorder.h"
 
 namespace sonde::record {
@@ -81,6 +82,46 @@ TEST(Overflow, TensorsAreDroppedNewestFirstCountedAndWrittenIntoTheLog) {
   EXPECT_TRUE(log.gaps[1].id.has_value());
   EXPECT_EQ(log.gaps[1].first_step, 7);
   EXPECT_EQ(log.scalars.at("sonde/dropped").back().value, 6);
+}
+
+// Of several tensors of one name in a step, the number says which one it is.
+TEST(Overflow, ATensorThatIsDroppedKeepsItsNumber) {
+  TempDir dir;
+  StuckBackend backend;
+  Policy policy = {.triggers = {{.when = "step == 7"}}};
+  policy.flight.bytes = 4 << 20;
+  auto rec = Recorder::open(dir.path(),
+                            {.memory = 4 * kFloats * sizeof(float), .policy = policy, .on_error = backend.handler()});
+  ASSERT_TRUE(rec.ok());
+  backend.wait_until_stuck(*rec);
+  const std::vector<float> large(kFloats, 1.0F);
+  const std::vector<float> small(16, 2.0F);
+  const Probe probe = rec->probe("out");
+  {
+    const Step step = rec->step(7);
+    for (int i = 0; i < 3; ++i) probe.record(step, view(large));
+    probe.record(step, view(small));
+    probe.record(step, view(large));  // for which there is no room
+    probe.record(step, view(small));
+  }
+  EXPECT_EQ(rec->counters().dropped_tensors, 1U);
+  backend.release();
+  ASSERT_TRUE(rec->close().ok());
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.steps.size(), 1U);
+  std::vector<std::uint32_t> numbers;
+  for (const Log::Tensor& tensor : log.steps[0].tensors) numbers.push_back(tensor.occurrence);
+  EXPECT_THAT(numbers, testing::ElementsAre(0, 1, 2, 3, 5));
+  const auto paths = list_captures(dir.path());
+  ASSERT_TRUE(paths && paths->size() == 1);
+  const auto capture = Capture::open(paths->front());
+  ASSERT_TRUE(capture);
+  ASSERT_EQ(capture->info().dropped.size(), 1U);
+  const CaptureGap& gap = capture->info().dropped[0];
+  EXPECT_EQ(gap.what, capture->steps()[0].tensors.back().key.substr(0, 14) + "#4");
+  EXPECT_EQ(gap.first_step, 7);
+  EXPECT_EQ(gap.count, 1U);
+  EXPECT_THAT(gap.reason, testing::HasSubstr("no memory left"));
 }
 
 TEST(Overflow, DropOldestKeepsTheNewestTensors) {

@@ -13,6 +13,7 @@
 namespace sonde::record {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -211,6 +212,71 @@ TEST(Policy, WarnsOnceOfAPatternThatMatchesNothing) {
   EXPECT_THAT(errors.messages,
               ElementsAre("the watch on 'encodr/.*' matches none of the 2 probes; the nearest are 'encoder/0', "
                           "'decoder/0' and 'activation/encoder/0'"));
+}
+
+TEST(Policy, WarnsOfAScalarThatLooksLikeASlipOfThePen) {
+  TempDir dir;
+  Errors errors;
+  {
+    Recorder rec =
+        open(dir.path(), {.policy = {.triggers = {{.name = "spike", .when = "los > 3"},
+                                                  {.name = "test", .when = "scalar('test/accuracy') < 0.5"}}},
+                          .on_error = errors.handler()});
+    for (std::int64_t n = 0; n < 12; ++n) {
+      auto step = rec.step(n);
+      rec.scalar("loss", 1, n);
+    }
+    ASSERT_TRUE(rec.flush().ok());
+    const std::scoped_lock lock(errors.mutex);
+    EXPECT_THAT(errors.messages,
+                ElementsAre("the scalar 'los' in the trigger 'spike' was never recorded; did you mean 'loss'?"));
+  }
+  EXPECT_THAT(errors.messages, Contains("the scalar 'test/accuracy' in the trigger 'test' was never recorded"));
+  EXPECT_EQ(errors.messages.size(), 2U);
+}
+
+TEST(Policy, SaysHowANameWithASlashIsWritten) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.policy = {.triggers = {{.name = "spike", .when = "train/loss > 3"}}},
+                                   .on_error = errors.handler()});
+  for (std::int64_t n = 0; n < 12; ++n) {
+    auto step = rec.step(n);
+    rec.scalar("train/loss", 1, n);
+  }
+  ASSERT_TRUE(rec.flush().ok());
+  const std::scoped_lock lock(errors.mutex);
+  EXPECT_THAT(errors.messages, ElementsAre("the scalar 'train' in the trigger 'spike' was never recorded; the one with "
+                                           "a slash in its name is scalar('train/loss')"));
+}
+
+TEST(Policy, HasRoomForManyWatchesOnOneTensorAndSaysWhenThereAreMore) {
+  TempDir dir;
+  Errors errors;
+  std::vector<WatchPolicy> watches;
+  for (int i = 0; i < 40; ++i) watches.push_back({.every = 1000, .record = Keep::stats});
+  watches.push_back({.every = 1, .record = Keep::stats});
+  Recorder rec = open(dir.path(), {.policy = watching(watches), .on_error = errors.handler()});
+  const Probe out = rec.probe("out");
+  EXPECT_TRUE(out.wanted(rec.step(1)));
+  watches.insert(watches.end(), 40, WatchPolicy{.every = 1000, .record = Keep::stats});
+  ASSERT_TRUE(rec.set_policy(watching(watches)).ok());
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre("more than 64 watches match 'out': the first ones count"));
+}
+
+TEST(Probe, ThatIsMadeAgainWithOtherOptionsSaysSoOnce) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  (void)rec.probe("out", {.every = 2});
+  (void)rec.probe("out", {.every = 2});
+  (void)rec.probe("out");
+  EXPECT_FALSE(rec.probe("out").wanted(rec.step(1)));
+  (void)rec.probe("out", {.every = 3});
+  (void)rec.probe("out", {.every = 4});
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre("the probe 'out' was made before with other options: those count"));
 }
 
 TEST(Table, GrowsByARowForEachOfItsTensorsRows) {

@@ -57,8 +57,9 @@ struct PrintJob {
 struct ProbeJob {
   const ProbeEntry* probe = nullptr;
   const policy::Plan* plan = nullptr;  // as it was when the tensor was recorded
-  std::uint32_t due = 0;               // parts of the plan
+  std::uint64_t due = 0;               // parts of the plan: policy::Parts
   bool evaluation = false;
+  bool lost = false;  // there was no room for the tensor
 };
 struct TextJob {
   std::uint32_t tag = 0;

@@ -97,7 +97,7 @@ void Probe::record(const Step& step, const TensorArg& tensor) const noexcept {
            "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
     }
     const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
-    const std::uint32_t due = to.due(plan, step.number_, step.evaluation_);
+    const policy::Parts due = to.due(plan, step.number_, step.evaluation_);
     if (!to.wants(plan, due)) return;
     Payload* payload =
         to.stage(record::ProbeJob{entry_, &plan, due, step.evaluation_}, tensor, step.number_, plan.sample);

@@ -5,11 +5,17 @@ namespace sonde::record {
 void StepData::begin(std::int64_t number) {
   step = number;
   open = true;
+  degraded = false;
   for (const std::uint32_t tag : tags_) place_[tag] = 0;
   tags_.clear();
   scalars.clear();
   tensors.clear();
-  occurrences.clear();
+  occurrences_.clear();
+}
+
+std::uint32_t StepData::next_occurrence(std::uint32_t probe_id) {
+  if (occurrences_.size() <= probe_id) occurrences_.resize(probe_id + 1);
+  return occurrences_[probe_id]++;
 }
 
 void StepData::set_scalar(std::uint32_t tag, std::string_view name, double value) {

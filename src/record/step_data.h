@@ -15,6 +15,7 @@ namespace sonde::record {
 struct StepData {
   std::int64_t step = 0;
   bool open = false;
+  bool degraded = false;  // the budget kept some of its tensors out of the flight ring
   // Last values by name, each once; collected only where somebody may ask for them.
   std::vector<std::pair<std::string_view, double>> scalars;
 
@@ -22,19 +23,22 @@ struct StepData {
     sinks::StepTensor record;
     const ProbeEntry* probe = nullptr;
     const policy::Plan* plan = nullptr;
-    std::uint32_t due = 0;                    // parts of the plan
+    policy::Parts due = 0;
     std::vector<stats::Bucket> buckets = {};  // of the histogram, as TensorBoard has them
     Payload* payload = nullptr;               // kept where the end of the step decides over more than statistics; owned
   };
-  std::vector<Tensor> tensors;             // in the order of arrival
-  std::vector<std::uint32_t> occurrences;  // by the probe's id
+  std::vector<Tensor> tensors;  // in the order of arrival
 
   void begin(std::int64_t number);
+  // How many of this probe came before in the step.
+  std::uint32_t next_occurrence(std::uint32_t probe_id);
+  bool has_scalar(std::uint32_t tag) const noexcept { return tag < place_.size() && place_[tag] != 0; }
   void set_scalar(std::uint32_t tag, std::string_view name, double value);
 
  private:
-  std::vector<std::uint32_t> place_;  // by tag: 1 + its place in `scalars`, or 0
-  std::vector<std::uint32_t> tags_;   // those in `scalars`
+  std::vector<std::uint32_t> occurrences_;  // by the probe's id
+  std::vector<std::uint32_t> place_;        // by tag: 1 + its place in `scalars`, or 0
+  std::vector<std::uint32_t> tags_;         // those in `scalars`
 };
 
 }  // namespace sonde::record

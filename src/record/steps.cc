@@ -54,9 +54,11 @@ void Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
 
 void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
   if (!flight_.has_ring() && !engine_->has_conditions() && !channel_.has_conditions()) return;
-  for (StepData& step : data_) {
-    if (step.open) step.set_scalar(tag, name, value);
-  }
+  StepData& training = data(false);
+  StepData& evaluation = data(true);
+  if (evaluation.open) evaluation.set_scalar(tag, name, value);
+  // What an evaluation within a training step says is news to that step only where it does not say it itself.
+  if (training.open && !(evaluation.open && training.has_scalar(tag))) training.set_scalar(tag, name, value);
 }
 
 void Steps::begin(const sinks::Stamp& stamp, bool evaluation) {
@@ -101,11 +103,14 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   }
   record.summary = *summary;
   if (record.histogram) tensor.buckets = output_.buckets(payload->view, record.summary, *record.histogram);
-  if (step.occurrences.size() <= entry.id) step.occurrences.resize(entry.id + 1);
-  record.occurrence = step.occurrences[entry.id]++;
-  if (job.plan->flight && level == policy::Level::full) {
-    flight_.add(stamp, job.evaluation,
-                {entry.name, entry.options.kind, record.occurrence, entry.options.inputs, payload->view});
+  record.occurrence = step.next_occurrence(entry.id);
+  if (job.plan->flight) {
+    if (level == policy::Level::full) {
+      flight_.add(stamp, job.evaluation,
+                  {entry.name, entry.options.kind, record.occurrence, entry.options.inputs, payload->view});
+    } else {
+      step.degraded = true;
+    }
   }
 
   if (has(keep, kElements) && decides_later(tensor)) {
@@ -117,11 +122,21 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   step.tensors.push_back(std::move(tensor));
 }
 
+void Steps::lose(const sinks::Stamp& stamp, const ProbeJob& job) {
+  StepData& step = data(job.evaluation);
+  if (!step.open || step.step != stamp.step) return;
+  const std::uint32_t occurrence = step.next_occurrence(job.probe->id);
+  if (job.plan->flight && flight_.has_ring()) {
+    flight_.miss(stamp.step, key_of(*job.probe, occurrence, job.evaluation, tags::Plugin::histograms),
+                 "there was no memory left for it: give the recorder more, or record less often");
+  }
+}
+
 // Whether the end of the step must be awaited to know what is kept, or to write it with the others of the step.
 bool Steps::decides_later(const StepData::Tensor& tensor) const {
   const auto& parts = tensor.plan->parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if ((tensor.due >> i & 1U) == 0) continue;
+    if (!policy::has_part(tensor.due, i)) continue;
     if (has(parts[i].keep, kFiles | Keep::csv)) return true;
     if (parts[i].watch == policy::Part::kOwn ? static_cast<bool>(tensor.probe->options.when)
                                              : tensor.plan->engine->is_conditional(parts[i].watch)) {
@@ -131,7 +146,7 @@ bool Steps::decides_later(const StepData::Tensor& tensor) const {
   return false;
 }
 
-void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, Keep keep,
+void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep keep,
                  const TensorView& view, bool evaluation) {
   const ProbeOptions& options = tensor.probe->options;
   Tensor buffer;
@@ -149,25 +164,22 @@ void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std:
   if (has(keep, Keep::print)) output_.write(stamp, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
 }
 
-RowSample Steps::sample_of(const StepData::Tensor& tensor, std::uint32_t held, Keep flag) {
+RowSample Steps::sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag) {
   if (tensor.plan->sample.rows > 0) return {};  // the caller's thread took them already
   const auto& parts = tensor.plan->parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if ((held >> i & 1U) != 0 && has(parts[i].keep, flag)) return parts[i].sample;
+    if (policy::has_part(held, i) && has(parts[i].keep, flag)) return parts[i].sample;
   }
   return {};
 }
 
-std::string Steps::key_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
-  return tags::tag_of({.name = tensor.probe->name,
-                       .kind = tensor.probe->options.kind,
-                       .occurrence = tensor.record.occurrence,
-                       .evaluation = evaluation},
-                      plugin);
+std::string Steps::key_of(const ProbeEntry& probe, std::uint32_t occurrence, bool evaluation, tags::Plugin plugin) {
+  return tags::tag_of(
+      {.name = probe.name, .kind = probe.options.kind, .occurrence = occurrence, .evaluation = evaluation}, plugin);
 }
 
 std::optional<sinks::Tag> Steps::tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
-  auto resolved = channel_.tags().resolve(key_of(tensor, evaluation, plugin), plugin);
+  auto resolved = channel_.tags().resolve(key_of(*tensor.probe, tensor.record.occurrence, evaluation, plugin), plugin);
   if (resolved) return output_.tag(*resolved);
   output_.note(resolved.error());
   return std::nullopt;
@@ -200,11 +212,17 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
     if (has(keeps_[i], Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
   }
   output_.end_step({stamp, evaluation, kept_});
+  if (step.degraded || level != policy::Level::full) {
+    flight_.miss(stamp.step, "all tensors", "the budget left room for less than whole tensors");
+  }
   output_.note(flight_.end_step(stamp, evaluation, step.scalars));
   if (evaluation) return;
   fire(stamp);
   last_step_ = stamp.step;
-  if (++steps_ended_ == kStepsBeforeWarning) warn_of_unmatched();
+  if (++steps_ended_ == kStepsBeforeWarning) {
+    warn_of_unmatched();
+    warn_of_unknown_scalars(false);
+  }
   channel_.set_committed(stamp.step);
 }
 
@@ -221,7 +239,7 @@ void Steps::decide(const StepData& step, bool evaluation) {
     if (tensor.plan->engine != engine_.get()) continue;
     for (std::size_t i = 0; i < tensor.plan->parts.size(); ++i) {
       const std::uint32_t watch = tensor.plan->parts[i].watch;
-      if ((tensor.due >> i & 1U) != 0 && watch != policy::Part::kOwn) due_.push_back(watch);
+      if (policy::has_part(tensor.due, i) && watch != policy::Part::kOwn) due_.push_back(watch);
     }
   }
   std::ranges::sort(due_);
@@ -230,10 +248,10 @@ void Steps::decide(const StepData& step, bool evaluation) {
 }
 
 // The parts of its plan that were due and whose conditions hold.
-std::uint32_t Steps::held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation) {
-  std::uint32_t held = tensor.due;
+policy::Parts Steps::held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation) {
+  policy::Parts held = tensor.due;
   for (std::size_t i = 0; i < tensor.plan->parts.size(); ++i) {
-    if ((held >> i & 1U) == 0) continue;
+    if (!policy::has_part(held, i)) continue;
     const std::uint32_t watch = tensor.plan->parts[i].watch;
     bool holds = true;
     if (watch == policy::Part::kOwn) {
@@ -243,7 +261,7 @@ std::uint32_t Steps::held_parts(const StepData::Tensor& tensor, const StepValues
     } else {  // the policy has changed within the step
       holds = !tensor.plan->engine->is_conditional(watch);
     }
-    if (!holds) held &= ~(1U << i);
+    if (!holds) held &= ~(policy::Parts{1} << i);
   }
   return held;
 }
@@ -274,7 +292,7 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
       return sampled(tensor.payload->view, sample_of(tensor, held_[i], flag), stamp.step, buffers.emplace_back());
     };
     if (!has(keep, kFiles | Keep::csv)) continue;
-    keys.push_back(key_of(tensor, evaluation, tags::Plugin::histograms));
+    keys.push_back(key_of(*tensor.probe, tensor.record.occurrence, evaluation, tags::Plugin::histograms));
     for (const Keep file : {Keep::whole, Keep::npy, Keep::npz}) {  // each may have rows of its own
       if (!has(keep, file)) continue;
       stored.push_back({.key = keys.back(),
@@ -366,6 +384,7 @@ void Steps::settle(double wall_time) {
     if (data(evaluation).open) commit({wall_time, data(evaluation).step}, evaluation);
   }
   if (steps_ended_ < kStepsBeforeWarning) warn_of_unmatched();
+  warn_of_unknown_scalars(true);
   output_.note(flight_.settle());
 }
 
@@ -397,6 +416,22 @@ void Steps::warn_of_unmatched() {
     if (!warned_.insert(unmatched.place).second) continue;
     channel_.report({Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) +
                                           " probes" + nearest(unmatched.pattern, names)});
+  }
+}
+
+// Some scalars come only every few epochs, so that at first only those are told of that look like a slip of the pen.
+void Steps::warn_of_unknown_scalars(bool at_end) {
+  if (steps_ended_ == 0) return;
+  const std::vector<std::string> known = channel_.tags().names(tags::Plugin::scalars);
+  for (const auto& scalar : engine_->scalars()) {
+    if (std::ranges::find(known, scalar.pattern) != known.end()) continue;
+    std::string meant = did_you_mean(scalar.pattern, known);
+    const auto slashed =
+        std::ranges::find_if(known, [&](const std::string& name) { return name.starts_with(scalar.pattern + "/"); });
+    if (slashed != known.end()) meant = "; the one with a slash in its name is scalar('" + *slashed + "')";
+    if (meant.empty() && !at_end) continue;
+    if (!warned_.insert(scalar.place).second) continue;
+    channel_.report({Code::not_found, scalar.place + " was never recorded" + meant});
   }
 }
 

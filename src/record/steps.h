@@ -35,6 +35,8 @@ class Steps {
   void begin(const sinks::Stamp& stamp, bool evaluation);
   void end(const sinks::Stamp& stamp, bool evaluation);
   void probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job);
+  // One for which there was no room.
+  void lose(const sinks::Stamp& stamp, const ProbeJob& job);
   void table(const sinks::Stamp& stamp, const TableJob& job);
   // A capture when the step in progress ends, or at once where there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
@@ -54,15 +56,15 @@ class Steps {
   StepData& data(bool evaluation) noexcept { return data_[evaluation ? 1 : 0]; }
   bool decides_later(const StepData::Tensor& tensor) const;
   // `held`: the parts of its plan that count; `keep`: what they keep, within the budget.
-  void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, std::uint32_t held, Keep keep,
+  void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep keep,
             const TensorView& view, bool evaluation);
-  static RowSample sample_of(const StepData::Tensor& tensor, std::uint32_t held, Keep flag);
-  static std::string key_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
+  static RowSample sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag);
+  static std::string key_of(const ProbeEntry& probe, std::uint32_t occurrence, bool evaluation, tags::Plugin plugin);
   std::optional<sinks::Tag> tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
 
   void commit(const sinks::Stamp& stamp, bool evaluation);
   void decide(const StepData& step, bool evaluation);
-  std::uint32_t held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation);
+  policy::Parts held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation);
   bool own_condition_holds(const StepData::Tensor& tensor, const StepValues& values);
   void store(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
   void write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
@@ -70,6 +72,7 @@ class Steps {
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
+  void warn_of_unknown_scalars(bool at_end);
 
   Channel& channel_;
   Output& output_;
@@ -87,7 +90,7 @@ class Steps {
   // Used again for every step.
   std::vector<policy::TensorFacts> facts_;
   std::vector<std::uint32_t> due_;
-  std::vector<std::uint32_t> held_;  // by tensor of the step: the parts of its plan that count
+  std::vector<policy::Parts> held_;  // by tensor of the step: the parts of its plan that count
   std::vector<Keep> keeps_;          // likewise: what they keep, within the budget
   std::vector<sinks::StepTensor> kept_;
 };

@@ -46,6 +46,15 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, tags::Plugin plug
   return id;
 }
 
+std::vector<std::string> TagTable::names(tags::Plugin plugin) const {
+  std::vector<std::string> found;
+  const std::scoped_lock lock(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.plugin == plugin) found.push_back(entry.name);
+  }
+  return found;
+}
+
 std::string_view TagTable::name(std::uint32_t id) const {
   const std::scoped_lock lock(mutex_);
   return entries_[id].name;

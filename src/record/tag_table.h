@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "formats/tensor_tags.h"
 #include "sonde/status.h"
@@ -24,6 +25,7 @@ class TagTable {
   Result<std::uint32_t> resolve(std::string_view name, tags::Plugin plugin);
   // The name stays where it is for the life of the table.
   std::string_view name(std::uint32_t id) const;
+  std::vector<std::string> names(tags::Plugin plugin) const;
 
   // Held over a fork, so that the child does not inherit a table in the middle of a change.
   std::mutex& mutex() noexcept { return mutex_; }
