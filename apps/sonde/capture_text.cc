@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kLabel = 9;  // the widest label and two blanks
 constexpr std::size_t kIndent = 4;
+constexpr std::size_t kGapsShown = 10;
 
 std::string local_time(double seconds) {
   const bool usable = seconds > 0 && seconds < 1e11;  // not NaN
@@ -69,7 +70,10 @@ std::string range_text(std::int64_t first, std::int64_t last) {
                        : "steps " + std::to_string(first) + " .. " + std::to_string(last);
 }
 
-std::string kept_text(const std::vector<CapturedStep>& steps, std::uint64_t bytes) {
+std::string kept_text(const CaptureInfo& info, std::uint64_t bytes) {
+  const std::vector<CapturedStep>& steps = info.steps;
+  // Where a trigger's capture holds nothing, what was lost says why.
+  if (steps.empty() && info.cause != CaptureInfo::Cause::crash) return "nothing";
   if (steps.empty()) return "nothing: the process ended before it had recorded anything";
   std::uint64_t tensors = 0;
   std::uint64_t evaluations = 0;
@@ -104,9 +108,40 @@ std::string values_text(const std::vector<std::pair<std::string, double>>& value
   return text;
 }
 
+// What is missing in one captured step after the other, for one reason, as one.
+std::vector<CaptureGap> joined_gaps(const CaptureInfo& info) {
+  const auto follows = [&](const CaptureGap& next, const CaptureGap& gap) {
+    return next.what == gap.what && next.reason == gap.reason && next.first_step >= gap.first_step &&
+           std::ranges::none_of(info.steps, [&](const CapturedStep& step) {
+             return step.step > gap.last_step && step.step < next.first_step;
+           });
+  };
+  std::vector<CaptureGap> joined;
+  for (const CaptureGap& next : info.dropped) {
+    const auto gap = std::ranges::find_if(joined, [&](const CaptureGap& one) { return follows(next, one); });
+    if (gap == joined.end()) {
+      joined.push_back(next);
+      continue;
+    }
+    gap->last_step = std::max(gap->last_step, next.last_step);
+    gap->count += next.count;
+  }
+  return joined;
+}
+
+// "200 tensors, steps 10 .. 19: the flight ring had no room for them"
 std::string gap_text(const CaptureGap& gap) {
-  return gap.what + (gap.count > 1 ? " (" + grouped(gap.count) + ")" : "") + ", " +
-         range_text(gap.first_step, gap.last_step) + ": " + gap.reason;
+  // Of steps that never came into the capture only their number is known.
+  if (gap.what == "all tensors" && gap.count > 0) {
+    return "all tensors of " + counted(gap.count, "step") + ": " + gap.reason;
+  }
+  std::string what = gap.what;
+  if (what == "tensors") {
+    what = counted(gap.count, "tensor");
+  } else if (gap.count > 1) {
+    what += " (" + grouped(gap.count) + ")";
+  }
+  return what + ", " + range_text(gap.first_step, gap.last_step) + ": " + gap.reason;
 }
 
 Style style_of(const Origin& origin) {
@@ -141,10 +176,13 @@ CaptureFiles files_of(const Capture& capture) {
 }
 
 std::string capture_text(const Capture& capture, const CaptureFiles& files, bool color) {
-  const CaptureInfo& info = capture.info();
+  CaptureInfo info = capture.info();
+  info.dropped = joined_gaps(info);
   std::string directory = capture.directory();
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
-  std::string facts = info.steps.empty() ? "" : ", step " + std::to_string(info.step);
+  // Of a process that recorded nothing no step is known.
+  const bool stepless = info.steps.empty() && info.cause == CaptureInfo::Cause::crash;
+  std::string facts = stepless ? "" : ", step " + std::to_string(info.step);
   if (const std::string time = local_time(info.wall_time); !time.empty()) {
     facts += ", " + time + ", " + duration_text(wall_seconds() - info.wall_time) + " ago";
   }
@@ -159,8 +197,15 @@ std::string capture_text(const Capture& capture, const CaptureFiles& files, bool
   }
   add("when", info.when);
   add("values", values_text(info.values));
-  add("kept", kept_text(info.steps, files.bytes));
-  for (const CaptureGap& gap : info.dropped) add("lost", gap_text(gap), Style::yellow);
+  add("kept", kept_text(info, files.bytes));
+  for (std::size_t i = 0; i < std::min(info.dropped.size(), kGapsShown); ++i) {
+    add("lost", gap_text(info.dropped[i]), Style::yellow);
+  }
+  if (info.dropped.size() > kGapsShown) {
+    add("lost", "and more: capture.json names all " + grouped(info.dropped.size()), Style::yellow);
+  }
+  // To say that all values are finite where there is none would be true, and no help.
+  if (info.steps.empty()) return out + field("origin", "unknown, as nothing was kept", Style::plain, color);
   return out + origin_text(find_origin(info), color);
 }
 

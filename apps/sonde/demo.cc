@@ -143,6 +143,8 @@ Culprit culprit_of(const CaptureInfo& info) {
 // A line for every step of the capture: what one tensor looked like.
 std::string history_of(const Capture& capture, const std::string& key) {
   const auto glyphs = shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii;
+  std::size_t width = 0;
+  for (const CapturedStep& step : capture.steps()) width = std::max(width, std::to_string(step.step).size());
   std::string lines;
   for (const CapturedStep& step : capture.steps()) {
     const auto file = capture.step_file(step);
@@ -153,8 +155,8 @@ std::string history_of(const Capture& capture, const std::string& key) {
     const auto summary = stats::summarize(*view, histogram);
     if (!summary) continue;
     const std::string nonfinite = render::nonfinite_text(*summary);
-    lines += "step " + std::to_string(step.step) + "  " + render::range_text(*summary, histogram, glyphs, 9) +
-             (nonfinite.empty() ? "" : "  " + nonfinite) + "\n";
+    lines += "step " + padded_left(std::to_string(step.step), width) + "  " +
+             render::range_text(*summary, histogram, glyphs, 9) + (nonfinite.empty() ? "" : "  " + nonfinite) + "\n";
   }
   return lines;
 }

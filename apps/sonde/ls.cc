@@ -47,7 +47,7 @@ Besides besides(const Run& run) {
   Besides found;
   for (RecordingGap& gap : run.gaps()) {
     if (!gap.reason.starts_with(kBudget)) {
-      found.gaps.push_back(std::move(gap));
+      if (gap.count > 0) found.gaps.push_back(std::move(gap));
       continue;
     }
     const std::size_t detail = gap.reason.find(": ");
@@ -207,11 +207,11 @@ class Ls final : public Subcommand {
       warn(counted(places, "damaged place") + ": 'sonde check " + path + "' tells where");
     }
     const Besides found = besides(run);
-    std::uint64_t lost = 0;
-    for (const RecordingGap& gap : found.gaps) lost += gap.count;
-    if (!found.gaps.empty()) {
-      warn(counted(lost, "tensor") + " not recorded, steps " + std::to_string(first_step(found.gaps)) + " .. " +
-           std::to_string(last_step(found.gaps)) + ": " + render::printable(found.gaps.back().reason));
+    for (const RecordingGap& gap : by_reason(found.gaps)) {
+      const std::string steps = gap.first_step == gap.last_step ? "step " + std::to_string(gap.first_step)
+                                                                : "steps " + std::to_string(gap.first_step) + " .. " +
+                                                                      std::to_string(gap.last_step);
+      warn(counted(gap.count, "tensor") + " not recorded, " + steps + ": " + render::printable(gap.reason));
     }
     for (const BudgetChange& one : found.budget) {
       warn("budget at step " + std::to_string(one.step) + ": " + harmless(one.change));
@@ -222,11 +222,20 @@ class Ls final : public Subcommand {
     }
   }
 
-  static std::int64_t first_step(const std::vector<RecordingGap>& gaps) {
-    return std::ranges::min(gaps, {}, &RecordingGap::first_step).first_step;
-  }
-  static std::int64_t last_step(const std::vector<RecordingGap>& gaps) {
-    return std::ranges::max(gaps, {}, &RecordingGap::last_step).last_step;
+  // Those of one reason as one.
+  static std::vector<RecordingGap> by_reason(const std::vector<RecordingGap>& gaps) {
+    std::vector<RecordingGap> joined;
+    for (const RecordingGap& gap : gaps) {
+      const auto same = std::ranges::find(joined, gap.reason, &RecordingGap::reason);
+      if (same == joined.end()) {
+        joined.push_back(gap);
+        continue;
+      }
+      same->count += gap.count;
+      same->first_step = std::min(same->first_step, gap.first_step);
+      same->last_step = std::max(same->last_step, gap.last_step);
+    }
+    return joined;
   }
 
   static std::string json_besides(const Run& run) {

@@ -71,7 +71,8 @@ class Recover final : public Subcommand {
     if (!directory) return found;
     for (const DirectoryEntry& entry : directory->entries) {
       const std::string path = join_path(run_, entry.name);
-      if (entry.name.starts_with("flight-") && entry.name.ends_with(".ring") && !std::ranges::count(left, path)) {
+      if (entry.type == DirectoryEntry::Type::file && entry.name.starts_with("flight-") &&
+          entry.name.ends_with(".ring") && !std::ranges::count(left, path)) {
         found.push_back(path);
       }
     }

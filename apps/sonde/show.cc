@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "base/input_file.h"
 #include "base/suggest.h"
 #include "formats/json.h"
 #include "picture.h"
@@ -84,6 +86,11 @@ class Show final : public Subcommand {
 
  private:
   int show_log() {
+    if (recorded_.tag.empty() && file_state(join_path(file_, "capture.json"))) {
+      return fail("'" + file_ +
+                  "' is a capture: 'sonde captures' tells what it holds, and 'sonde show' prints each of " +
+                  "its safetensors files");
+    }
     if (recorded_.tag.empty()) {
       return fail("'" + file_ + "' is a directory: 'sonde ls' lists the runs and tags of one, and 'sonde show LOGDIR " +
                   "RUN TAG' shows what a run recorded");

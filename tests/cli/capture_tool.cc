@@ -3,8 +3,12 @@
 //   capture_tool nan RUN        a trigger's capture of the steps 118 to 123; in the last one a layer produces NaN
 //   capture_tool manual RUN     a capture in which all is well
 //   capture_tool unclear RUN    inputs are not declared, tensors were lost, and the first step is non-finite already
-//   capture_tool ring DIR       a flight ring of five steps and half of a sixth, left by a process that is killed
-//   capture_tool hold DIR       the same, but the process says "ready" and lives until standard input ends
+//   capture_tool crowded RUN    twenty tensors of each of the steps 114 to 123 found no room in the ring, and two steps
+//                               before them none at all
+//   capture_tool empty RUN      a trigger's capture where there was no ring
+//   capture_tool gaps RUN       statistics of tensors that were not recorded, for two reasons, and what a budget
+//   changed capture_tool ring DIR       a flight ring of five steps and half of a sixth, left by a process that is
+//   killed capture_tool hold DIR       the same, but the process says "ready" and lives until standard input ends
 #include <csignal>
 #include <cstdio>
 #include <limits>
@@ -12,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
+#include "formats/stats_record.h"
 #include "sinks/flight_ring.h"
 #include "tensor_files/capture_files.h"
 
@@ -77,6 +83,16 @@ int save(const std::string& mode, const std::string& run) {
   } else if (mode == "manual") {
     info.cause = CaptureInfo::Cause::manual;
     for (std::int64_t n = 122; n <= 123; ++n) steps.push_back(step(n, false, true));
+  } else if (mode == "crowded") {
+    info.when = "loss > 10";
+    info.dropped = {{"all tensors", 123, 123, 2, "the flight ring has no room for so many steps"}};
+    for (std::int64_t n = 114; n <= 123; ++n) {
+      steps.push_back(step(n, false, true));
+      steps.back().dropped = 20;
+    }
+  } else if (mode == "empty") {
+    info.when = "loss > 10";
+    info.dropped = {{"all tensors", 123, 124, 0, "the policy wants no flight ring"}};
   } else {
     info.when = "nonfinite('.*')";
     steps.push_back(step(123, true, false));
@@ -85,6 +101,20 @@ int save(const std::string& mode, const std::string& run) {
   const Result<std::string> path = tensor_files::write_capture(run, std::move(info), steps);
   if (!path) return std::fprintf(stderr, "%s\n", path.error().message().c_str()), 1;
   return std::printf("%s\n", path->c_str()), 0;
+}
+
+int leave_gaps(const std::string& run) {
+  using stats_record::GapReason;
+  std::string file;
+  stats_record::put_header(file, {.writer = "w", .host = "box", .pid = 4711, .start_time = kTime});
+  for (std::int64_t n = 10; n < 20; ++n) {
+    stats_record::put_gap(file, {.first_step = n, .last_step = n, .count = 20, .reason = GapReason::no_room});
+  }
+  stats_record::put_gap(file, {.first_step = 15, .last_step = 15, .reason = GapReason::budget, .detail = "full -> x"});
+  stats_record::put_gap(file, {.first_step = 17, .last_step = 17, .count = 1, .reason = GapReason::rejected});
+  stats_record::put_gap(file, {.first_step = 18, .last_step = 18, .reason = GapReason::write_error});
+  const Status status = write_file(join_path(run, "stats.w.tfrecord"), file);
+  return status.ok() ? 0 : (std::fprintf(stderr, "%s\n", status.message().c_str()), 1);
 }
 
 int leave_ring(const std::string& directory, bool hold) {
@@ -111,7 +141,9 @@ int leave_ring(const std::string& directory, bool hold) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::fputs("usage: capture_tool nan|manual|unclear|ring|hold DIRECTORY\n", stderr), 2;
+  if (argc != 3)
+    return std::fputs("usage: capture_tool nan|manual|unclear|crowded|empty|gaps|ring|hold DIRECTORY\n", stderr), 2;
   const std::string mode = argv[1];
+  if (mode == "gaps") return leave_gaps(argv[2]);
   return mode == "ring" || mode == "hold" ? leave_ring(argv[2], mode == "hold") : save(mode, argv[2]);
 }

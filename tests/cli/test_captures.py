@@ -74,10 +74,33 @@ class Captures(CaptureCase):
     def test_whose_origin_is_unclear_say_what_was_not_seen(self):
         self.make("unclear", "run")
         text = self.output("captures", "run")
-        self.assertIn("    lost     tensors (17), step 123: the flight ring had no room for them\n", text)
+        self.assertIn("    lost     17 tensors, step 123: the flight ring had no room for them\n", text)
         self.assertIn("of all that was seen; it may have got them from what was not\n", text)
         self.assertIn("not seen: what it is computed from, which the program did not declare\n", text)
         self.assertIn("note: step 123 is the first that the capture holds, so the origin may be older\n", text)
+
+    def test_say_in_one_line_what_they_lack_in_many_steps(self):
+        self.make("crowded", "run")
+        text = self.output("captures", "run")
+        self.assertEqual([line.strip() for line in text.splitlines() if " lost " in line],
+                         ["lost     all tensors of 2 steps: the flight ring has no room for so many steps",
+                          "lost     200 tensors, steps 114 .. 123: the flight ring had no room for them"])
+        self.assertIn("note: the capture lacks tensors (200) in steps 114 to 123\n", text)
+        (capture,) = self.json("captures", "run")["captures"]
+        self.assertEqual(len(capture["dropped"]), 11)
+
+    def test_that_hold_nothing_say_why(self):
+        self.make("empty", "run")
+        text = self.output("captures", "run")
+        self.assertRegex(text, r"\n  1-empty  step 123, ")
+        self.assertTrue(text.endswith("    when     loss > 10\n    kept     nothing\n"
+                                      "    lost     all tensors, steps 123 .. 124: the policy wants no flight ring\n"
+                                      "    origin   unknown, as nothing was kept\n"), text)
+
+    def test_are_shown_file_by_file(self):
+        path = self.make("nan", "run")
+        self.assertIn(f"'{path}' is a capture: 'sonde captures' tells", self.error("show", path))
+        self.assertIn("activation/dense/out", self.output("show", path + "/000000000123.safetensors"))
 
     def test_in_which_all_is_well_say_so(self):
         self.make("manual", "run")
@@ -129,6 +152,12 @@ class Captures(CaptureCase):
         text = pathlib.Path(path).read_text(encoding="utf-8")
         pathlib.Path(path).write_text(text.replace('"version":1', '"version":9'), encoding="utf-8")
         self.assertIn("version 9", self.fails("captures", "run")[1])
+
+    def test_whose_json_is_a_pipe_are_named_and_not_waited_for(self):
+        path = self.path(self.make("nan", "run")) + "/capture.json"
+        os.remove(path)
+        os.mkfifo(path)
+        self.assertIn("1-nan/capture.json': it is not a regular file\n", self.fails("captures", "run")[1])
 
     def test_without_their_json_are_named(self):
         os.makedirs(self.path("run/captures/1-nan"))
@@ -221,6 +250,19 @@ class Recover(CaptureCase):
         self.assertEqual(ring.read_bytes(), content)
         ring.write_bytes(b"something else")
         self.assertIn("flight-box-1-0.ring", self.error("recover", "run"))
+
+    def test_waits_for_no_pipe(self):
+        os.makedirs(self.path("run"))
+        os.mkfifo(self.path("run/flight-box-1-0.ring"))
+        self.assertIn("there is nothing to recover", self.output("recover", "run"))
+        self.assertIn("regular file", self.error("recover", "run", "--ring", "run/flight-box-1-0.ring"))
+
+    def test_of_a_process_that_recorded_nothing_says_so(self):
+        os.makedirs(self.path("run"))
+        pathlib.Path(self.path("run/flight-box-1-0.ring")).write_bytes(bytes(8192))
+        text = self.output("recover", "run")
+        self.assertTrue(text.endswith("    kept     nothing: the process ended before it had recorded anything\n"
+                                      "    origin   unknown, as nothing was kept\n"), text)
 
     def test_of_what_is_not_there_is_an_error(self):
         self.assertIn("'nowhere'", self.error("recover", "nowhere"))

@@ -126,6 +126,14 @@ class Ls(Case):
         (run,) = self.json("ls", "logs")["runs"]
         self.assertEqual((run["captures"], run["checkpoints"]), (2, 1))
 
+    def test_tells_what_was_not_recorded_a_line_for_every_reason(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar("x", 1, 5)
+        subprocess.run([os.environ["SONDE_CAPTURE_TOOL"], "gaps", "logs/a"], cwd=self.folder, check=True, timeout=60)
+        self.assertTrue(self.output("ls", "logs").endswith(
+            "\n  ! 200 tensors not recorded, steps 10 .. 19: no room in memory\n"
+            "  ! 1 tensor not recorded, step 17: unusable tensor\n  ! budget at step 15: full -> x\n"))
+
     def test_tells_what_a_budget_gave_up_and_when(self):
         pathlib.Path(self.path("p.toml")).write_text("[budget]\ndisk = '1KB'\n", encoding="utf-8")
         with subprocess.Popen([os.environ["SONDE_LIVE_RECORDER"], "logs/a", "p.toml"], cwd=self.folder,
