@@ -147,7 +147,8 @@ bool has_writer(const Directory& run, const std::string& writer) {
   const std::string event_file = "events.out.tfevents." + writer;
   return !writer.empty() && std::ranges::any_of(run.entries, [&](const DirectoryEntry& entry) {
     return entry.name.starts_with(event_file) &&
-           (entry.name.size() == event_file.size() || kDigits.find(entry.name[event_file.size()]) == kDigits.npos);
+           (entry.name.size() == event_file.size() ||
+            kDigits.find(entry.name[event_file.size()]) == std::string_view::npos);
   });
 }
 

@@ -180,8 +180,8 @@ std::optional<std::uint64_t> writer_of_part(std::string_view file) {
   const std::string_view numbers = file.substr(part + kPart.size());
   std::uint64_t pid = 0;
   std::uint64_t count = 0;
+  const auto first = std::from_chars(numbers.data(), numbers.data() + numbers.size(), pid);
   const char* const end = numbers.data() + numbers.size();
-  const auto first = std::from_chars(numbers.data(), end, pid);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
   const auto second = std::from_chars(first.ptr + 1, end, count);
   if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
