@@ -182,6 +182,11 @@ bool Engine::is_conditional(std::uint32_t watch) const noexcept {
   return !watches_[watch].conditions.empty() || policy_.watches[watch].first > 0;
 }
 
+void Engine::give_back(std::string_view trigger) noexcept {
+  const auto found = std::ranges::find(triggers_, trigger, &Trigger::name);
+  if (found != triggers_.end()) found->give_back();
+}
+
 void Engine::end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due) {
   const std::size_t pass = evaluation ? 1 : 0;
   for (WatchState& watch : watches_)

@@ -99,6 +99,8 @@ class Engine {
   bool keeps(std::uint32_t watch, bool evaluation) const noexcept { return watches_[watch].keeps[evaluation ? 1 : 0]; }
   // Whether that is known only then.
   bool is_conditional(std::uint32_t watch) const noexcept;
+  // A capture of the trigger of this name could not be saved: it does not count.
+  void give_back(std::string_view trigger) noexcept;
   // The triggers that fire with it.
   const std::vector<const Trigger*>& fired() const noexcept { return fired_; }
 

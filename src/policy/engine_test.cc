@@ -190,6 +190,16 @@ TEST(Trigger, StopsAtItsMaximum) {
   EXPECT_EQ(fires({.max_captures = 0}, {2, 0, 2, 0, 2}), (std::vector<int>{0, 2, 4}));
 }
 
+TEST(Trigger, DoesNotCountACaptureThatWasLost) {
+  Trigger trigger = *Trigger::create({.name = "t", .when = "loss > 1", .rearm = Rearm::always, .max_captures = 1});
+  const std::array<std::pair<std::string_view, double>, 1> scalars = {{{"loss", 2}}};
+  EXPECT_TRUE(trigger.end_step({.step = 0, .scalars = scalars, .tensors = {}}));
+  EXPECT_FALSE(trigger.end_step({.step = 1, .scalars = scalars, .tensors = {}}));
+  trigger.give_back();
+  EXPECT_TRUE(trigger.end_step({.step = 2, .scalars = scalars, .tensors = {}}));
+  EXPECT_FALSE(trigger.end_step({.step = 3, .scalars = scalars, .tensors = {}}));
+}
+
 TEST(Trigger, IsNamedAfterItsRule) {
   const auto trigger = Trigger::create({.rule = "nonfinite"});
   ASSERT_TRUE(trigger) << trigger.error().message();

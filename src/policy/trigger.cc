@@ -25,7 +25,7 @@ bool Trigger::end_step(const StepFacts& facts) {
   if (quiet) --quiet_;
   const bool armed = policy_.rearm == Rearm::always || captures_ == 0 || (policy_.rearm == Rearm::edge && was_false_);
   was_false_ |= !holds;
-  const bool spent = policy_.max_captures > 0 && captures_ >= policy_.max_captures;
+  const bool spent = policy_.max_captures > 0 && captures_ - lost_ >= policy_.max_captures;
   if (!holds || quiet || !armed || spent) return false;
   ++captures_;
   constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();

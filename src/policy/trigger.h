@@ -22,6 +22,10 @@ class Trigger {
 
   // To be called for every training step. True: it fires.
   bool end_step(const StepFacts& facts);
+  // A capture could not be saved, and does not count against the maximum.
+  void give_back() noexcept {
+    if (lost_ < captures_) ++lost_;
+  }
 
  private:
   Trigger(TriggerPolicy policy, std::string name, Expression condition);
@@ -30,6 +34,7 @@ class Trigger {
   std::string name_;
   Expression condition_;
   std::int64_t captures_ = 0;
+  std::int64_t lost_ = 0;   // of them
   std::int64_t quiet_ = 0;  // steps still to pass
   bool was_false_ = true;   // since it fired last
 };

@@ -308,6 +308,7 @@ Payload* Channel::stage_untimed(Job job, const TensorArg& tensor, std::int64_t s
     payload->view = sonde::view(payload->block.data, view.dtype, view.shape);
   } else {
     payload->view = copy_rows(view, rows, payload->block.data);
+    payload->rows = std::move(rows);
   }
   return payload;
 }

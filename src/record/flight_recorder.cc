@@ -19,8 +19,8 @@ std::uint64_t default_bytes(const BudgetPolicy& budget) {
 
 }  // namespace
 
-FlightRecorder::FlightRecorder(std::string run_directory, std::string writer)
-    : run_directory_(std::move(run_directory)), writer_(std::move(writer)), captures_(run_directory_) {}
+FlightRecorder::FlightRecorder(std::string run_directory, std::string writer, sinks::Tally& tally)
+    : run_directory_(std::move(run_directory)), writer_(std::move(writer)), captures_(run_directory_, &tally) {}
 
 FlightRecorder::~FlightRecorder() = default;
 

@@ -20,7 +20,8 @@ namespace sonde::record {
 
 class FlightRecorder {
  public:
-  FlightRecorder(std::string run_directory, std::string writer);
+  // `tally` must outlive it.
+  FlightRecorder(std::string run_directory, std::string writer, sinks::Tally& tally);
   ~FlightRecorder();
 
   // Makes the ring where the policy wants one, another one where it wants another, and removes it where it wants none.

@@ -299,6 +299,34 @@ TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
   EXPECT_EQ((*rows)[5][5], "0.75");
 }
 
+// Values of 3 * row: what stands in a line tells which row it is of.
+TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
+  TempDir dir;
+  const RowSample some = {.rows = 4, .random = true};
+  Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "early", .sample = some, .record = Keep::csv},
+                                                       {.tensors = "late", .sample = some, .record = Keep::csv},
+                                                       {.tensors = "late", .record = Keep::stats}})});
+  const std::vector<float> values = ramp(300);
+  {
+    auto step = rec.step(5);
+    rec.probe("early").record(step, view(values, {100, 3}));  // its rows are taken by the caller
+    rec.probe("late").record(step, view(values, {100, 3}));   // these by the backend, which sees all
+    rec.table("table", {{"x", view(values, {100, 3})}}, 5, {.sample = some});
+  }
+  ASSERT_TRUE(rec.close().ok());
+  for (const auto& [folder, name] : {std::pair("tables/activation", "early"), std::pair("tables/activation", "late"),
+                                     std::pair("tables", "table.")}) {
+    const auto rows = csv::decode(*read_file(files_with(dir / folder, name).at(0)));
+    ASSERT_TRUE(rows);
+    ASSERT_EQ(rows->size(), 5U) << name;
+    for (std::size_t i = 1; i < rows->size(); ++i) {
+      const int row = std::stoi((*rows)[i][2]);
+      EXPECT_EQ(std::stoi((*rows)[i][3]), 3 * row) << name;
+    }
+    EXPECT_GT(std::stoi(rows->back()[2]), 3) << name;
+  }
+}
+
 TEST(Table, OfColumnsThatDoNotMatchIsRefused) {
   TempDir dir;
   Errors errors;

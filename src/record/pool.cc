@@ -159,6 +159,7 @@ void Pool::release(Payload* payload) noexcept {
   }
   payload->job = std::monostate{};
   payload->owner.reset();
+  payload->rows.clear();
   const std::shared_ptr<Pool> pool = std::move(payload->pool);
   pool->put(payload);
 }

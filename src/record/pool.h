@@ -98,7 +98,8 @@ struct Payload {
   std::shared_ptr<const void> owner;  // set where the tensor is shared and not copied
   std::shared_ptr<Pool> pool;         // set while it is in use
   Block block;
-  bool dropped = false;  // guarded by the pool: lost its block to a newer payload while it waited
+  std::vector<std::int64_t> rows;  // which ones of the caller's tensor these are; empty: the first ones
+  bool dropped = false;            // guarded by the pool: lost its block to a newer payload while it waited
 };
 
 class Pool : public std::enable_shared_from_this<Pool> {

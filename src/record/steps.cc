@@ -18,11 +18,12 @@ constexpr std::int64_t kStepsBeforeWarning = 10;
 constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
 constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
 
-// Some rows of a view, gathered into `buffer` where they do not lie together.
-TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer) {
+// Some rows of a view, gathered into `buffer` where they do not lie together; then `rows` says which ones.
+TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer,
+                   std::vector<std::int64_t>& rows) {
   if (sample.rows <= 0 || view.shape.rank() == 0 || view.shape[0] <= sample.rows) return view;
   if (!sample.random) return first_rows(view, sample.rows);
-  const auto rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
+  rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
   Shape shape = view.shape;
   shape[0] = sample.rows;
   buffer.dtype = view.dtype;
@@ -37,7 +38,7 @@ Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool m
     : channel_(channel),
       output_(output),
       writer_(writer),
-      flight_(channel.directory(), writer),
+      flight_(channel.directory(), writer, channel.tally()),
       store_(channel.directory(), writer, channel.tally()) {
   set_engine(channel.engine(), may_fly);
 }
@@ -150,7 +151,8 @@ void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, poli
                  const TensorView& view, bool evaluation) {
   const ProbeOptions& options = tensor.probe->options;
   Tensor buffer;
-  const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer); };
+  std::vector<std::int64_t> rows;
+  const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer, rows); };
   if (has(keep, Keep::image)) {
     if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::images)) {
       output_.write(stamp, sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
@@ -288,8 +290,10 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
     const StepData::Tensor& tensor = step.tensors[i];
     if (tensor.payload == nullptr) continue;
     const Keep keep = keeps_[i];
+    std::vector<std::int64_t> rows;
     const auto some = [&](Keep flag) {
-      return sampled(tensor.payload->view, sample_of(tensor, held_[i], flag), stamp.step, buffers.emplace_back());
+      rows = tensor.payload->rows;
+      return sampled(tensor.payload->view, sample_of(tensor, held_[i], flag), stamp.step, buffers.emplace_back(), rows);
     };
     if (!has(keep, kFiles | Keep::csv)) continue;
     keys.push_back(key_of(*tensor.probe, tensor.record.occurrence, evaluation, tags::Plugin::histograms));
@@ -303,7 +307,7 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
     }
     if (has(keep, Keep::csv)) {
       const std::array columns = {render::Column{"value", some(Keep::csv)}};
-      append(stamp, keys.back(), columns);
+      append(stamp, keys.back(), columns, rows);
     }
   }
   if (!stored.empty()) output_.note(store_.write_step(stamp, evaluation, stored));
@@ -323,20 +327,21 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
 
 // ---- Tables.
 
-void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns) {
+void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
+                   std::span<const std::int64_t> rows) {
   auto at = tables_.find(table);
   if (at == tables_.end()) {
     std::string path = join_path(channel_.directory(), "tables/" + file_path_of(table, "." + writer_ + ".csv"));
     at = tables_.try_emplace(table, std::move(path), channel_.tally()).first;
   }
-  output_.note(at->second.append(stamp, columns));
+  output_.note(rows.empty() ? at->second.append(stamp, columns) : at->second.append(stamp, columns, rows));
 }
 
 void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
   std::vector<render::Column> columns;
   columns.reserve(job.columns.size());
   for (const auto& [name, payload] : job.columns) columns.push_back({name, payload->view});
-  append(stamp, job.name, columns);
+  append(stamp, job.name, columns, job.columns.empty() ? std::span<const std::int64_t>() : job.columns[0].second->rows);
   if (job.print) output_.write(stamp, sinks::TableValue{job.name, columns});
 }
 
@@ -368,9 +373,10 @@ void Steps::tend(double wall_time) {
   channel_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
   for (const auto& outcome : flight_.take_outcomes()) {
     if (!outcome.path) {
-      output_.note({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
-                                                     std::to_string(outcome.step) +
-                                                     " was not saved: " + outcome.path.error().message()});
+      channel_.report({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
+                                                        std::to_string(outcome.step) +
+                                                        " was not saved: " + outcome.path.error().message()});
+      if (outcome.cause == CaptureInfo::Cause::trigger) engine_->give_back(outcome.reason);
       continue;
     }
     channel_.count_capture();

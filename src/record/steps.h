@@ -68,7 +68,9 @@ class Steps {
   bool own_condition_holds(const StepData::Tensor& tensor, const StepValues& values);
   void store(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
   void write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
-  void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns);
+  // `rows`: which ones of the batch they are; empty: the first ones.
+  void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
+              std::span<const std::int64_t> rows);
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
