@@ -15,6 +15,7 @@ namespace sonde::record {
 namespace {
 
 constexpr std::int64_t kStepsBeforeWarning = 10;
+constexpr std::size_t kManyTensors = 100'000;  // in one step: it has probably been forgotten
 constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
 constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
 
@@ -121,6 +122,10 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
     channel_.retire(payload);
   }
   step.tensors.push_back(std::move(tensor));
+  if (step.tensors.size() != kManyTensors) return;
+  channel_.report(
+      {Code::exhausted, "step " + std::to_string(stamp.step) + " has " + std::to_string(kManyTensors) +
+                            " tensors by now and goes on: end it, since all of them stay in memory until then"});
 }
 
 void Steps::lose(const sinks::Stamp& stamp, const ProbeJob& job) {
