@@ -52,7 +52,7 @@ class Trigger final : public Subcommand {
     print("a capture is being saved");
     std::fflush(stdout);
     const std::optional<std::string> path = wait_for_capture(*before);
-    print(path ? ": " + harmless(*path) + "\n"
+    print(path ? ": " + harmless(*path) + without_tensors(*path) + "\n"
                : "; it appears in " + harmless(join_path(run_, "captures")) + " when the step in progress has ended\n");
     return kSuccess;
   }
@@ -70,6 +70,13 @@ class Trigger final : public Subcommand {
       }
     } while (wait_a_little(start, kPatience));
     return std::nullopt;
+  }
+
+  // Why there is nothing in it, where there is nothing.
+  static std::string without_tensors(const std::string& path) {
+    const Result<Capture> capture = Capture::open(path);
+    if (!capture || !capture->steps().empty() || capture->info().dropped.empty()) return "";
+    return ", which holds no tensors: " + harmless(capture->info().dropped.front().reason);
   }
 
   std::string run_;

@@ -178,6 +178,11 @@ class Trigger(ControlCase):
         self.assertEqual(len(second["steps"][-1]["tensors"]), 2)
         self.assertEqual(job.end(), "")
 
+    def test_says_where_there_is_no_ring_to_save(self):
+        Job(self, "run")
+        self.assertRegex(self.output("trigger", "run"), r"\Aa capture is being saved: run/captures/1-manual, which holds no "
+                                                        r"tensors: [^\n]+\n\Z")
+
     def test_saves_one_after_the_file_was_removed(self):
         Job(self, "run")
         self.output("trigger", "run")
