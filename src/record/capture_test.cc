@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,12 +212,31 @@ TEST(Captures, SayWhyTheyHoldNothingWithoutARing) {
   Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
   train(rec, 0, 5, 100);
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on without a flight ring: ")));
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but there is no flight ring: ")));
   const auto captures = captures_of(dir.path());
   ASSERT_EQ(captures.size(), 1U);
   EXPECT_THAT(captures[0].steps(), IsEmpty());
   EXPECT_THAT(captures[0].info().dropped.at(0).reason, HasSubstr("there is no flight ring"));
   EXPECT_EQ(read_log(dir.path()).steps.size(), 6U);
+}
+
+TEST(Captures, SayWhichStepsTheRingHadNoRoomFor) {
+  TempDir dir;
+  Policy policy = triggered({.when = "step == 30", .before = 20});
+  policy.flight.bytes = 16 << 10;
+  Recorder rec = open(dir.path(), {.policy = policy});
+  train(rec, 0, 31, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  const std::vector<std::int64_t> steps = steps_of(captures[0]);
+  ASSERT_EQ(steps.back(), 30);
+  ASSERT_GT(steps.front(), 10);
+  ASSERT_EQ(captures[0].info().dropped.size(), 1U);
+  const CaptureGap& gap = captures[0].info().dropped[0];
+  EXPECT_EQ(gap.first_step, 10);
+  EXPECT_EQ(gap.last_step, steps.front() - 1);
+  EXPECT_EQ(gap.count, static_cast<std::uint64_t>(steps.front() - 10));
 }
 
 TEST(Captures, DoNotMixTriggers) {
@@ -422,6 +442,19 @@ TEST(Control, AFileOfAnotherOwnerIsIgnored) {
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("is ignored: it belongs to another user")));
   EXPECT_FALSE(std::filesystem::exists(dir / "control.state"));
+}
+
+TEST(Control, APipeInItsPlaceStopsNothingAndIsToldOf) {
+  TempDir dir;
+  Errors errors;
+  ASSERT_EQ(::mkfifo((dir / "control.toml").c_str(), 0600), 0);
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  EXPECT_TRUE(comes_true([&] {
+    const std::scoped_lock lock(errors.mutex);
+    return !errors.messages.empty();
+  }));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("control.toml': it is not a regular file")));
 }
 
 TEST(Control, StaysOnTopOfThePolicyThatTheProgramSets) {

@@ -45,7 +45,7 @@ Status FlightRecorder::apply(const policy::Engine& engine) {
                                  .allow_negative_infinity = allow_negative_infinity_});
   if (!ring) {
     no_ring_ = ring.error().message();
-    return {ring.error().code(), "recording goes on without a flight ring: " + ring.error().message()};
+    return {ring.error().code(), "recording goes on, but " + ring.error().message()};
   }
   ring_ = std::move(*ring);
   return Status::success();
@@ -123,20 +123,27 @@ Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
 Status FlightRecorder::finish(OpenCapture capture) {
   CaptureInfo& info = capture.info;
   const std::int64_t last = steps_.empty() ? info.step : steps_.back();
-  const auto gap = [&](std::uint64_t count, std::string reason) {
-    info.dropped.push_back({"all tensors", info.step, last, count, std::move(reason)});
+  const auto gap = [&](std::int64_t first, std::int64_t until, std::uint64_t count, std::string reason) {
+    info.dropped.push_back({"all tensors", first, until, count, std::move(reason)});
   };
   if (!ring_) {
-    gap(0, no_ring_);
+    gap(info.step, last, 0, no_ring_);
     return captures_.push(std::move(info), {});
   }
   if (ring_->ended() > capture.fired) capture.pins.push_back(ring_->pin(capture.fired, ring_->ended() - 1));
   std::uint64_t kept = 0;
   for (const sinks::FlightPin& pin : capture.pins) kept += pin.training_steps();
-  if (kept < capture.wanted) gap(capture.wanted - kept, "the flight ring has no room for so many steps");
+  if (kept < capture.wanted) {  // the oldest ones
+    const auto step_before_end = [&](std::uint64_t count) {
+      return steps_[steps_.size() - std::min<std::uint64_t>(count, steps_.size())];
+    };
+    gap(step_before_end(capture.wanted), step_before_end(kept + 1), capture.wanted - kept,
+        "the flight ring has no room for so many steps");
+  }
   tell_missed(capture, info);
   if (capture.missing > 0) {
-    gap(static_cast<std::uint64_t>(capture.missing), "recording ended before these steps came");
+    gap(last, last, static_cast<std::uint64_t>(capture.missing),
+        "recording ended before the steps that were to follow");
   }
   return captures_.push(std::move(info), std::move(capture.pins));
 }

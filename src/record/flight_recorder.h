@@ -27,6 +27,8 @@ class FlightRecorder {
   // Makes the ring where the policy wants one, another one where it wants another, and removes it where it wants none.
   // Where that fails it goes on without, and captures say why they hold nothing.
   Status apply(const policy::Engine& engine);
+  // Goes without a ring; why is what captures say.
+  void forgo(std::string why) { no_ring_ = std::move(why); }
   bool has_ring() const noexcept { return ring_ != nullptr; }
   std::uint64_t dropped() const noexcept { return dropped_ + (ring_ ? ring_->dropped() : 0); }
 

@@ -50,7 +50,7 @@ void Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
   if (engine_) channel_.hand_over(*engine_, *engine);
   engine_ = std::move(engine);
   steps_ended_ = 0;
-  if (!may_fly) return;
+  if (!may_fly) return flight_.forgo("the flight ring is the parent process's: a forked one has none");
   if (Status status = flight_.apply(*engine_); !status.ok()) channel_.tell(std::move(status));
 }
 

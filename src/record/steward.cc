@@ -68,7 +68,7 @@ void Steward::look_at_control(Output& output, double wall_time) {
   if (control_ && *control_ == *seen) return;
   control_ = *seen;
   const auto file = InputFile::open(control_path_);
-  if (!file) return;
+  if (!file) return channel_.report({file.error().code(), "the control file is ignored: " + file.error().message()});
   const auto own = file->belongs_to_user();
   if (!own || !*own) {
     channel_.report({Code::permission_denied, "'" + control_path_ + "' is ignored: it belongs to another user"});
@@ -76,7 +76,7 @@ void Steward::look_at_control(Output& output, double wall_time) {
   }
   std::string text(std::min<std::size_t>(seen->size, kLargestControl + 1), '\0');
   const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
-  if (!got) return;
+  if (!got) return channel_.report(got.error());
   text.resize(*got);
   take_control(text);
   if (std::exchange(fire_, false)) {
