@@ -114,6 +114,22 @@ Result<AppendFile> AppendFile::create(const std::string& path) {
   return AppendFile(fd, path);
 }
 
+Result<AppendFile> AppendFile::reopen(const std::string& path) {
+  const int fd = open_retrying(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return system_error("open", path, errno);
+  AppendFile file(fd, path);
+  struct stat info{};
+  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if (!S_ISREG(info.st_mode)) return not_regular(path);
+  file.size_ = static_cast<std::uint64_t>(info.st_size);
+  return file;
+}
+
+bool AppendFile::is_deleted() const noexcept {
+  struct stat info{};
+  return fd_ >= 0 && ::fstat(fd_, &info) == 0 && info.st_nlink == 0;
+}
+
 AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
   if (this != &other) {
     if (fd_ >= 0) ::close(fd_);

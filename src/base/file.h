@@ -24,6 +24,8 @@ class AppendFile {
  public:
   // Fails if the path exists: two writers never share a file.
   static Result<AppendFile> create(const std::string& path);
+  // One that was created and closed before, to go on at its end. Follows no link.
+  static Result<AppendFile> reopen(const std::string& path);
 
   AppendFile(AppendFile&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
@@ -40,6 +42,8 @@ class AppendFile {
 
   std::uint64_t size() const noexcept { return size_; }
   const std::string& path() const noexcept { return path_; }
+  // Whether somebody has deleted it: then nobody will ever read what is written.
+  bool is_deleted() const noexcept;
 
  private:
   AppendFile(int fd, std::string path) noexcept : fd_(fd), path_(std::move(path)) {}

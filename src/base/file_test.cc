@@ -46,6 +46,24 @@ TEST_F(FileTest, AppendFileGrowsAndIsRead) {
   EXPECT_EQ(*read_file(path("log")), "one two");
 }
 
+TEST_F(FileTest, AppendFileGoesOnAtTheEndOfOneThatWasClosed) {
+  EXPECT_EQ(AppendFile::reopen(path("log")).error().code(), Code::not_found);
+  {
+    auto file = AppendFile::create(path("log"));
+    ASSERT_TRUE(file && file->append("one").ok());
+  }
+  auto file = AppendFile::reopen(path("log"));
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(file->size(), 3U);
+  ASSERT_TRUE(file->append("two").ok());
+  EXPECT_EQ(*read_file(path("log")), "onetwo");
+  EXPECT_FALSE(file->is_deleted());
+  std::filesystem::remove(path("log"));
+  EXPECT_TRUE(file->is_deleted());
+  std::filesystem::create_directory(path("folder"));
+  EXPECT_FALSE(AppendFile::reopen(path("folder")));
+}
+
 TEST_F(FileTest, AppendFileNeverSharesAFile) {
   ASSERT_TRUE(write_file(path("log"), "mine").ok());
   const auto file = AppendFile::create(path("log"));

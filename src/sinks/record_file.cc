@@ -22,6 +22,12 @@ Status RecordFile::flush() {
   tally_.bytes_written.fetch_add(buffer_.size(), std::memory_order_relaxed);
   buffer_.clear();
   records_ = 0;
+  if (!deleted_ && file_->is_deleted()) {
+    deleted_ = true;
+    return {Code::not_found, "'" + path_ +
+                                 "' was deleted while it was being written: nobody will read what is recorded from now "
+                                 "on, unless the recorder is opened anew"};
+  }
   return status;
 }
 

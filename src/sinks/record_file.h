@@ -45,6 +45,7 @@ class RecordFile {
   std::optional<AppendFile> file_;
   std::string buffer_;
   std::uint64_t records_ = 0;  // in the buffer
+  bool deleted_ = false;       // by somebody else; told once
   bool failing_ = false;       // the last write failed; only flush tries again, not every record
 };
 

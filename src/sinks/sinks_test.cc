@@ -93,6 +93,19 @@ TEST_F(SinksTest, RecordFileGivesUpBeyondItsLimitAndCounts) {
   EXPECT_EQ(tally_.lost_records.load(), 20U);
 }
 
+TEST_F(SinksTest, RecordFileSaysOnceThatSomebodyHasDeletedIt) {
+  RecordFile file(path(), tally_);
+  const auto write = [&] {
+    tfrecord::put_record(file.buffer(), "record");
+    EXPECT_TRUE(file.appended().ok());
+    return file.flush();
+  };
+  ASSERT_TRUE(write().ok());
+  std::filesystem::remove(path());
+  EXPECT_THAT(write().message(), ::testing::HasSubstr("was deleted while it was being written"));
+  EXPECT_TRUE(write().ok());
+}
+
 TEST_F(SinksTest, EventFileWritesMetadataWithTheFirstValueOfATagOnly) {
   EventFile sink(path(), 1.5, Precision::f32, tally_);
   const Value value = ScalarValue{{3, "loss"}, 0.25};

@@ -1,13 +1,11 @@
 #include "sinks/table_file.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/input_file.h"
-#include "base/replace_file.h"
 #include "base/utf8.h"
 #include "formats/csv.h"
 
@@ -55,57 +53,36 @@ Status nothing_added(const std::string& path, const Status& why) {
   return {why.code(), "no rows were added to '" + path + "': " + why.message()};
 }
 
-// Of the process, whose descriptors they take.
-std::atomic<int> open_tables{0};
-
-bool may_stay_open() noexcept {
-  if (open_tables.fetch_add(1, std::memory_order_relaxed) < TableFile::kMostOpen) return true;
-  open_tables.fetch_sub(1, std::memory_order_relaxed);
-  return false;
-}
-
-// Adds to a file that is closed: a copy with more at its end takes its place.
-Status extend(const std::string& path, std::string_view text) {
-  const Result<MappedFile> old = MappedFile::open(path);
-  if (!old) return old.error();
-  Result<ReplaceFile> file = ReplaceFile::create(path);
-  if (!file) return file.error();
-  Status status = file->append(as_text(old->bytes()));
-  if (status) status = file->append(text);
-  return status ? file->commit() : status;
-}
-
 }  // namespace
 
-Status TableFile::open() {
-  close();
+Result<AppendFile> TableFile::next_file() {
   if (const std::size_t slash = path_.rfind('/'); slash != std::string::npos && slash > 0) {
     if (Status status = make_directories(path_.substr(0, slash)); !status) return status;
   }
   while (file_state(numbered(path_, number_)).ok()) ++number_;
   Result<AppendFile> file = AppendFile::create(numbered(path_, number_));
-  if (!file) return file.error();
+  if (!file) return file;
   current_ = file->path();
-  if (may_stay_open()) file_.emplace(*std::move(file));
   header_.clear();
   ++number_;
-  return Status::success();
+  return file;
 }
 
-void TableFile::close() {
-  if (file_) open_tables.fetch_sub(1, std::memory_order_relaxed);
-  file_.reset();
+Result<AppendFile> TableFile::open(const std::string& header) {
+  if (current_.empty() || (!header_.empty() && header_ != header)) return next_file();
+  Result<AppendFile> file = AppendFile::reopen(current_);
+  if (!file && file.error().code() == Code::not_found) return next_file();  // somebody has deleted it
+  return file;
 }
 
 Status TableFile::write(const std::string& header, const std::string& rows) {
-  if (current_.empty() || (!header_.empty() && header_ != header)) {
-    if (Status status = open(); !status) return status;
-  }
+  Result<AppendFile> file = open(header);
+  if (!file) return file.error();
   const std::string text = header_.empty() ? header + rows : rows;
-  if (Status status = file_ ? file_->append(text) : extend(current_, text); !status) return status;
+  if (Status status = file->append(text); !status) return status;
   header_ = header;
   tally_.bytes_written.fetch_add(text.size(), std::memory_order_relaxed);
-  return Status::success();
+  return file->close();
 }
 
 Status TableFile::write_counted(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers) {

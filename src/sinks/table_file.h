@@ -21,7 +21,8 @@
 
 namespace sonde::sinks {
 
-// Calls come from the backend thread.
+// Calls come from the backend thread. The file is open only while rows are added: descriptors belong to the program,
+// which may have a thousand probes with a table each.
 class TableFile {
  public:
   using Column = render::Column;
@@ -32,11 +33,6 @@ class TableFile {
   TableFile(std::string path, Tally& tally) : path_(std::move(path)), tally_(tally) {}
   TableFile(const TableFile&) = delete;
   TableFile& operator=(const TableFile&) = delete;
-  ~TableFile() { close(); }
-
-  // Of so many tables of a process the file stays open: descriptors belong to the program, which may have a thousand
-  // probes. Those of all others are written anew with every append, which takes time in proportion to their length.
-  static constexpr int kMostOpen = 64;
 
   // Adds the first so many rows, or all where there are fewer: as a whole or, where that fails, none of them.
   Status append(const Stamp& stamp, std::span<const Column> columns, std::int64_t rows = kAllRows);
@@ -47,17 +43,16 @@ class TableFile {
   const std::string& path() const { return current_.empty() ? path_ : current_; }
 
  private:
-  Status open();  // the next one that is free
-  void close();
+  Result<AppendFile> next_file();  // that is free
+  Result<AppendFile> open(const std::string& header);
   Status write(const std::string& header, const std::string& rows);
   Status write_counted(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers);
 
   std::string path_;
   Tally& tally_;
-  std::string current_;             // path of the file that is written now
-  std::optional<AppendFile> file_;  // that file, where it stays open
-  std::string header_;              // of it, as far as it has one
-  int number_ = 0;                  // of the next file
+  std::string current_;  // path of the file that is written now
+  std::string header_;   // of it, as far as it has one
+  int number_ = 0;       // of the next file
 };
 
 }  // namespace sonde::sinks
