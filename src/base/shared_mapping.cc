@@ -27,8 +27,12 @@ Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t fre
 Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
   // Locked before it has its name: whoever looks for files that nobody holds must not take a new one for such.
   static std::atomic<std::uint64_t> made{0};
-  const std::string aside = prefix + std::to_string(made++) + suffix + ".new";
-  const int fd = ::open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::string aside;
+  int fd = -1;
+  do {  // a process that was killed right here, and had the same number as this one, may have left its own behind
+    aside = prefix + std::to_string(made++) + suffix + ".new";
+    fd = ::open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  } while (fd < 0 && errno == EEXIST);
   if (fd < 0) return system_error("create", prefix + "0" + suffix, errno);
   SharedMapping mapping(fd, aside);
   Status status;

@@ -46,6 +46,14 @@ TEST(SharedMapping, TakesTheSmallestFreeNumber) {
   EXPECT_EQ(third->path(), dir / "m-0.x");
 }
 
+TEST(SharedMapping, PassesOverWhatKilledProcessesLeftAside) {
+  TempDir dir;
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(write_file(dir / ("m-" + std::to_string(i) + ".x.new"), "").ok());
+  auto mapping = SharedMapping::create(dir / "m-", ".x", 64);
+  ASSERT_TRUE(mapping.ok()) << mapping.error().message();
+  EXPECT_EQ(mapping->path(), dir / "m-0.x");
+}
+
 TEST(SharedMapping, IsLockedUntilItIsReleased) {
   TempDir dir;
   auto mapping = SharedMapping::create(dir / "m-", ".x", 64);
