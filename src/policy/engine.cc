@@ -140,7 +140,11 @@ std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors)
 std::vector<Engine::Unmatched> Engine::scalars() const {
   std::vector<Unmatched> all;
   for (const auto& [condition, place] : conditions()) {
-    for (const std::string& name : condition->scalars()) all.push_back({"the scalar '" + name + "' in " + place, name});
+    for (const std::string& name : condition->scalars()) {
+      std::string where = "the scalar '";
+      where.append(name).append("' in ").append(place);
+      all.push_back({std::move(where), name});
+    }
   }
   return all;
 }
