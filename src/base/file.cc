@@ -13,6 +13,8 @@
 #include <limits>
 #include <system_error>
 
+#include "base/size_signal.h"
+
 namespace sonde {
 namespace {
 
@@ -39,6 +41,7 @@ struct Written {
 };
 
 Written write_all(int fd, std::string_view bytes) noexcept {
+  const SizeSignalHeld held;
   Written done;
   while (done.count < bytes.size()) {
     const ssize_t n = ::write(fd, bytes.data() + done.count, bytes.size() - done.count);

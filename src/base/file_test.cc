@@ -76,7 +76,6 @@ TEST_F(FileTest, AppendFileNeverSharesAFile) {
 TEST_F(FileTest, AnAppendThatFailsInTheMiddleLeavesNothingBehind) {
   const pid_t child = ::fork();
   if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit = {10, 10};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     auto file = AppendFile::create(path("log"));
@@ -88,6 +87,34 @@ TEST_F(FileTest, AnAppendThatFailsInTheMiddleLeavesNothingBehind) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(*read_file(path("log")), "1234567890");
+}
+
+// SIGXFSZ would end the process, which is the training. Blocked by whoever calls or not, it is taken away.
+TEST_F(FileTest, WritingBeyondTheLimitOfFilesIsAnErrorNotTheEndOfTheProcess) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit = {10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    auto file = AppendFile::create(path("log"));
+    bool right = file.ok() && file->append("1234567890").ok();
+    for (const int how : {SIG_UNBLOCK, SIG_BLOCK, SIG_UNBLOCK}) {
+      pthread_sigmask(how, &set, nullptr);
+      sigset_t after;
+      right = right && file->append("1").code() == Code::no_space &&
+              write_file(path("data"), "12345678901").code() == Code::no_space;
+      right = right && pthread_sigmask(SIG_BLOCK, nullptr, &after) == 0 &&
+              (sigismember(&after, SIGXFSZ) == 1) == (how == SIG_BLOCK);
+    }
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(*read_file(path("log")), "1234567890");
+  EXPECT_FALSE(std::filesystem::exists(path("data")));
 }
 
 TEST_F(FileTest, MappedFileShowsTheBytes) {

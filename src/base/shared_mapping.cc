@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/size_signal.h"
 
 namespace sonde {
 namespace {
@@ -66,7 +68,14 @@ Status SharedMapping::allocate(std::uint64_t bytes) {
   // Asked before, as a file system that cannot allocate would be filled by writing zeros.
   // Some network file systems say that they have no blocks at all.
   if (space.f_blocks > 0 && bytes > free) return no_space(path_, bytes, free);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
+    return {Code::no_space, "cannot allocate '" + path_ + "': " + std::to_string(bytes) +
+                                " bytes are wanted and no file may have more than " + std::to_string(limit.rlim_cur) +
+                                " (ulimit -f)"};
+  }
   int error = 0;
+  const SizeSignalHeld held;  // another thread may lower the limit now
   do {
     error = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
   } while (error == EINTR);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,6 +112,27 @@ TEST(SharedMapping, LargerThanTheDiskSaysHowMuchIsFreeAndLeavesNothing) {
   EXPECT_THAT(mapping.error().message(), HasSubstr("1152921504606846976 bytes are wanted"));
   EXPECT_THAT(mapping.error().message(), HasSubstr("are free"));
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
+// The signal that goes with it would end the process, which is the training.
+TEST(SharedMapping, LargerThanFilesMayBeIsAnErrorNotTheEndOfTheProcess) {
+  TempDir dir;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit = {4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto mapping = SharedMapping::create(dir / "m-", ".x", 8192);
+    const bool right = !mapping && mapping.error().code() == Code::no_space &&
+                       mapping.error().message() == "cannot allocate '" + (dir / "m-0.x") +
+                                                        "': 8192 bytes are wanted and no file may have more than 4096 "
+                                                        "(ulimit -f)" &&
+                       SharedMapping::create(dir / "n-", ".x", 4096).ok();
+    ::_exit(right ? 0 : 1);
+  }
+  int ended = 0;
+  ASSERT_EQ(::waitpid(child, &ended, 0), child);
+  EXPECT_EQ(ended, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir / "m-0.x"));
 }
 
 TEST(SharedMapping, InADirectoryThatIsNotThereIsNotFound) {
