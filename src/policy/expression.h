@@ -58,6 +58,7 @@ class Expression {
   bool evaluate(const StepFacts& facts);
   // What the parts were at the last evaluation: every scalar, statistic and function of time, as it is written, with
   // its value. {"loss", 4.2}, {"nonfinite('.*')", 12}; an any(...) that held names the tensor in place of its pattern.
+  // What had no value, since nothing was recorded that it could follow from, is left out: NaN is one that was.
   std::vector<std::pair<std::string, double>> values() const;
 
   // Whether it may ask for the statistics of this tensor.

@@ -156,7 +156,9 @@ class Reported final : public Part {
  public:
   Reported(std::string text, NodePtr inner) : text_(std::move(text)), inner_(std::move(inner)) {}
   Number evaluate(Context& context) override { return last_ = inner_->evaluate(context); }
-  void report(Values& values) const override { values.emplace_back(text_, last_.value); }
+  void report(Values& values) const override {
+    if (!last_.absent) values.emplace_back(text_, last_.value);
+  }
 
  private:
   std::string text_;
@@ -197,6 +199,7 @@ class Quantified final : public Part {
   }
 
   void report(Values& values) const override {
+    if (last_.absent) return;
     if (quantifier_ == Quantifier::all || !found_) {
       values.emplace_back(text_, last_.value);
       return;

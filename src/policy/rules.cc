@@ -124,6 +124,11 @@ Result<std::string> filled_in(const Rule& rule, const TriggerPolicy& trigger) {
 
 std::span<const Rule> rules() noexcept { return kRules; }
 
+bool needs_scalars(const TriggerPolicy& trigger) noexcept {
+  const auto* const rule = std::ranges::find(kRules, trigger.rule, &Rule::name);
+  return rule == kRules.end() || !trigger.scalar.empty() || rule->tensors.empty();
+}
+
 Result<std::string> expression_of(const TriggerPolicy& trigger) {
   if (trigger.rule.empty()) {
     if (trigger.when.empty()) return invalid({"a trigger needs 'when' or 'rule'"});

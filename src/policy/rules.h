@@ -23,4 +23,8 @@ std::span<const Rule> rules() noexcept;
 // nearest name), or tensors or a scalar for a rule that takes none.
 Result<std::string> expression_of(const TriggerPolicy& trigger);
 
+// Whether its condition comes to nothing without the scalars that it names. Not so where they are a rule's own and the
+// rule looks at tensors, too: nobody needs to be told that such a scalar is never recorded.
+bool needs_scalars(const TriggerPolicy& trigger) noexcept;
+
 }  // namespace sonde::policy

@@ -290,5 +290,13 @@ TEST(Rules, SayWhatIsWrongWithATrigger) {
               HasSubstr("both kinds of quotes"));
 }
 
+TEST(Rules, NeedTheirScalarsUnlessTheyLookAtTensorsToo) {
+  EXPECT_FALSE(needs_scalars({.rule = "nonfinite"}));
+  EXPECT_FALSE(needs_scalars({.rule = "nonfinite", .tensors = "gradient/.*"}));
+  EXPECT_TRUE(needs_scalars({.rule = "nonfinite", .scalar = "train/loss"}));
+  EXPECT_TRUE(needs_scalars({.rule = "loss_spike"}));
+  EXPECT_TRUE(needs_scalars({.when = "nonfinite('.*') > 0 or isnan(loss)"}));
+}
+
 }  // namespace
 }  // namespace sonde::policy
