@@ -21,7 +21,7 @@ Result<Expression> Expression::parse(std::string_view text) {
   condition::ParseError error;
   std::unique_ptr<condition::Compiled> compiled = condition::parse_condition(text, error);
   if (!compiled) {
-    return Status(Code::invalid_argument, "column " + std::to_string(error.column) + ": " + error.message);
+    return Status(Code::invalid_argument, condition::place_in(text, error) + ": " + error.message);
   }
   auto tree = std::make_unique<Tree>();
   tree->text = text;

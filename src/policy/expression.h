@@ -45,7 +45,8 @@ struct StepFacts {
 // One condition with its memory of earlier steps. Not safe for several threads at once.
 class Expression {
  public:
-  // The error says where: "column 14: expected ...". Patterns are compiled here, and wrong ones are errors.
+  // The error says where: "column 14: expected ...", or "line 2, column 3: ...". Patterns are compiled here, and wrong
+  // ones are errors.
   static Result<Expression> parse(std::string_view text);
   Expression(Expression&&) noexcept;
   Expression& operator=(Expression&&) noexcept;

@@ -355,6 +355,22 @@ class Parser {
 
 }  // namespace
 
+std::string place_in(std::string_view text, const ParseError& error) {
+  std::size_t line = 1;
+  std::size_t column = 0;  // of the last character that was seen
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < text.size() && seen + 1 < error.column; ++at) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;
+    ++seen;
+    const bool ends_line = text[at] == '\n';
+    if (ends_line) ++line;
+    column = ends_line ? 0 : column + 1;
+  }
+  const std::string in_line = "column " + std::to_string(column + 1);
+  if (text.find('\n') == std::string_view::npos) return in_line;
+  return joined({"line ", std::to_string(line), ", ", in_line});
+}
+
 std::unique_ptr<Compiled> parse_condition(std::string_view text, ParseError& error) {
   return Parser(text, error).parse();
 }

@@ -20,9 +20,12 @@
 namespace sonde::policy::condition {
 
 struct ParseError {
-  std::size_t column = 0;  // in characters, from 1
+  std::size_t column = 0;  // in characters, from 1; a line's end is one of them
   std::string message;     // "expected a number or a name, found ')'"
 };
+
+// Where an error is: "column 7", and "line 2, column 3" in a condition of several lines.
+std::string place_in(std::string_view text, const ParseError& error);
 
 // Null where it fails. Foreign texts are safe: their length and nesting are limited.
 std::unique_ptr<Compiled> parse_condition(std::string_view text, ParseError& error);

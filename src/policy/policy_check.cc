@@ -1,5 +1,7 @@
 // Policies made in code: that they make sense.
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +37,23 @@ Status check_condition(std::string_view where, std::string_view text) {
   return expression ? Status::success() : wrong(where, joined({"'", text, "', ", expression.error().message()}));
 }
 
+// Values that no enumerator has come out of casts.
+Status no_such(std::string_view where, std::string_view what, unsigned value, std::string_view type) {
+  return wrong(where, joined({what, " is ", std::to_string(value), ", which sonde::", type, " does not have"}));
+}
+
+Status check_kinds(std::string_view where, std::span<const Kind> kinds) {
+  const auto unknown = std::ranges::find_if(kinds, [](Kind kind) { return kind > Kind::output; });
+  return unknown == kinds.end() ? Status() : no_such(where, "kinds", static_cast<unsigned>(*unknown), "Kind");
+}
+
+Status check_keep(std::string_view where, Keep record) {
+  constexpr Keep kAll = Keep::stats | Keep::histogram | Keep::image | Keep::print | Keep::whole | Keep::npy |
+                        Keep::npz | Keep::csv | Keep::audio;
+  if (record == Keep::nothing) return wrong(where, "record is nothing");
+  return (record & kAll) == record ? Status() : no_such(where, "record", static_cast<unsigned>(record), "Keep");
+}
+
 Status first_of(std::initializer_list<Status> all) {
   for (const Status& status : all) {
     if (!status) return status;
@@ -46,8 +65,8 @@ Status check(std::string_view where, const WatchPolicy& watch) {
   if (watch.last_step != -1 && watch.last_step < watch.first_step) {
     return wrong(where, "last_step is before first_step");
   }
-  if (watch.record == Keep::nothing) return wrong(where, "record is nothing");
-  return first_of({check_pattern(where, "tensors", watch.tensors),
+  return first_of({check_keep(where, watch.record), check_kinds(where, watch.kinds),
+                   check_pattern(where, "tensors", watch.tensors),
                    watch.exclude.empty() ? Status() : check_pattern(where, "exclude", watch.exclude),
                    watch.when.empty() ? Status() : check_condition(where, watch.when),
                    at_least(where, "every", watch.every, 1), at_least(where, "first_step", watch.first_step, 0),
@@ -62,6 +81,7 @@ Status check(std::string_view where, const TriggerPolicy& trigger) {
                  joined({"the name '", trigger.name,
                          "' cannot be part of a file's name: take letters, digits, '_', '-' and '.', up to 64"}));
   }
+  if (trigger.rearm > Rearm::never) return no_such(where, "rearm", static_cast<unsigned>(trigger.rearm), "Rearm");
   return first_of({check_condition(where, *text), at_least(where, "before", trigger.before, 0),
                    at_least(where, "after", trigger.after, 0), at_least(where, "hold_off", trigger.hold_off, 0),
                    at_least(where, "max_captures", trigger.max_captures, 0)});
@@ -72,7 +92,13 @@ Status check(const FlightPolicy& flight) {
     return wrong("flight", joined({"bytes is ", std::to_string(flight.bytes), ", but the smallest ring has ",
                                    std::to_string(policy::kLeastRing), "; 0 leaves the choice to the recorder"}));
   }
-  return first_of({check_pattern("flight", "tensors", flight.tensors),
+  if (flight.use > FlightPolicy::Use::off) {
+    return no_such("flight", "use", static_cast<unsigned>(flight.use), "FlightPolicy::Use");
+  }
+  if (flight.directory.find('\0') != std::string::npos) {
+    return wrong("flight", "directory has a zero byte in it, which no path has");
+  }
+  return first_of({check_kinds("flight", flight.kinds), check_pattern("flight", "tensors", flight.tensors),
                    flight.exclude.empty() ? Status() : check_pattern("flight", "exclude", flight.exclude),
                    at_least("flight", "steps", flight.steps, 0)});
 }

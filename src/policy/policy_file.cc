@@ -1,5 +1,6 @@
 // A policy from TOML. The only file that includes toml++.
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -27,6 +28,22 @@ using policy::condition::joined;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
+// As short as it can be written, and always as one that is not whole: 1.5, 2.0, 1e+300.
+std::string number_text(double value) {
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+}
+
+// "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text.append(i == 0 ? "" : i + 1 == names.size() ? " and " : ", ").append(names[i]);
+  }
+  return text;
+}
+
 std::string described(const toml::node& node) {
   constexpr std::size_t kShown = 40;
   if (const auto* text = node.as_string()) {
@@ -35,17 +52,38 @@ std::string described(const toml::node& node) {
     return joined({"\"", valid_utf8(value.substr(0, kShown)), "...\""});
   }
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
-  if (const auto* number = node.as_floating_point()) return std::to_string(number->get());
+  if (const auto* number = node.as_floating_point()) return number_text(number->get());
   if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
   if (node.is_table()) return "a table";
   if (node.is_array()) return "an array";
   return "a date or time";
 }
 
+bool is_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }  // its first byte
+
+// Behind this byte; columns count characters.
+void advance(toml::source_position& place, char byte) noexcept {
+  if (byte == '\n') {
+    ++place.line;
+    place.column = 1;
+  } else if (is_character(byte)) {
+    ++place.column;
+  }
+}
+
+// The rest of a file from there on; empty where it has no such place.
+std::string_view from(std::string_view file, const toml::source_position& place) noexcept {
+  toml::source_position at = {1, 1};
+  std::size_t bytes = 0;
+  for (; bytes < file.size() && (at.line != place.line || at.column != place.column); ++bytes) advance(at, file[bytes]);
+  return file.substr(bytes);
+}
+
 // Reads what it can and keeps the error that comes first in the file.
 class Reader {
  public:
-  explicit Reader(std::string_view source) : source_(source) {}
+  // Of the file its name and its text, which outlives this.
+  Reader(std::string_view source, std::string_view file) : source_(source), file_(file) {}
 
   Status status() const { return message_.empty() ? Status::success() : Status(Code::invalid_argument, message_); }
 
@@ -57,6 +95,7 @@ class Reader {
   struct Key {
     std::string_view name;
     std::function<void(const toml::node&)> read;
+    bool offered = true;  // to whoever has written one that is not there
   };
 
   void fail(const Place& place, std::string_view message) {
@@ -81,6 +120,7 @@ class Reader {
   void pattern(const toml::node& node, std::string& to);
   void kinds(const toml::node& node, std::vector<Kind>& to);
   void condition(const toml::node& node, std::string& to);
+  std::optional<Place> place_in_file(const toml::node& node, std::string_view value, std::size_t column) const;
   void size(const toml::node& node, std::uint64_t least, std::string_view what, std::uint64_t& to);
 
   void watch(const toml::table& table, WatchPolicy& watch);
@@ -90,14 +130,17 @@ class Reader {
   void record(const toml::node& node, WatchPolicy& watch);
   void trigger(const toml::table& table, TriggerPolicy& trigger);
   void trigger_name(const toml::node& node, std::string& to);
+  static const toml::node& culprit(const toml::table& table, const TriggerPolicy& trigger, const std::string& message);
   void rearm(const toml::node& node, TriggerPolicy& trigger);
   void flight(const toml::table& table, FlightPolicy& flight);
   void use(const toml::node& node, FlightPolicy& flight);
+  void directory(const toml::node& node, std::string& to);
   void budget(const toml::table& table, BudgetPolicy& budget);
   void overhead(const toml::node& node, BudgetPolicy& budget);
   void allow(const toml::table& table, std::vector<std::string>& patterns);
 
   std::string source_;
+  std::string_view file_;
   std::string message_;
   std::pair<toml::source_index, toml::source_index> at_;
 };
@@ -111,8 +154,12 @@ void Reader::keys(const toml::table& table, std::string_view where, const std::v
     }
     std::vector<std::string> names;
     names.reserve(known.size());
-    for (const Key& one : known) names.emplace_back(one.name);
-    fail(key.source().begin, joined({where, " has no key '", key.str(), "'", did_you_mean(key.str(), names)}));
+    for (const Key& one : known) {
+      if (one.offered) names.emplace_back(one.name);
+    }
+    std::string hint = did_you_mean(key.str(), names);
+    if (hint.empty()) hint = joined({"; it may have ", listed(names)});
+    fail(key.source().begin, joined({where, " has no key '", key.str(), "'", hint}));
   }
 }
 
@@ -179,17 +226,37 @@ void Reader::condition(const toml::node& node, std::string& to) {
   to = value->get();
   policy::condition::ParseError error;
   if (policy::condition::parse_condition(to, error)) return;
-  const toml::source_region& region = node.source();
-  const auto characters =
-      std::ranges::count_if(to, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-  // Between plain quotes a place in the condition is one in the file; with escapes or over several lines it is not.
-  const bool plain = region.begin.line == region.end.line &&
-                     region.end.column - region.begin.column == static_cast<toml::source_index>(characters) + 2;
-  if (!plain)
-    return fail(node, joined({"column ", std::to_string(error.column), " of the condition: ", error.message}));
-  Place place = region.begin;
-  place.column += static_cast<toml::source_index>(error.column);
-  fail(place, error.message);
+  if (const auto place = place_in_file(node, to, error.column)) return fail(*place, error.message);
+  fail(node, joined({policy::condition::place_in(to, error), " of the condition: ", error.message}));
+}
+
+// Where in the file the character of a text in quotes stands; nothing where escapes have made the text another one than
+// the file has.
+std::optional<Reader::Place> Reader::place_in_file(const toml::node& node, std::string_view value,
+                                                   std::size_t column) const {
+  Place place = node.source().begin;
+  std::string_view rest = from(file_, place);
+  const auto skip = [&](std::size_t bytes) {
+    for (; bytes > 0 && !rest.empty(); --bytes, rest.remove_prefix(1)) advance(place, rest[0]);
+  };
+  const std::string_view quote = rest.substr(0, 1);
+  if (quote != "\"" && quote != "'") return std::nullopt;
+  const bool lines = rest.starts_with(joined({quote, quote, quote}));
+  skip(lines ? 3 : 1);
+  const auto skip_line_end = [&] {  // both kinds are one character of the text
+    if (rest.starts_with("\r\n")) skip(1);
+    if (rest.starts_with('\n')) skip(1);
+  };
+  if (lines) skip_line_end();
+  std::optional<Place> found;
+  std::size_t seen = 0;
+  for (const char byte : value) {
+    if (is_character(byte) && ++seen == column) found = place;
+    if (!rest.starts_with(byte) && !(byte == '\n' && rest.starts_with("\r\n"))) return std::nullopt;
+    byte == '\n' ? skip_line_end() : skip(1);
+  }
+  if (!rest.starts_with(quote)) return std::nullopt;
+  return found.value_or(place);
 }
 
 void Reader::size(const toml::node& node, std::uint64_t least, std::string_view what, std::uint64_t& to) {
@@ -276,16 +343,23 @@ void Reader::trigger_name(const toml::node& node, std::string& to) {
 }
 
 void Reader::rearm(const toml::node& node, TriggerPolicy& trigger) {
-  const std::string word = node.value_or(std::string());
-  if (word == "edge") {
-    trigger.rearm = Rearm::edge;
-  } else if (word == "always") {
-    trigger.rearm = Rearm::always;
-  } else if (word == "never") {
-    trigger.rearm = Rearm::never;
-  } else {
-    expected(node, R"("edge", "always" or "never")");
-  }
+  const std::optional<Rearm> rearm = policy::rearm_of(node.value_or(std::string()));
+  if (!rearm) return expected(node, R"("edge", "always" or "never")");
+  trigger.rearm = *rearm;
+}
+
+// The value that a trigger is wrong for: the one without which that would not be said.
+const toml::node& Reader::culprit(const toml::table& table, const TriggerPolicy& trigger, const std::string& message) {
+  const auto says_so = [&](std::string TriggerPolicy::* without) {
+    TriggerPolicy other = trigger;
+    (other.*without).clear();
+    const Result<std::string> expression = policy::expression_of(other);
+    return !expression && expression.error().message() == message;
+  };
+  if (!trigger.tensors.empty() && !says_so(&TriggerPolicy::tensors)) return *table.get("tensors");
+  if (!trigger.scalar.empty() && !says_so(&TriggerPolicy::scalar)) return *table.get("scalar");
+  const toml::node* const rule = table.get("rule");
+  return rule != nullptr ? *rule : static_cast<const toml::node&>(table);
 }
 
 void Reader::trigger(const toml::table& table, TriggerPolicy& trigger) {
@@ -310,8 +384,7 @@ void Reader::trigger(const toml::table& table, TriggerPolicy& trigger) {
   if (!was_right || !message_.empty()) return;  // what follows would only repeat it
   const Result<std::string> expression = policy::expression_of(trigger);
   if (expression) return;
-  const toml::node* const rule = table.get("rule");
-  fail(rule != nullptr ? *rule : static_cast<const toml::node&>(table), expression.error().message());
+  fail(culprit(table, trigger, expression.error().message()), expression.error().message());
 }
 
 void Reader::use(const toml::node& node, FlightPolicy& flight) {
@@ -320,6 +393,11 @@ void Reader::use(const toml::node& node, FlightPolicy& flight) {
   } else if (node.value_or(std::string()) != "automatic") {
     expected(node, "true, false or \"automatic\"");
   }
+}
+
+void Reader::directory(const toml::node& node, std::string& to) {
+  text(node, "the path of a directory", to);
+  if (to.find('\0') != std::string::npos) fail(node, "the path has a zero byte in it, which none has");
 }
 
 void Reader::flight(const toml::table& table, FlightPolicy& flight) {
@@ -333,7 +411,7 @@ void Reader::flight(const toml::table& table, FlightPolicy& flight) {
         {"tensors", [&](const toml::node& value) { pattern(value, flight.tensors); }},
         {"exclude", [&](const toml::node& value) { pattern(value, flight.exclude); }},
         {"kind", [&](const toml::node& value) { kinds(value, flight.kinds); }},
-        {"dir", [&](const toml::node& value) { text(value, "the path of a directory", flight.directory); }}});
+        {"dir", [&](const toml::node& value) { directory(value, flight.directory); }}});
 }
 
 void Reader::overhead(const toml::node& node, BudgetPolicy& budget) {
@@ -399,14 +477,16 @@ void Reader::root(const toml::table& table, policy::ControlFile& file, bool cont
                  file.has_allow = true;
                  allow(one, policy.allow_negative_infinity);
                }),
-      {"control", [&](const toml::node& value) {
+      {"control",
+       [&](const toml::node& value) {
          const toml::table* const inner = value.as_table();
          if (!control) return fail(value, "[control] belongs into the control.toml of a run, not into a policy");
          if (inner == nullptr) return expected(value, "a table, headed [control]");
          keys(*inner, "[control]",
               {{"keep_triggers", [&](const toml::node& one) { truth(one, file.keep_triggers); }},
                {"fire", [&](const toml::node& one) { integer(one, "a number that grows", 0, kMost, file.fire); }}});
-       }}};
+       },
+       control}};
   keys(table, "a policy", known);
 }
 
@@ -423,7 +503,7 @@ Result<policy::ControlFile> read(std::string_view toml, std::string_view source,
                           valid_utf8(parsed.error().description())}));
   }
   policy::ControlFile file;
-  Reader reader(name);
+  Reader reader(name, toml);
   reader.root(parsed.table(), file, control);
   if (Status status = reader.status(); !status) return status;
   return file;

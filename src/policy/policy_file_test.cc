@@ -230,15 +230,30 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
       {"[[watch]]\nwhen = 'loss > 1 and )'", "policy.toml:2:22: expected a number or a name, found ')'"},
       {"[[watch]]\nwhen = \"lo\\u0073s > )\"",
        "policy.toml:2:8: column 8 of the condition: expected a number or a name, found ')'"},
-      {"[[watch]]\nwhen = \"\"\"\nloss > )\"\"\"",
+      {"[[watch]]\nwhen = \"\"\"\nloss > )\"\"\"", "policy.toml:3:8: expected a number or a name, found ')'"},
+      {"[[watch]]\nwhen = \"\"\"loss > 1\n\n  or l > )\n\"\"\"",
+       "policy.toml:4:10: expected a number or a name, found ')'"},
+      {"[[watch]]\r\nwhen = '''\r\nloss > 1 or max('ü') > 2\r\n  or )'''",
+       "policy.toml:4:6: expected a number or a name, found ')'"},
+      {"# ü\n[[watch]]\nevery = 5\nwhen = \"max('ü') > )\"",
+       "policy.toml:4:20: expected a number or a name, found ')'"},
+      {"[[watch]]\nwhen = \"\"\"\\\n  loss > )\"\"\"",
        "policy.toml:2:8: column 8 of the condition: expected a number or a name, found ')'"},
+      {"[[watch]]\nwhen = \"l\\u006fss > 1\\n  or )\"",
+       "policy.toml:2:8: line 2, column 6 of the condition: expected a number or a name, found ')'"},
+      {"[[watch]]\nwhen = \"max('\\\\\\\\.') > )\"",
+       "policy.toml:2:8: column 14 of the condition: expected a number or a name, found ')'"},
       {"[[watch]]\nwhen = 3", "policy.toml:2:8: expected a condition, such as \"loss > 1.0\", found 3"},
       {"[[trigger]]\nbefore = 5", "policy.toml:1:1: a trigger needs 'when' or 'rule'"},
       {"[[trigger]]\nrule = \"nonfinit\"", "policy.toml:2:8: there is no rule 'nonfinit'; did you mean 'nonfinite'?"},
       {"[[trigger]]\nrule = \"nonfinite\"\nwhen = \"1\"",
        "policy.toml:2:8: a trigger has either 'when' or 'rule', not both"},
       {"[[trigger]]\nrule = \"loss_spike\"\ntensors = \"a\"",
-       "policy.toml:2:8: the rule 'loss_spike' looks at no tensors; take 'tensors' out of its trigger"},
+       "policy.toml:3:11: the rule 'loss_spike' looks at no tensors; take 'tensors' out of its trigger"},
+      {"[[trigger]]\nrule = \"dead_relu\"\nbefore = 1\nscalar = \"a\"",
+       "policy.toml:4:10: the rule 'dead_relu' looks at no scalar; take 'scalar' out of its trigger"},
+      {"[[trigger]]\nwhen = \"1\"\nscalar = \"a\"\ntensors = \"b\"",
+       "policy.toml:4:11: 'tensors' belongs to a rule; write the pattern into 'when'"},
       {"[[trigger]]\nwhen = \"1\"\nbefore = -1",
        "policy.toml:3:10: expected a number of steps, a whole number from 0, found -1"},
       {"[[trigger]]\nwhen = \"1\"\nrearm = \"sometimes\"",
@@ -247,7 +262,12 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:3:8: expected a name of letters, digits, '_', '-' and '.', up to 64, since it becomes part of a "
        "file's name, found \"../../x\""},
       {"[[trigger]]\nwhen = \"1\"\nhold_off = 1.5",
-       "policy.toml:3:12: expected a number of steps, a whole number from 0, found 1.500000"},
+       "policy.toml:3:12: expected a number of steps, a whole number from 0, found 1.5"},
+      {"[[trigger]]\nwhen = \"1\"\nhold_off = 2.0",
+       "policy.toml:3:12: expected a number of steps, a whole number from 0, found 2.0"},
+      {"[[watch]]\nsample = { rows = 8, rnd = true }",
+       "policy.toml:2:22: sample has no key 'rnd'; it may have rows and random"},
+      {"[flight]\ndir = \"a\\u0000b\"", "policy.toml:2:7: the path has a zero byte in it, which none has"},
       {"[flight]\nuse = \"on\"", "policy.toml:2:7: expected true, false or \"automatic\", found \"on\""},
       {"[flight]\nsize = \"256\"",
        "policy.toml:2:8: expected a size, such as \"256MiB\" or \"20GB\" or a number of bytes, found \"256\""},
@@ -272,7 +292,9 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
       {"[allow]\nnegative_infinity = 1979-05-27",
        "policy.toml:2:21: expected a pattern for the names of tensors, such as \"dense_.*\", found a date or time"},
       {"[control]\nfire = 1", "policy.toml:1:1: [control] belongs into the control.toml of a run, not into a policy"},
-      {"[[watch]]\nzzz = 1\nevery = 0", "policy.toml:2:1: [[watch]] has no key 'zzz'"},
+      {"[[watch]]\nzzz = 1\nevery = 0",
+       "policy.toml:2:1: [[watch]] has no key 'zzz'; it may have tensors, exclude, kind, every, steps, first, sample, "
+       "when and record"},
       {"[[trigger]]\nwhen = \"\"\n[[watch]]\nevery = 0",
        "policy.toml:2:9: the condition is empty; write one such as loss > 1.0"},
   };
@@ -296,7 +318,8 @@ TEST(PolicyFile, IsLoadedByItsPath) {
   ASSERT_TRUE(Policy::load(dir / "p.toml"));
   EXPECT_EQ(Policy::load(dir / "p.toml")->watches[0].every, 3);
   ASSERT_TRUE(write_file(dir / "wrong.toml", "x = 1"));
-  EXPECT_EQ(Policy::load(dir / "wrong.toml").error().message(), dir / "wrong.toml" + ":1:1: a policy has no key 'x'");
+  EXPECT_EQ(Policy::load(dir / "wrong.toml").error().message(),
+            dir / "wrong.toml" + ":1:1: a policy has no key 'x'; it may have watch, trigger, flight, budget and allow");
   ASSERT_TRUE(write_file(dir / "huge.toml", std::string(2 << 20, '\n')));
   EXPECT_THAT(Policy::load(dir / "huge.toml").error().message(), HasSubstr("is larger than 1 MiB"));
   EXPECT_EQ(Policy::load(dir / "none.toml").error().code(), Code::not_found);
@@ -325,6 +348,8 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
   EXPECT_THAT(message([](Policy& p) { p.watches[0].exclude = "("; }), StartsWith("watch 1: exclude '(' is no regular"));
   EXPECT_EQ(message([](Policy& p) { p.watches[0].when = "loss >"; }),
             "watch 1: 'loss >', column 7: expected a number or a name, found the end");
+  EXPECT_EQ(message([](Policy& p) { p.watches[0].when = "loss > 1\n  and )"; }),
+            "watch 1: 'loss > 1\n  and )', line 2, column 7: expected a number or a name, found ')'");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].first_step = 5, p.watches[0].last_step = 4; }),
             "watch 1: last_step is before first_step");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].record = Keep::nothing; }), "watch 1: record is nothing");
@@ -342,6 +367,19 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
   EXPECT_THAT(message([](Policy& p) { p.budget.disk = 0; }), StartsWith("budget: disk is 0, but at least 1"));
   EXPECT_THAT(message([](Policy& p) { p.budget.overhead = std::numeric_limits<double>::quiet_NaN(); }),
               StartsWith("budget: overhead is a share"));
+  EXPECT_EQ(message([](Policy& p) { p.watches[1].record = static_cast<Keep>(0xffff); }),
+            "watch 2: record is 65535, which sonde::Keep does not have");
+  EXPECT_EQ(message([](Policy& p) { p.watches[1].record = static_cast<Keep>(0x1ff); }), "");
+  EXPECT_EQ(message([](Policy& p) { p.watches[1].kinds = {Kind::output, static_cast<Kind>(77)}; }),
+            "watch 2: kinds is 77, which sonde::Kind does not have");
+  EXPECT_EQ(message([](Policy& p) { p.triggers[0].rearm = static_cast<Rearm>(9); }),
+            "trigger 1: rearm is 9, which sonde::Rearm does not have");
+  EXPECT_EQ(message([](Policy& p) { p.flight.kinds = {static_cast<Kind>(6)}; }),
+            "flight: kinds is 6, which sonde::Kind does not have");
+  EXPECT_EQ(message([](Policy& p) { p.flight.use = static_cast<FlightPolicy::Use>(3); }),
+            "flight: use is 3, which sonde::FlightPolicy::Use does not have");
+  EXPECT_EQ(message([](Policy& p) { p.flight.directory = std::string("a\0b", 3); }),
+            "flight: directory has a zero byte in it, which no path has");
   EXPECT_THAT(message([](Policy& p) { p.allow_negative_infinity = {"("}; }), StartsWith("allow_negative_infinity"));
 }
 
@@ -358,7 +396,7 @@ TEST(ControlFile, KnowsWhichTablesItHas) {
   EXPECT_EQ(policy::parse_control("[control]\nfire = 'now'", "c").error().message(),
             "c:2:8: expected a number that grows, a whole number from 0, found \"now\"");
   EXPECT_EQ(policy::parse_control("[control]\nkeep = true", "c").error().message(),
-            "c:2:1: [control] has no key 'keep'");
+            "c:2:1: [control] has no key 'keep'; it may have keep_triggers and fire");
 }
 
 TEST(ControlFile, ATriggerIsReadBackAsItWasWritten) {

@@ -95,6 +95,13 @@ std::optional<Keep> keep_of(std::string_view word) noexcept {
   return found == std::end(kKeeps) ? std::nullopt : std::optional(found->second);
 }
 
+std::optional<Rearm> rearm_of(std::string_view word) noexcept {
+  if (word == "edge") return Rearm::edge;
+  if (word == "always") return Rearm::always;
+  if (word == "never") return Rearm::never;
+  return std::nullopt;
+}
+
 bool is_trigger_name(std::string_view name) noexcept {
   constexpr std::size_t kLongest = 64;
   return !name.empty() && name.size() <= kLongest && name[0] != '.' && std::ranges::all_of(name, [](char c) {

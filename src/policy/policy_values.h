@@ -43,6 +43,9 @@ std::optional<double> share_of(std::string_view text) noexcept;
 // "stats", "histogram", ...
 std::optional<Keep> keep_of(std::string_view word) noexcept;
 
+// "edge", "always", "never"
+std::optional<Rearm> rearm_of(std::string_view word) noexcept;
+
 // Of a trigger: it becomes part of a file's name. Letters, digits, '_', '-' and '.', the first one no dot, up to 64.
 bool is_trigger_name(std::string_view name) noexcept;
 
