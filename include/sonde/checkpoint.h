@@ -17,9 +17,10 @@
 namespace sonde {
 
 struct CheckpointOptions {
-  // Of this name, the last so many are kept, and besides them the best so many by `metric`; older ones are removed when
-  // a new one is safely on disk. 0 for keep_last: all are kept. The last ones are those that were saved last: after a
-  // restart from an earlier step, the new ones. Files that Sonde did not write are never removed.
+  // Of this name, the last so many are kept, and besides them the best so many by `metric`, if it is finite; older ones
+  // are removed when a new one is safely on disk. 0 for keep_last: all are kept. The last ones are those that were
+  // saved last: after a restart from an earlier step, the new ones. Files that Sonde did not write are never removed.
+  // Numbers below 0 are an error.
   int keep_last = 0;
   int keep_best = 1;
   double metric = std::numeric_limits<double>::quiet_NaN();  // NaN: there is none
@@ -52,8 +53,9 @@ SONDE_API Result<Safetensors> load_checkpoint(std::string_view run_directory, st
 
 // What Recorder::checkpoint does, for programs without a recorder: written aside, synced, renamed. When it returns, the
 // checkpoint survives the end of the process and of the machine; after an error those that were there are there still.
-// One of the same name and step is replaced. What a killed process left of one half written is removed. The name is UTF-8, at most 100 bytes, without slashes and control
-// characters, and neither begins with a dot nor ends with a dash, which would look like the sign of the step.
+// One of the same name and step is replaced. What a killed process left of one half written is removed. The name is
+// UTF-8, at most 100 bytes, without slashes and control characters, and neither begins with a dot nor ends with a dash,
+// which would look like the sign of the step.
 SONDE_API Status save_checkpoint(std::string_view run_directory, std::string_view name, std::int64_t step,
                                  const std::vector<NamedView>& tensors, const CheckpointOptions& options = {});
 

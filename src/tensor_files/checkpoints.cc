@@ -64,6 +64,13 @@ Status check_name(std::string_view name) {
   return Status::success();
 }
 
+Status check_count(std::string_view option, int count, std::string_view zero_keeps) {
+  if (count >= 0) return Status::success();
+  std::string message(option);
+  message.append(" is ").append(std::to_string(count)).append(", but a number from 0 makes sense: 0 keeps ");
+  return {Code::invalid_argument, message.append(zero_keeps)};
+}
+
 std::string number_text(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
@@ -139,7 +146,7 @@ Result<std::vector<Candidate>> candidates(const std::string& folder) {
 // Removes those of this name that the options do not ask to keep, but never the one that was just saved.
 Status retain(const std::string& folder, std::string_view name, const std::string& saved,
               const CheckpointOptions& options) {
-  if (options.keep_last <= 0) return Status::success();
+  if (options.keep_last == 0) return Status::success();
   Result<std::vector<Candidate>> files = candidates(folder);
   if (!files) return files.error();
   std::vector<CheckpointInfo> own;
@@ -157,12 +164,12 @@ Status retain(const std::string& folder, std::string_view name, const std::strin
   std::vector<CheckpointInfo> older(own.begin() + static_cast<std::ptrdiff_t>(keep_last), own.end());
 
   // The best of all, also those among the last: only what is neither goes.
-  std::erase_if(own, [](const CheckpointInfo& info) { return std::isnan(info.metric); });
+  std::erase_if(own, [](const CheckpointInfo& info) { return !std::isfinite(info.metric); });
   std::ranges::sort(own, [&](const CheckpointInfo& a, const CheckpointInfo& b) {
     if (a.metric != b.metric) return options.lower_is_better ? a.metric < b.metric : a.metric > b.metric;
     return saved_later(b, a);  // of equals the first that was reached
   });
-  own.resize(std::min(own.size(), static_cast<std::size_t>(std::max(options.keep_best, 0))));
+  own.resize(std::min(own.size(), static_cast<std::size_t>(options.keep_best)));
   for (const CheckpointInfo& info : older) {
     if (std::ranges::find(own, info.path, &CheckpointInfo::path) != own.end()) continue;
     if (Status status = remove_file(info.path); !status) {
@@ -245,6 +252,8 @@ std::string names_text(const std::vector<Candidate>& files) {
 Status save_checkpoint(std::string_view run_directory, std::string_view name, std::int64_t step,
                        const std::vector<NamedView>& tensors, const CheckpointOptions& options) {
   if (Status status = check_name(name); !status) return status;
+  if (Status status = check_count("keep_last", options.keep_last, "all"); !status) return status;
+  if (Status status = check_count("keep_best", options.keep_best, "none of them"); !status) return status;
   for (const auto& [key, value] : options.metadata) {
     if (key.starts_with(kOwnKeys)) {
       return {Code::invalid_argument, "the metadata of a checkpoint cannot have the key '" + key +

@@ -169,6 +169,26 @@ TEST_F(Checkpoint, TheBestAreKeptBesidesTheLast) {
   EXPECT_THAT(steps("none"), ElementsAre(6));
 }
 
+// A loss of -inf is a loss that overflowed.
+TEST_F(Checkpoint, OnlyFiniteMetricsAreGood) {
+  const double metrics[] = {2, -INFINITY, INFINITY, 3};
+  for (std::int64_t step = 0; step < 4; ++step) {
+    ASSERT_TRUE(save("low", step, {.keep_last = 1, .metric = metrics[step]}).ok());
+    ASSERT_TRUE(save("high", 10 - step, {.keep_last = 1, .metric = metrics[step], .lower_is_better = false}).ok());
+  }
+  EXPECT_THAT(steps("low"), ElementsAre(0, 3));
+  EXPECT_THAT(steps("high"), ElementsAre(7));
+}
+
+TEST_F(Checkpoint, NumbersToKeepBelowZeroAreRefusedBeforeAnythingIsWritten) {
+  const Status last = save("model", 1, {.keep_last = -1});
+  EXPECT_EQ(last.code(), Code::invalid_argument);
+  EXPECT_EQ(last.message(), "keep_last is -1, but a number from 0 makes sense: 0 keeps all");
+  EXPECT_EQ(save("model", 1, {.keep_last = 1, .keep_best = -1}).message(),
+            "keep_best is -1, but a number from 0 makes sense: 0 keeps none of them");
+  EXPECT_FALSE(std::filesystem::exists(run_));
+}
+
 TEST_F(Checkpoint, OfEquallyGoodOnesTheFirstIsKept) {
   for (std::int64_t step = 0; step < 4; ++step) ASSERT_TRUE(save("model", step, {.keep_last = 1, .metric = 1}).ok());
   EXPECT_THAT(steps("model"), ElementsAre(0, 3));
