@@ -41,7 +41,7 @@ struct CapturedTensor {
 struct CapturedStep {
   std::int64_t step = 0;
   bool evaluation = false;
-  bool complete = true;  // false: the process ended in the middle of it
+  bool complete = true;  // false: its end is missing, and what came before that may be too
   double wall_time = 0;  // seconds since 1970; of its end, or of its last tensor
   std::string file;      // in the capture's directory; empty where it holds no tensor
   std::vector<std::pair<std::string, double>> scalars;
@@ -62,7 +62,7 @@ struct CaptureInfo {
   std::string reason;                                  // the trigger's name, "manual" or "crash"
   std::string when;                                    // the trigger's expression; empty otherwise
   std::vector<std::pair<std::string, double>> values;  // what its parts were: {"loss", 4.2}, {"nonfinite('.*')", 12}
-  std::int64_t step = 0;                               // at whose end it fired; after a crash the last one seen
+  std::int64_t step = 0;                               // at whose end it fired; after a crash the last in the ring
   double wall_time = 0;                                // of that
   std::int64_t before = 0;                             // steps asked for
   std::int64_t after = 0;
@@ -93,21 +93,24 @@ class Capture {
 // The captures of a run, in the order they were made: paths of their directories. None is no error.
 SONDE_API Result<std::vector<std::string>> list_captures(std::string_view run_directory);
 
-// Where the first non-finite values came from.
+// Where the first non-finite values of the training steps came from; where those are finite, of the evaluation passes.
 struct Origin {
   struct Place {
     std::string key;
     Kind kind = Kind::activation;
     std::int64_t step = 0;
+    bool evaluation = false;  // it is an evaluation pass
     std::uint64_t count = 0;  // elements, and of these:
     std::uint64_t nan = 0;
-    std::uint64_t infinite = 0;       // but for -inf where it is allowed
-    std::vector<std::string> inputs;  // keys of those that were seen, all finite
-    // What keeps it from being certain: inputs that are not declared, were not recorded or were dropped. Empty: all of
-    // its inputs were seen, and were finite.
+    std::uint64_t infinite = 0;  // but for -inf where it is allowed
+    // Keys of those that were seen, all finite; a weight that nothing has changed since as "weight/k of step 4".
+    std::vector<std::string> inputs;
+    // What keeps it from being certain: inputs that are not declared or not in the capture. Empty: all of its inputs
+    // were seen, and were finite.
     std::vector<std::string> unseen;
   };
   bool found = false;                    // there are non-finite values
+  std::uint64_t tensors = 0;             // that the capture holds; without any, nothing is known
   std::vector<Place> producers;          // in the order of execution; the first is the earliest. Of the first such step
   std::vector<std::string> propagators;  // of the same step: had a non-finite input
   std::vector<std::string> caveats;      // sentences: what the capture does not show
@@ -117,7 +120,8 @@ struct Origin {
 SONDE_API Origin find_origin(const CaptureInfo& capture);
 
 // Turns a flight ring that a process left behind into a capture, <n>-crash, and removes the ring. The path of the
-// capture. Refused while the process lives. Recorder::open does it by itself for the rings of its run.
+// capture. Refused while the process lives, also for a copy of its ring; a ring of which nothing can be read stays.
+// Recorder::open does it by itself for the rings of its run.
 SONDE_API Result<std::string> recover_ring(std::string_view ring_path, std::string_view run_directory);
 // The rings in a run's directory that no living process holds.
 SONDE_API Result<std::vector<std::string>> abandoned_rings(std::string_view run_directory);

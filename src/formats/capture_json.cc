@@ -112,6 +112,7 @@ void put_place(std::string& out, const Origin::Place& place) {
   object.text("key", place.key);
   object.text("kind", to_string(place.kind));
   object.integer("step", place.step);
+  object.truth("evaluation", place.evaluation);
   object.count("count", place.count);
   object.count("nan", place.nan);
   object.count("infinite", place.infinite);

@@ -9,8 +9,9 @@
 //                          "negative_infinity":0}]}],
 //    "dropped":[{"what":"...", "first_step":1, "last_step":2, "count":3, "reason":"..."}],
 //    "allow_negative_infinity":["..."],
-//    "origin":{"found":true, "producers":[{"key":"activation/a", "kind":"activation", "step":123, "count":6, "nan":1,
-//              "infinite":0, "inputs":["..."], "unseen":["..."]}], "propagators":["..."], "caveats":["..."]}}
+//    "origin":{"found":true, "producers":[{"key":"activation/a", "kind":"activation", "step":123,
+//              "evaluation":false, "count":6, "nan":1, "infinite":0, "inputs":["..."], "unseen":["..."]}],
+//              "propagators":["..."], "caveats":["..."]}}
 //
 // NaN and infinities are the strings "NaN", "Infinity" and "-Infinity". A version grows when readers of the one before
 // would misunderstand; keys that a reader does not know are passed over.

@@ -1,5 +1,6 @@
 // Who produced the first non-finite values of a capture. What it says must hold whatever else happened that the capture
 // does not show: a tensor is a producer for certain only where every value that it was computed from was seen.
+// Training does not go on from what evaluation passes computed: they are looked at where all training steps are finite.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -28,8 +29,19 @@ std::string count_text(std::uint64_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
-std::string step_text(const CapturedStep& step) {
-  return (step.evaluation ? "evaluation step " : "step ") + std::to_string(step.step);
+std::string step_text(std::int64_t step, bool evaluation) {
+  return (evaluation ? "evaluation pass " : "step ") + std::to_string(step);
+}
+std::string step_text(const CapturedStep& step) { return step_text(step.step, step.evaluation); }
+
+using Steps = std::vector<const CapturedStep*>;
+
+// "step 5", "3 steps, from step 5 to step 9". Not empty.
+std::string steps_text(const Steps& steps) {
+  if (steps.size() == 1) return step_text(*steps.front());
+  const bool passes = std::ranges::all_of(steps, &CapturedStep::evaluation);
+  return std::to_string(steps.size()) + (passes ? " evaluation passes, from " : " steps, from ") +
+         step_text(*steps.front()) + " to " + step_text(*steps.back());
 }
 
 constexpr int kKinds = static_cast<int>(Kind::output) + 1;
@@ -51,31 +63,16 @@ class Search {
   }
 
   Origin run() && {
-    const auto first = std::ranges::find_if(capture_.steps, [&](const CapturedStep& step) {
-      return std::ranges::any_of(step.tensors, [&](const CapturedTensor& tensor) { return bad(tensor); });
-    });
-    const auto seen = static_cast<std::size_t>(first - capture_.steps.begin());
-    if (first != capture_.steps.end()) {
+    step_ = first_bad(false);
+    if (step_ == nullptr) step_ = first_bad(true);
+    std::span<const CapturedStep> steps = capture_.steps;
+    for (const CapturedStep& step : steps) origin_.tensors += step.tensors.size();
+    if (step_ != nullptr) {
       origin_.found = true;
-      step_ = &*first;
-      for (std::size_t i = 0; i < step_->tensors.size(); ++i) {
-        places_[{step_->tensors[i].name, step_->tensors[i].kind}].push_back(i);
-      }
-      lossy_ = lost_in(*first);
-      partial_ = lossy_ || !first->complete;
-      whole_step_elsewhere_ = std::ranges::any_of(capture_.steps, [&](const CapturedStep& step) {
-        return &step != step_ && step.evaluation == step_->evaluation && step.complete && !lost_in(step);
-      });
-      if (seen > 0 && follows(*first, *(first - 1))) before_ = &*(first - 1);
-      for (at_ = 0; at_ < step_->tensors.size(); ++at_) {
-        if (bad(step_->tensors[at_])) judge(step_->tensors[at_]);
-      }
-      if (seen == 0) {
-        origin_.caveats.push_back(step_text(*step_) +
-                                  " is the first that the capture holds, so the origin may be older");
-      }
+      steps = steps.first(static_cast<std::size_t>(step_ - capture_.steps.data()) + 1);
+      judge_step(steps.first(steps.size() - 1));
     }
-    add_caveats(std::span(capture_.steps).first(std::min(seen + 1, capture_.steps.size())));
+    add_caveats(steps);
     return std::move(origin_);
   }
 
@@ -98,6 +95,15 @@ class Search {
            (tensor.negative_infinity > 0 && !negative_infinity_allowed(tensor));
   }
 
+  bool bad(const CapturedStep& step) const {
+    return std::ranges::any_of(step.tensors, [&](const CapturedTensor& tensor) { return bad(tensor); });
+  }
+  const CapturedStep* first_bad(bool evaluation) const {
+    const auto first = std::ranges::find_if(
+        capture_.steps, [&](const CapturedStep& step) { return step.evaluation == evaluation && bad(step); });
+    return first == capture_.steps.end() ? nullptr : &*first;
+  }
+
   bool lost_in(const CapturedStep& step) const {
     return std::ranges::any_of(capture_.dropped, [&](const CaptureGap& gap) {
       return gap.first_step <= step.step && step.step <= gap.last_step;
@@ -108,11 +114,35 @@ class Search {
            static_cast<std::uint64_t>(step.step) - static_cast<std::uint64_t>(before.step) == 1;
   }
 
+  void judge_step(std::span<const CapturedStep> earlier) {
+    for (std::size_t i = 0; i < step_->tensors.size(); ++i) {
+      places_[{step_->tensors[i].name, step_->tensors[i].kind}].push_back(i);
+    }
+    lossy_ = lost_in(*step_);
+    partial_ = lossy_ || !step_->complete;
+    whole_step_elsewhere_ = std::ranges::any_of(capture_.steps, [&](const CapturedStep& step) {
+      return &step != step_ && step.evaluation == step_->evaluation && step.complete && !lost_in(step);
+    });
+    // Between two training steps an evaluation changes nothing; between two evaluations, training does.
+    const CapturedStep* previous = nullptr;
+    for (const CapturedStep& step : earlier) {
+      if (step_->evaluation || !step.evaluation) previous = &step;
+    }
+    if (previous != nullptr && follows(*step_, *previous)) before_ = previous;
+    for (at_ = 0; at_ < step_->tensors.size(); ++at_) {
+      if (bad(step_->tensors[at_])) judge(step_->tensors[at_]);
+    }
+    if (previous == nullptr) {
+      origin_.caveats.push_back(step_text(*step_) + " is the first that the capture holds, so the origin may be older");
+    }
+  }
+
   void judge(const CapturedTensor& tensor) {
     Origin::Place place;
     place.key = tensor.key;
     place.kind = tensor.kind;
     place.step = step_->step;
+    place.evaluation = step_->evaluation;
     place.count = tensor.count;
     place.nan = tensor.nan;
     place.infinite = tensor.positive_infinity + (negative_infinity_allowed(tensor) ? 0 : tensor.negative_infinity);
@@ -191,7 +221,7 @@ class Search {
     if (!finite) return *missing;
     // What goes backward comes from gradients, whatever else of that name was recorded.
     if (tensor.kind == Kind::gradient || (tensor.kind == Kind::update && !gradient)) {
-      return unseen("gradient/" + std::string(name) + " (not recorded; " + finite->text + " was finite)");
+      return unseen("gradient/" + std::string(name) + " (not in the capture; " + finite->text + " was finite)");
     }
     if (partial_ && !whole_step_elsewhere_) {
       return unseen(std::string(name) + " (" + finite->text + " was finite, but tensors of this step are missing)");
@@ -217,7 +247,7 @@ class Search {
     }
     // What all micro-batches use is recorded once, such as a weight.
     if (found == nullptr && single != nullptr && (occurrences > 1 || partial_)) {
-      return unseen(text_of(probe) + "#" + std::to_string(wanted) + " (not recorded)");
+      return unseen(text_of(probe) + "#" + std::to_string(wanted) + " (not in the capture)");
     }
     if (found == nullptr) found = single;
     if (found == nullptr) return find_elsewhere(probe, occurrences > 0);
@@ -266,7 +296,7 @@ class Search {
       if (!std::isfinite(value)) return unseen("how the scalar " + scalar + " was computed, which was not finite");
       return {Input::State::finite, scalar, nullptr};
     }
-    return unseen(std::string(name) + " (not recorded)");
+    return unseen(std::string(name) + " (not in the capture)");
   }
 
   bool may_have_several_passes() const {
@@ -294,12 +324,13 @@ class Search {
     if (probe.kind == Kind::weight && before != nullptr && after != nullptr && !bad(*after)) {
       return {Input::State::finite, after->key, after};  // finite before and finite afterwards
     }
-    if (before != nullptr && updated_before(*before)) return {Input::State::finite, before->key, before};
-    if (before != nullptr) {
-      return unseen(text + " at the beginning of the step (it was finite in step " + std::to_string(before_->step) +
-                    ")");
+    if (before != nullptr && updated_before(*before)) {
+      return {Input::State::finite, before->key + " of " + step_text(*before_), before};
     }
-    return unseen(text + (later ? " (recorded only after it)" : " (not recorded in this step)"));
+    if (before != nullptr) {
+      return unseen(text + " at the beginning of the step (it was finite in " + step_text(*before_) + ")");
+    }
+    return unseen(text + (later ? " (recorded only after it)" : " (not in the capture of this step)"));
   }
 
   // Whether the value of the step before is the one after its last update, which nothing has changed until now.
@@ -314,34 +345,61 @@ class Search {
            std::ranges::none_of(std::span(step_->tensors).first(at_), is_update);
   }
 
-  // What the steps up to the first non-finite one do not show.
+  // What the steps up to the first non-finite one do not show; where all are finite, what all of them do not.
   void add_caveats(std::span<const CapturedStep> steps) {
     if (capture_.steps.empty()) origin_.caveats.emplace_back("the capture holds no step");
     add_empty_steps(steps);
     add_scalars(steps);
     if (!origin_.found) add_allowed();
+    add_unfinished_steps(steps);
     add_missing_steps(steps);
     add_gaps(steps);
+    if (origin_.found && !step_->evaluation) add_evaluations();
+    if (!origin_.found && capture_.cause == CaptureInfo::Cause::crash) {
+      origin_.caveats.emplace_back(
+          "later steps may be missing: what the process handed over last need not have reached the ring when it ended");
+    }
   }
 
+  // Whether training as it is judged may depend on the step.
+  bool counts(const CapturedStep& step) const { return step_ == nullptr || step_->evaluation || !step.evaluation; }
+
   void add_empty_steps(std::span<const CapturedStep> steps) {
-    std::vector<const CapturedStep*> empty;
+    Steps empty;
     for (const CapturedStep& step : steps) {
-      if (step.tensors.empty()) empty.push_back(&step);
+      if (counts(step) && step.tensors.empty()) empty.push_back(&step);
     }
-    if (empty.empty()) return;
-    std::string which = step_text(*empty.front());
-    if (empty.size() > 1) {
-      which = std::to_string(empty.size()) + " steps, from " + which + " to " + step_text(*empty.back());
+    if (!empty.empty()) origin_.caveats.push_back("the capture holds no tensor of " + steps_text(empty));
+  }
+
+  void add_unfinished_steps(std::span<const CapturedStep> steps) {
+    Steps unfinished;
+    for (const CapturedStep& step : steps) {
+      if (counts(step) && !step.complete) unfinished.push_back(&step);
     }
-    origin_.caveats.push_back("the capture holds no tensor of " + which);
+    if (unfinished.empty()) return;
+    origin_.caveats.push_back(
+        "the capture does not hold the end of " + steps_text(unfinished) +
+        (unfinished.size() == 1 ? ": what came later in it is missing" : ": what came later in them is missing"));
+  }
+
+  void add_evaluations() {
+    Steps passes;
+    for (const CapturedStep& step : capture_.steps) {
+      if (step.evaluation && bad(step)) passes.push_back(&step);
+    }
+    if (passes.empty()) return;
+    const std::vector<CapturedTensor>& tensors = passes.front()->tensors;
+    const auto first = std::ranges::find_if(tensors, [&](const CapturedTensor& tensor) { return bad(tensor); });
+    origin_.caveats.push_back("non-finite too, but training does not go on from there: " + first->key + " in " +
+                              steps_text(passes));
   }
 
   // A scalar that was not finite before any tensor was, each once. In the same step it follows from the tensors.
   void add_scalars(std::span<const CapturedStep> steps) {
     std::set<std::string_view> told;
     for (const CapturedStep& step : steps) {
-      if (&step == step_) continue;
+      if (&step == step_ || bad(step)) continue;
       for (const auto& [scalar, value] : step.scalars) {
         if (std::isfinite(value) || !told.insert(scalar).second) continue;
         origin_.caveats.push_back("the scalar " + scalar + " was not finite in " + step_text(step) +
@@ -365,36 +423,69 @@ class Search {
   }
 
   void add_missing_steps(std::span<const CapturedStep> steps) {
-    std::vector<std::string>& caveats = origin_.caveats;
     std::uint64_t apart = 0;
+    std::uint64_t holes = 0;
+    std::string first;
     const CapturedStep* previous = nullptr;
     for (const CapturedStep& step : steps) {
-      if (!step.complete) caveats.push_back(step_text(step) + " was not completed: what came later in it is missing");
       if (step.evaluation) continue;
       if (previous != nullptr && step.step > previous->step) {
         const auto distance = static_cast<std::uint64_t>(step.step) - static_cast<std::uint64_t>(previous->step);
-        if (apart > 0 && distance > apart) {
-          caveats.push_back("the capture holds nothing between step " + std::to_string(previous->step) + " and step " +
-                            std::to_string(step.step));
+        if (apart > 0 && distance > apart && ++holes == 1) {
+          first = "between " + step_text(*previous) + " and " + step_text(step);
         }
         apart = apart == 0 ? distance : std::min(apart, distance);
       }
       previous = &step;
     }
+    if (holes == 0) return;
+    origin_.caveats.push_back("the capture holds nothing " + first +
+                              (holes > 1 ? ", and steps are missing in " + count_text(holes - 1, "more place") : ""));
   }
 
+  // Gaps of one sort as one, over the steps that they reach.
   void add_gaps(std::span<const CapturedStep> steps) {
+    constexpr std::size_t kMost = 5;
+    std::vector<CaptureGap> joined;
+    std::map<std::string_view, std::size_t> places;
+    std::vector<bool> broken;  // whether steps in between lack nothing
     for (const CaptureGap& gap : capture_.dropped) {
       // Later than all that counts. Steps may go back, so the last one need not be the largest.
       const auto later = [&](const CapturedStep& step) { return gap.first_step > step.step; };
       if (origin_.found && std::ranges::all_of(steps, later)) continue;
-      std::string where = " in step " + std::to_string(gap.first_step);
-      if (gap.last_step != gap.first_step) {
-        where = " in steps " + std::to_string(gap.first_step) + " to " + std::to_string(gap.last_step);
+      const auto [place, is_new] = places.try_emplace(gap.what, joined.size());
+      if (is_new) {
+        joined.push_back(gap);
+        broken.push_back(false);
+        continue;
       }
-      const std::string often = gap.count > 1 ? " (" + std::to_string(gap.count) + ")" : "";
-      origin_.caveats.push_back(std::string("the capture lacks ").append(gap.what).append(often).append(where));
+      CaptureGap& whole = joined[place->second];
+      if (gap.first_step > whole.last_step && any_between(whole.last_step, gap.first_step))
+        broken[place->second] = true;
+      whole.first_step = std::min(whole.first_step, gap.first_step);
+      whole.last_step = std::max(whole.last_step, gap.last_step);
+      whole.count += gap.count;
     }
+    for (std::size_t i = 0; i < std::min(kMost, joined.size()); ++i) add_gap(joined[i], broken[i]);
+    if (joined.size() > kMost) {
+      origin_.caveats.push_back("the capture lacks " + count_text(joined.size() - kMost, "more tensor") +
+                                ": capture.json names all");
+    }
+  }
+
+  void add_gap(const CaptureGap& gap, bool broken) {
+    std::string where = " in step " + std::to_string(gap.first_step);
+    if (gap.last_step != gap.first_step) {
+      where = (broken ? " in some of the steps " : " in steps ") + std::to_string(gap.first_step) + " to " +
+              std::to_string(gap.last_step);
+    }
+    const std::string often = gap.count > 1 ? " (" + std::to_string(gap.count) + ")" : "";
+    origin_.caveats.push_back(std::string("the capture lacks ").append(gap.what).append(often).append(where));
+  }
+
+  bool any_between(std::int64_t first, std::int64_t last) const {
+    return std::ranges::any_of(capture_.steps,
+                               [&](const CapturedStep& step) { return first < step.step && step.step < last; });
   }
 
   const CaptureInfo& capture_;
@@ -425,19 +516,21 @@ std::string joined(const std::vector<std::string>& texts, std::size_t most) {
   return texts.size() > most ? out + ", ..." : out;
 }
 
+// Of the first one, and of others of which all inputs were seen.
 std::string place_text(const Origin::Place& place, bool first) {
   constexpr std::size_t kMost = 8;
-  std::string text = "step " + std::to_string(place.step) + ": " + place.key +
-                     (first ? " was the first to hold non-finite values (" : " held non-finite values too (") +
-                     values_text(place) + ")";
-  if (place.unseen.empty() && place.inputs.empty()) return text + ": the data themselves\n";
-  if (place.unseen.empty()) {
-    return text + ", although all of its inputs were finite: " + joined(place.inputs, kMost) + "\n";
+  const std::string begin = step_text(place.step, place.evaluation) + ": " + place.key;
+  const std::string values = " (" + values_text(place) + ")";
+  if (!place.unseen.empty()) {
+    return begin + " was the first tensor in the capture to hold non-finite values" + values +
+           ", but they may come from an input that the capture does not show\n" +
+           (place.inputs.empty() ? "" : "  finite: " + joined(place.inputs, kMost) + "\n") +
+           "  not seen: " + joined(place.unseen, kMost) + "\n";
   }
-  text += first ? " of all that was seen; it may have got them from what was not\n"
-                : "; it may have got them from what was not seen\n";
-  if (!place.inputs.empty()) text += "  finite: " + joined(place.inputs, kMost) + "\n";
-  return text + "  not seen: " + joined(place.unseen, kMost) + "\n";
+  const std::string text =
+      begin + (first ? " was the first to hold non-finite values" : " held non-finite values too") + values;
+  if (place.inputs.empty()) return text + ": the data themselves\n";
+  return text + ", although all of its inputs were finite: " + joined(place.inputs, kMost) + "\n";
 }
 
 }  // namespace
@@ -448,7 +541,11 @@ std::string Origin::text() const {
   constexpr std::size_t kMostTold = 5;
   constexpr std::size_t kMostNames = 6;
   std::string out;
-  if (!found) out = caveats.empty() ? "all values are finite\n" : "all values that were seen are finite\n";
+  if (!found && tensors == 0) {
+    out = "unknown, as no tensor was kept\n";
+  } else if (!found) {
+    out = caveats.empty() ? "all values are finite\n" : "all values that were seen are finite\n";
+  }
   std::size_t told = 0;
   std::vector<std::string> further;
   std::vector<std::string> unclear;
@@ -470,7 +567,7 @@ std::string Origin::text() const {
   };
   list("non-finite too, with finite inputs", further);
   list("passed them on", propagators);
-  list("non-finite too, from where was not seen", unclear);
+  list("non-finite too, from inputs that the capture does not show", unclear);
   for (const std::string& caveat : caveats) out += "note: " + caveat + "\n";
   return out;
 }

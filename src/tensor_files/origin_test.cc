@@ -83,9 +83,102 @@ TEST(FindOrigin, FindsNothingWhereAllIsFinite) {
   EXPECT_EQ(origin.text(), "all values are finite\n");
 }
 
+// ---- Evaluation passes
+
+CapturedStep evaluation(std::int64_t number, std::vector<CapturedTensor> tensors) {
+  CapturedStep made = step(number, std::move(tensors));
+  made.evaluation = true;
+  for (CapturedTensor& one : made.tensors) one.key = "eval/" + one.key;
+  return made;
+}
+
+TEST(FindOrigin, IsThatOfTrainingWhereAnEvaluationBeforeItWasNonFiniteToo) {
+  const std::vector<CapturedTensor> finite = {tensor("input/x", kFinite), tensor("activation/a", kFinite, {"x"}),
+                                              tensor("activation/metric", kFinite, {"a"})};
+  CaptureInfo info = capture({step(1, finite), evaluation(0, finite), step(2, finite)});
+  info.steps[1].tensors[2].nan = 1;
+  info.steps[1].scalars = {{"eval/metric", NAN}};
+  info.steps[2].tensors[1].nan = 1;
+  EXPECT_EQ(find_origin(info).text(),
+            "step 2: activation/a was the first to hold non-finite values (1 NaN of 4), although all of its inputs "
+            "were finite: input/x\n"
+            "note: non-finite too, but training does not go on from there: eval/activation/metric in evaluation pass "
+            "0\n");
+}
+
+TEST(FindOrigin, IsThatOfAnEvaluationOnlyWhereTrainingIsFinite) {
+  const std::vector<CapturedTensor> finite = {tensor("input/x", kFinite), tensor("activation/a", kFinite, {"x"})};
+  CaptureInfo info = capture({step(1, finite), evaluation(3, finite), step(2, finite)});
+  info.steps[1].tensors[1].nan = 1;
+  const Origin origin = find_origin(info);
+  ASSERT_THAT(certain(origin), ElementsAre("eval/activation/a"));
+  EXPECT_TRUE(origin.producers[0].evaluation);
+  EXPECT_EQ(origin.text(),
+            "evaluation pass 3: eval/activation/a was the first to hold non-finite values (1 NaN of 4), although all "
+            "of its inputs were finite: eval/input/x\n");
+}
+
+TEST(FindOrigin, AnEvaluationBetweenTwoStepsChangesNoWeight) {
+  const Origin origin = find_origin(
+      capture({step(4, {tensor("update/k", kFinite), tensor("weight/k", kFinite)}),
+               evaluation(0, {tensor("activation/a", kFinite)}),
+               step(5, {tensor("activation/a", kNan, {"weight/k"}), tensor("weight/k", kNan, {"update/k"})})}));
+  ASSERT_THAT(certain(origin), ElementsAre("activation/a"));
+  EXPECT_THAT(origin.producers[0].inputs, ElementsAre("weight/k of step 4"));
+}
+
+TEST(FindOrigin, AFirstTrainingStepThatIsNonFiniteMayHaveAnOlderOrigin) {
+  const Origin origin =
+      find_origin(capture({evaluation(0, {tensor("input/x", kFinite)}), step(3, {tensor("input/x", kNan)})}));
+  EXPECT_THAT(origin.caveats, ElementsAre("step 3 is the first that the capture holds, so the origin may be older"));
+}
+
+// ---- What is not known
+
+TEST(FindOrigin, IsUnknownWhereNoTensorWasKept) {
+  CaptureInfo info = capture({step(1, {}), step(2, {})});
+  info.steps[1].scalars = {{"loss", NAN}};
+  EXPECT_EQ(find_origin(info).text(),
+            "unknown, as no tensor was kept\n"
+            "note: the capture holds no tensor of 2 steps, from step 1 to step 2\n"
+            "note: the scalar loss was not finite in step 2, and no tensor that was captured shows why\n");
+}
+
+TEST(FindOrigin, OfACrashSaysThatLaterStepsMayBeMissing) {
+  CaptureInfo info = after_a_healthy_step({tensor("input/x", kFinite)});
+  info.cause = CaptureInfo::Cause::crash;
+  EXPECT_EQ(find_origin(info).text(),
+            "all values that were seen are finite\n"
+            "note: later steps may be missing: what the process handed over last need not have reached the ring when "
+            "it ended\n");
+  info.steps[1].tensors[0].nan = 1;
+  EXPECT_THAT(find_origin(info).caveats, IsEmpty()) << "what came later does not matter";
+}
+
+TEST(FindOrigin, SaysInOneLineWhatManyStepsLack) {
+  std::vector<CapturedStep> steps;
+  for (int i = 0; i < 60; ++i) {
+    steps.push_back(step(i < 2 ? i : i * 3, {tensor("input/x", kFinite)}));
+    steps.back().complete = i % 2 == 0;
+  }
+  CaptureInfo info = capture(std::move(steps));
+  for (const CapturedStep& one : info.steps) {
+    info.dropped.push_back({"tensors", one.step, one.step, 2, "no room"});
+    if (one.complete) info.dropped.push_back({"weight/w", one.step, one.step, 1, "complex"});
+  }
+  EXPECT_THAT(
+      find_origin(info).caveats,
+      ElementsAre("the capture does not hold the end of 30 steps, from step 1 to step 177: what came later in "
+                  "them is missing",
+                  "the capture holds nothing between step 1 and step 6, and steps are missing in 57 more places",
+                  "the capture lacks tensors (120) in steps 0 to 177",
+                  "the capture lacks weight/w (30) in some of the steps 0 to 174"));
+  for (int i = 0; i < 40; ++i) info.dropped.push_back({"weight/" + std::to_string(i), 3, 3, 1, "complex"});
+  EXPECT_THAT(find_origin(info).caveats, Contains("the capture lacks 37 more tensors: capture.json names all"));
+}
+
 TEST(FindOrigin, SaysThatAnEmptyCaptureShowsNothing) {
-  EXPECT_EQ(find_origin(CaptureInfo()).text(),
-            "all values that were seen are finite\nnote: the capture holds no step\n");
+  EXPECT_EQ(find_origin(CaptureInfo()).text(), "unknown, as no tensor was kept\nnote: the capture holds no step\n");
 }
 
 TEST(FindOrigin, NamesTheTensorWhoseInputsWereFiniteAndThoseThatPassedItOn) {
@@ -153,11 +246,11 @@ TEST(FindOrigin, WithoutDeclaredInputsATensorIsOnlyTheEarliestSeen) {
   EXPECT_THAT(origin.propagators, ElementsAre("activation/b"));
   EXPECT_EQ(
       origin.text(),
-      "step 7: weight/w was the first to hold non-finite values (1 NaN of 4) of all that was seen; it may have got "
-      "them from what was not\n"
+      "step 7: weight/w was the first tensor in the capture to hold non-finite values (1 NaN of 4), but they may come "
+      "from an input that the capture does not show\n"
       "  not seen: what it is computed from, which the program did not declare\n"
       "passed them on: activation/b\n"
-      "non-finite too, from where was not seen: activation/a\n");
+      "non-finite too, from inputs that the capture does not show: activation/a\n");
 }
 
 TEST(FindOrigin, NamesTheInputsThatWereNotRecorded) {
@@ -165,7 +258,7 @@ TEST(FindOrigin, NamesTheInputsThatWereNotRecorded) {
       after_a_healthy_step({tensor("input/x", kFinite), tensor("activation/b", kNan, {"x", "a", "weight/w"})}));
   ASSERT_THAT(unclear(origin), ElementsAre("activation/b"));
   EXPECT_THAT(origin.producers[0].inputs, ElementsAre("input/x"));
-  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("a (not recorded)", "weight/w (not recorded)"));
+  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("a (not in the capture)", "weight/w (not in the capture)"));
 }
 
 TEST(FindOrigin, ANonFiniteInputOutweighsOnesThatWereNotSeen) {
@@ -207,7 +300,7 @@ TEST(FindOrigin, AGradientThatNamesAnActivationMayMeanAGradientThatWasNotRecorde
   const Origin origin =
       find_origin(after_a_healthy_step({tensor("activation/b", kFinite, {"x"}), tensor("gradient/a", kNan, {"b"})}));
   EXPECT_THAT(certain(origin), IsEmpty());
-  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("gradient/b (not recorded; activation/b was finite)"));
+  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("gradient/b (not in the capture; activation/b was finite)"));
 }
 
 TEST(FindOrigin, AnUpdateComesFromTheGradientOfItsName) {
@@ -275,7 +368,7 @@ TEST(FindOrigin, AMissingOccurrenceIsNotReplacedByAnother) {
       tensor("activation/a#2", kFinite, {"x"}),
       tensor("activation/b#1", kNan, {"a"}),
   }));
-  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("activation/a#1 (not recorded)"));
+  EXPECT_THAT(origin.producers[0].unseen, ElementsAre("activation/a#1 (not in the capture)"));
 }
 
 TEST(FindOrigin, AMissingOccurrenceMakesNobodyAPropagator) {
@@ -448,10 +541,11 @@ TEST(FindOrigin, SaysWhatIsMissingUpToTheStep) {
   CaptureInfo info = capture({step(1, {}), step(2, {}), step(5, {tensor("input/x", kNan)}), step(9, {})});
   info.steps[2].complete = false;
   info.dropped = {{"tensors", 2, 5, 17, "no room"}, {"weight/w", 6, 6, 1, "later"}};
-  EXPECT_THAT(find_origin(info).caveats, ElementsAre("the capture holds no tensor of 2 steps, from step 1 to step 2",
-                                                     "step 5 was not completed: what came later in it is missing",
-                                                     "the capture holds nothing between step 2 and step 5",
-                                                     "the capture lacks tensors (17) in steps 2 to 5"));
+  EXPECT_THAT(find_origin(info).caveats,
+              ElementsAre("the capture holds no tensor of 2 steps, from step 1 to step 2",
+                          "the capture does not hold the end of step 5: what came later in it is missing",
+                          "the capture holds nothing between step 2 and step 5",
+                          "the capture lacks tensors (17) in steps 2 to 5"));
 }
 
 TEST(FindOrigin, SaysWhatIsMissingAlsoWhereStepsGoBack) {
@@ -465,7 +559,7 @@ TEST(FindOrigin, SaysOfWhichStepsItHasNoTensor) {
   CaptureInfo info = capture({step(1, {}), step(2, {tensor("input/x", kFinite)})});
   info.steps[0].evaluation = true;
   EXPECT_EQ(find_origin(info).text(),
-            "all values that were seen are finite\nnote: the capture holds no tensor of evaluation step 1\n");
+            "all values that were seen are finite\nnote: the capture holds no tensor of evaluation pass 1\n");
 }
 
 TEST(FindOrigin, AScalarThatWasNotFiniteWhileAllTensorsWereIsSaidOnce) {
