@@ -57,14 +57,25 @@ std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
   if (policy_.memory && usage.refused > begin_->refused) {
     return std::to_string(usage.refused - begin_->refused) + " tensors found no room in " + size_text(*policy_.memory);
   }
-  // Statistics still fit where whole tensors would not.
-  if (policy_.disk) {
-    const double share = static_cast<double>(usage.disk) / static_cast<double>(*policy_.disk);
-    if (share > (level_ == Level::full ? 0.9 : 1.0)) {
-      return "the run takes " + size_text(usage.disk) + " of the " + size_text(*policy_.disk) + " that it may have";
-    }
-  }
-  return {};
+  return disk_excess(usage.disk);
+}
+
+// Statistics still fit where whole tensors would not.
+std::string BudgetKeeper::disk_excess(std::uint64_t bytes) const {
+  if (!policy_.disk) return {};
+  const double share = static_cast<double>(bytes) / static_cast<double>(*policy_.disk);
+  if (share <= (level_ == Level::full ? 0.9 : 1.0)) return {};
+  return "the run takes " + size_text(bytes) + " of the " + size_text(*policy_.disk) + " that it may have";
+}
+
+std::optional<BudgetKeeper::Change> BudgetKeeper::observe_disk(std::uint64_t bytes) {
+  if (level_ == Level::nothing) return std::nullopt;
+  std::string reason = disk_excess(bytes);
+  if (reason.empty()) return std::nullopt;
+  const Level from = level_;
+  level_ = static_cast<Level>(static_cast<int>(level_) + 1);
+  begin_.reset();
+  return Change{from, level_, std::move(reason)};
 }
 
 bool BudgetKeeper::has_room(const Usage& usage, double overhead) const {

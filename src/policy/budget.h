@@ -38,11 +38,14 @@ class BudgetKeeper {
   };
   // To be called every quarter of a second or so. The level, where it changes.
   std::optional<Change> observe(const Usage& usage);
+  // Before anything is written: the disk allows no delay. `bytes` are those of the run's directory.
+  std::optional<Change> observe_disk(std::uint64_t bytes);
 
  private:
   static constexpr double kFirstPatience = 5.0;
 
   std::string excess(const Usage& usage, double overhead) const;
+  std::string disk_excess(std::uint64_t bytes) const;
   bool has_room(const Usage& usage, double overhead) const;
 
   BudgetPolicy policy_;

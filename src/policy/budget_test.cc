@@ -104,5 +104,18 @@ TEST(Budget, LimitsWhatIsKept) {
   EXPECT_EQ(limit(Keep::print, Level::statistics), Keep::print);
 }
 
+TEST(Budget, OfTheDiskIsKeptAtOnce) {
+  BudgetKeeper keeper({.disk = 1000});
+  EXPECT_FALSE(keeper.observe_disk(900));
+  auto change = keeper.observe_disk(901);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->to, Level::statistics);
+  EXPECT_FALSE(keeper.observe_disk(1000));
+  change = keeper.observe_disk(1001);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->to, Level::nothing);
+  EXPECT_FALSE(keeper.observe_disk(5000));
+}
+
 }  // namespace
 }  // namespace sonde::policy

@@ -75,9 +75,9 @@ Status Engine::compile_watch(const WatchPolicy& watch) {
   return Status::success();
 }
 
-bool Engine::wants_flight() const noexcept {
+bool wants_flight(const Policy& policy) noexcept {
   using Use = FlightPolicy::Use;
-  return policy_.flight.use == Use::on || (policy_.flight.use == Use::automatic && !triggers_.empty());
+  return policy.flight.use == Use::on || (policy.flight.use == Use::automatic && !policy.triggers.empty());
 }
 
 bool Engine::is_observed(std::string_view name, Kind kind) const {

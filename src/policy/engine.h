@@ -45,6 +45,9 @@ struct Part {
 
 class Engine;
 
+// Whether a policy wants a flight ring.
+bool wants_flight(const Policy& policy) noexcept;
+
 // What all of them say. Never changed once made, and read by recording threads.
 struct Plan {
   static constexpr std::size_t kMaxParts = 64;
@@ -72,7 +75,7 @@ class Engine {
   const Policy& policy() const noexcept { return policy_; }
   // Whether a step's values are needed at all.
   bool has_conditions() const noexcept { return has_conditions_; }
-  bool wants_flight() const noexcept;
+  bool wants_flight() const noexcept { return policy::wants_flight(policy_); }
 
   // `own`: what the program itself wants of the tensor, which counts only where the policy has no watch.
   Plan plan(std::string_view name, Kind kind, const Part& own) const;

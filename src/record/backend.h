@@ -41,6 +41,8 @@ class Backend {
                           Overflow overflow) noexcept;
   static void push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept;
   static void push_step(Channel& channel, Op op, std::int64_t step) noexcept;
+  // Ends its pause, for something that is urgent. Any thread.
+  void wake();
 
  private:
   friend struct LocalRing;
@@ -65,7 +67,6 @@ class Backend {
   Status start_locked();
   Status submit(Channel& channel, Request::Kind kind, std::chrono::milliseconds timeout);
   Ring* attach_thread();
-  void wake();
 
   // The backend thread alone.
   void run();

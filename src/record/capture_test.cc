@@ -239,6 +239,66 @@ TEST(Captures, SayWhichStepsTheRingHadNoRoomFor) {
   EXPECT_EQ(gap.count, static_cast<std::uint64_t>(steps.front() - 10));
 }
 
+TEST(Captures, SayWhichStepsCameBeforeTheRing) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  train(rec, 0, 9, 100);
+  ASSERT_TRUE(rec.flush().ok());
+  ASSERT_TRUE(rec.set_policy(triggered({.when = "step == 12", .before = 5})).ok());
+  ASSERT_TRUE(comes_true([&] { return !files_with(dir.path(), ".ring").empty(); }));
+  train(rec, 10, 13, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  EXPECT_THAT(steps_of(captures[0]), ElementsAre(10, 11, 12));
+  ASSERT_EQ(captures[0].info().dropped.size(), 1U);
+  const CaptureGap& gap = captures[0].info().dropped[0];
+  EXPECT_EQ(gap.first_step, 7);
+  EXPECT_EQ(gap.last_step, 9);
+  EXPECT_EQ(gap.reason, "the flight ring was made after these steps");
+}
+
+TEST(Captures, SayWhichStepsNeverCame) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4", .after = 10})});
+  train(rec, 0, 6, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  ASSERT_EQ(captures[0].info().dropped.size(), 1U);
+  const CaptureGap& gap = captures[0].info().dropped[0];
+  EXPECT_EQ(gap.first_step, 7);
+  EXPECT_EQ(gap.last_step, 14);
+  EXPECT_EQ(gap.count, 8U);
+}
+
+TEST(FlightRecorder, StaysWithinHalfOfTheMemoryBudgetAndSaysSo) {
+  TempDir dir;
+  Errors errors;
+  Policy policy = triggered({.when = "step == 4"});
+  policy.flight.bytes = 16 << 20;
+  policy.budget.memory = 4 << 20;
+  Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
+  const auto rings = files_with(dir.path(), ".ring");
+  ASSERT_EQ(rings.size(), 1U);
+  EXPECT_EQ(std::filesystem::file_size(rings[0]), std::uintmax_t{2} << 20);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("bytes instead of 16777216: half of [budget] memory")));
+}
+
+TEST(FlightRecorder, SaysOnceThatATensorDoesNotFit) {
+  TempDir dir;
+  Errors errors;
+  Policy policy = triggered({.when = "step == 400"});
+  policy.flight.bytes = 16 << 10;
+  Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
+  const std::vector<float> large = ramp(10'000);
+  const Probe out = rec.probe("out");
+  for (std::int64_t n = 0; n < 3; ++n) out.record(rec.step(n), view(large));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the flight ring has no room for 'out' in step 0")));
+}
+
 TEST(Captures, DoNotMixTriggers) {
   TempDir dir;
   Policy policy = triggered({.name = "a", .when = "step == 4", .before = 1, .after = 3});

@@ -40,7 +40,7 @@ bool same(const ProbeOptions& a, const ProbeOptions& b) {
 Channel::Channel(std::string directory, const RecorderOptions& options)
     : directory_(std::move(directory)),
       options_(options),
-      pool_(std::make_shared<Pool>(pool_budget(options.policy.budget), options.tensors, options.max_wait)),
+      pool_(std::make_shared<Pool>(pool_budget(options.policy), options.tensors, options.max_wait)),
       own_policy_(options.policy) {}
 
 Channel::~Channel() = default;
@@ -168,14 +168,20 @@ std::vector<std::pair<std::string, Kind>> Channel::probes() {
   return all;
 }
 
-// The flight ring takes its half of a budget.
-std::size_t Channel::pool_budget(const BudgetPolicy& budget) const {
-  return budget.memory ? std::min<std::size_t>(options_.memory, *budget.memory / 2) : options_.memory;
+// Where there is a flight ring it takes its half of a budget.
+std::size_t Channel::pool_budget(const Policy& policy) const {
+  if (!policy.budget.memory) return options_.memory;
+  const std::uint64_t share = policy::wants_flight(policy) ? *policy.budget.memory / 2 : *policy.budget.memory;
+  return std::min<std::size_t>(options_.memory, share);
 }
 
-void Channel::set_budget(const BudgetPolicy& budget) {
-  pool_->set_budget(pool_budget(budget));
-  timed_.store(budget.overhead.has_value(), std::memory_order_relaxed);
+void Channel::set_budget(const Policy& policy) {
+  pool_->set_budget(pool_budget(policy));
+  timed_.store(policy.budget.overhead.has_value(), std::memory_order_relaxed);
+}
+
+void Channel::look_at_disk(double wall_time) {
+  if (steward_ && output_) steward_->look_at_disk(*output_, wall_time);
 }
 
 double Channel::busy_seconds() const noexcept {
@@ -222,7 +228,10 @@ void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
 }
 
 void Channel::end_step(std::int64_t step, bool evaluation) noexcept {
-  if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_end : Op::step_end, step);
+  if (!is_open()) return;
+  Backend::push_step(*this, evaluation ? Op::evaluation_end : Op::step_end, step);
+  // What the ring does not have yet is lost with the process.
+  if (flying_.load(std::memory_order_relaxed)) Backend::get().wake();
 }
 
 const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& options) {
@@ -516,10 +525,11 @@ void Channel::become_child() {
   new std::unique_ptr<Output>(std::move(output_));
   new std::unique_ptr<Steward>(std::move(steward_));
   forked_ = true;
+  flying_.store(false);
   level_.store(policy::Level::full);  // nobody keeps a budget here
   output_failed_ = false;
   new std::shared_ptr<Pool>(std::move(pool_));
-  pool_ = std::make_shared<Pool>(pool_budget(own_policy_.budget), options_.tensors, options_.max_wait);
+  pool_ = std::make_shared<Pool>(pool_budget(own_policy_), options_.tensors, options_.max_wait);
   errors_.clear();
   losses_.clear();
 }

@@ -121,7 +121,10 @@ class Channel {
 
   policy::Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(policy::Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
-  void set_budget(const BudgetPolicy& budget);
+  void set_budget(const Policy& policy);
+  void look_at_disk(double wall_time);
+  // Whether there is a flight ring: then the end of a step is urgent.
+  void set_flying(bool flying) noexcept { flying_.store(flying, std::memory_order_relaxed); }
   // Time spent on tensors and steps, by callers and the backend, as far as a budget wants it measured.
   double busy_seconds() const noexcept;
   bool timed() const noexcept { return timed_.load(std::memory_order_relaxed); }
@@ -147,7 +150,7 @@ class Channel {
   void plan_locked(ProbeEntry& entry);
   void tell_locked(Status status) noexcept;
   Payload* stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample);
-  std::size_t pool_budget(const BudgetPolicy& budget) const;
+  std::size_t pool_budget(const Policy& policy) const;
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);
@@ -163,7 +166,8 @@ class Channel {
   std::atomic<std::int64_t> epoch_{-1};       // the last one that began
   std::atomic<std::int64_t> epoch_step_{-1};  // its first step
   std::atomic<bool> epoch_begins_{false};     // with the next step
-  std::atomic<bool> timed_{false};            // a budget wants to know what calls cost
+  std::atomic<bool> flying_{false};
+  std::atomic<bool> timed_{false};  // a budget wants to know what calls cost
   // What is written with every record stays away from what every call reads.
   alignas(64) std::atomic<std::uint64_t> scalars_{0};  // written by the backend alone
   std::atomic<std::uint64_t> tensors_{0};              // likewise

@@ -8,12 +8,13 @@ namespace sonde::record {
 namespace {
 
 constexpr std::size_t kStepsRemembered = 10'000;
+constexpr std::int64_t kMostAhead = 1'000'000'000;  // steps to come: more are not told apart
 constexpr std::size_t kMissesRemembered = 10'000;
 constexpr std::uint64_t kSmallest = std::uint64_t{1} << 20;
 
-// Within half of a budget.
-std::uint64_t default_bytes(const BudgetPolicy& budget) {
-  const std::uint64_t bytes = sinks::FlightRing::default_bytes();
+// Within half of a budget, as long as that is of any use.
+std::uint64_t bytes_of(const FlightPolicy& flight, const BudgetPolicy& budget) {
+  const std::uint64_t bytes = flight.bytes > 0 ? flight.bytes : sinks::FlightRing::default_bytes();
   return budget.memory ? std::clamp(*budget.memory / 2, std::min(kSmallest, bytes), bytes) : bytes;
 }
 
@@ -24,7 +25,7 @@ FlightRecorder::FlightRecorder(std::string run_directory, std::string writer, si
 
 FlightRecorder::~FlightRecorder() = default;
 
-Status FlightRecorder::apply(const policy::Engine& engine) {
+Status FlightRecorder::apply(const policy::Engine& engine, std::optional<std::int64_t> in_progress) {
   allow_negative_infinity_ = engine.policy().allow_negative_infinity;
   const FlightPolicy& flight = engine.policy().flight;
   const bool same =
@@ -37,18 +38,21 @@ Status FlightRecorder::apply(const policy::Engine& engine) {
   }
   if (ring_ || !engine.wants_flight()) return Status::success();
   policy_ = flight;
-  auto ring =
-      sinks::FlightRing::create({.directory = flight.directory.empty() ? run_directory_ : flight.directory,
-                                 .bytes = flight.bytes > 0 ? flight.bytes : default_bytes(engine.policy().budget),
-                                 .steps = flight.steps,
-                                 .writer = writer_,
-                                 .allow_negative_infinity = allow_negative_infinity_});
+  const std::uint64_t bytes = bytes_of(flight, engine.policy().budget);
+  auto ring = sinks::FlightRing::create({.directory = flight.directory.empty() ? run_directory_ : flight.directory,
+                                         .bytes = bytes,
+                                         .steps = flight.steps,
+                                         .writer = writer_,
+                                         .allow_negative_infinity = allow_negative_infinity_});
   if (!ring) {
     no_ring_ = ring.error().message();
     return {ring.error().code(), "recording goes on, but " + ring.error().message()};
   }
   ring_ = std::move(*ring);
-  return Status::success();
+  if (in_progress) miss(*in_progress, "all tensors", "the flight ring was made in the middle of the step");
+  if (bytes >= flight.bytes) return Status::success();
+  return {Code::exhausted, "the flight ring has " + std::to_string(bytes) + " bytes instead of " +
+                               std::to_string(flight.bytes) + ": half of [budget] memory"};
 }
 
 void FlightRecorder::miss(std::int64_t step, std::string what, std::string_view reason) {
@@ -110,8 +114,10 @@ Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
   if (ring_) {
     const std::uint64_t ended = ring_->ended();
     capture.fired = ended;
-    capture.wanted = std::min(ended, static_cast<std::uint64_t>(std::max<std::int64_t>(firing.before, 0)) + 1);
-    capture.first = ended - capture.wanted;
+    const auto asked = static_cast<std::uint64_t>(std::max<std::int64_t>(firing.before, 0)) + 1;
+    capture.wanted = std::min<std::uint64_t>(asked, steps_.size());
+    capture.older = capture.wanted - std::min(capture.wanted, ended);
+    capture.first = ended - std::min(capture.wanted, ended);
     if (ended > 0) capture.pins.push_back(ring_->pin(capture.first, ended - 1));
   }
   capture.missing = std::max<std::int64_t>(firing.after, 0);
@@ -133,17 +139,24 @@ Status FlightRecorder::finish(OpenCapture capture) {
   if (ring_->ended() > capture.fired) capture.pins.push_back(ring_->pin(capture.fired, ring_->ended() - 1));
   std::uint64_t kept = 0;
   for (const sinks::FlightPin& pin : capture.pins) kept += pin.training_steps();
-  if (kept < capture.wanted) {  // the oldest ones
-    const auto step_before_end = [&](std::uint64_t count) {
-      return steps_[steps_.size() - std::min<std::uint64_t>(count, steps_.size())];
-    };
-    gap(step_before_end(capture.wanted), step_before_end(kept + 1), capture.wanted - kept,
-        "the flight ring has no room for so many steps");
+  // What is lacking are the oldest ones.
+  const auto from_end = [&](std::uint64_t count) {
+    return steps_[steps_.size() - std::min<std::uint64_t>(count, steps_.size())];
+  };
+  const std::uint64_t seen = capture.wanted - capture.older;  // by the ring
+  if (capture.older > 0) {
+    gap(from_end(capture.wanted), from_end(seen + 1), capture.older, "the flight ring was made after these steps");
+  }
+  if (kept < seen) {
+    gap(from_end(seen), from_end(kept + 1), seen - kept,
+        policy_.steps > 0 && kept >= static_cast<std::uint64_t>(policy_.steps)
+            ? "the flight ring keeps so many steps as [flight] steps says"
+            : "the flight ring has no room for so many steps");
   }
   tell_missed(capture, info);
   if (capture.missing > 0) {
-    gap(last, last, static_cast<std::uint64_t>(capture.missing),
-        "recording ended before the steps that were to follow");
+    gap(last + 1, last + std::min(capture.missing, kMostAhead), static_cast<std::uint64_t>(capture.missing),
+        "recording ended before these steps came");
   }
   return captures_.push(std::move(info), std::move(capture.pins));
 }

@@ -26,14 +26,16 @@ class FlightRecorder {
 
   // Makes the ring where the policy wants one, another one where it wants another, and removes it where it wants none.
   // Where that fails it goes on without, and captures say why they hold nothing.
-  Status apply(const policy::Engine& engine);
+  // `in_progress`: the training step that has begun.
+  Status apply(const policy::Engine& engine, std::optional<std::int64_t> in_progress);
   // Goes without a ring; why is what captures say.
   void forgo(std::string why) { no_ring_ = std::move(why); }
   bool has_ring() const noexcept { return ring_ != nullptr; }
   std::uint64_t dropped() const noexcept { return dropped_ + (ring_ ? ring_->dropped() : 0); }
 
-  void add(const sinks::Stamp& stamp, bool evaluation, const sinks::FlightRing::Entry& tensor) {
-    if (ring_) ring_->add(stamp, evaluation, tensor);
+  // False: there is a ring, but no room in it.
+  bool add(const sinks::Stamp& stamp, bool evaluation, const sinks::FlightRing::Entry& tensor) {
+    return !ring_ || ring_->add(stamp, evaluation, tensor);
   }
   // Something of the step in progress that the ring does not get. Captures with the step say so.
   void miss(std::int64_t step, std::string what, std::string_view reason);
@@ -67,6 +69,7 @@ class FlightRecorder {
     CaptureInfo info;
     std::vector<sinks::FlightPin> pins;
     std::uint64_t wanted = 0;  // steps so far
+    std::uint64_t older = 0;   // of them, than the ring
     std::uint64_t first = 0;   // step, as FlightRing::ended counts
     std::uint64_t fired = 0;   // steps that had ended, likewise
     std::int64_t missing = 0;  // steps to come

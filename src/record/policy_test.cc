@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "formats/csv.h"
+#include "record/disk_use.h"
 #include "record/recorder_testing.h"
 #include "sonde/recorder.h"
 #include "sonde/tensor_io.h"
@@ -408,6 +409,55 @@ TEST(Budget, ThatIsUsedUpLeavesStatisticsAndANoteInTheLog) {
   EXPECT_THAT(log.gaps[1].detail, HasSubstr("statistics -> nothing"));
   EXPECT_EQ(log.texts.at("sonde/budget").size(), 2U);
   EXPECT_EQ(log.scalars.at("loss").size(), 1U) << "scalars are always recorded";
+}
+
+TEST(Budget, OfTheDiskIsNotExceededByWholeTensorsHoweverFastTheyCome) {
+  TempDir dir;
+  Policy policy = watching({{.record = Keep::stats | Keep::whole}});
+  policy.budget.disk = 1'000'000;
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(10'000);  // 40 kB
+  for (std::int64_t n = 0; n < 100; ++n) out.record(rec.step(n), view(values));
+  ASSERT_TRUE(rec.close().ok());
+  const std::uint64_t taken = bytes_below(dir.path());
+  EXPECT_LE(taken, 1'000'000U);
+  EXPECT_GE(taken, 800'000U);
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(steps_of(log, "out").size(), 100U) << "statistics go on";
+  EXPECT_EQ(log.texts.at("sonde/budget").size(), 1U);
+}
+
+TEST(Budget, OfTheDiskCountsCaptures) {
+  TempDir dir;
+  Policy policy = {.triggers = {{.when = "every(2)", .before = 1, .rearm = Rearm::always, .max_captures = 0}}};
+  policy.flight.bytes = 1 << 20;
+  policy.budget.disk = 1'000'000;
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(10'000);
+  for (std::uint64_t n = 0; n < 60; ++n) {
+    out.record(rec.step(static_cast<std::int64_t>(n)), view(values));
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (rec.counters().captures < n / 2 + 1 && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_LE(bytes_below(dir.path()), 1'300'000U) << "captures of nothing but their description may still come";
+  EXPECT_GE(read_log(dir.path()).texts.at("sonde/budget").size(), 1U);
+}
+
+TEST(Budget, OfMemoryIsAllForTensorsWhereThereIsNoRing) {
+  TempDir dir;
+  Policy policy = watching({{.record = Keep::stats}});
+  policy.budget.memory = 100'000;
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(20'000);  // 80 kB
+  out.record(rec.step(0), view(values));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(steps_of(read_log(dir.path()), "out"), ElementsAre(0));
 }
 
 }  // namespace

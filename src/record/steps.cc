@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/file_name.h"
 #include "base/suggest.h"
+#include "record/disk_use.h"
 #include "record/output.h"
 #include "stats/summary.h"
 #include "tensor/rows.h"
@@ -50,8 +51,17 @@ void Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
   if (engine_) channel_.hand_over(*engine_, *engine);
   engine_ = std::move(engine);
   steps_ended_ = 0;
-  if (!may_fly) return flight_.forgo("the flight ring is the parent process's: a forked one has none");
-  if (Status status = flight_.apply(*engine_); !status.ok()) channel_.tell(std::move(status));
+  if (!may_fly) {
+    flight_.forgo("the flight ring is the parent process's: a forked one has none");
+    if (engine_->wants_flight()) {
+      channel_.tell(
+          {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"});
+    }
+    return;
+  }
+  const auto in_progress = data(false).open ? std::optional(data(false).step) : std::nullopt;
+  if (Status status = flight_.apply(*engine_, in_progress); !status.ok()) channel_.tell(std::move(status));
+  channel_.set_flying(flight_.has_ring());
 }
 
 void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
@@ -108,8 +118,15 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   record.occurrence = step.next_occurrence(entry.id);
   if (job.plan->flight) {
     if (level == policy::Level::full) {
-      flight_.add(stamp, job.evaluation,
-                  {entry.name, entry.options.kind, record.occurrence, entry.options.inputs, payload->view});
+      const bool kept =
+          flight_.add(stamp, job.evaluation,
+                      {entry.name, entry.options.kind, record.occurrence, entry.options.inputs, payload->view});
+      if (!kept && warned_.insert("ring").second) {
+        channel_.report({Code::exhausted, "the flight ring has no room for '" + entry.name + "' in step " +
+                                              std::to_string(stamp.step) +
+                                              ": set a larger [flight] size, or let it keep "
+                                              "fewer tensors"});
+      }
     } else {
       step.degraded = true;
     }
@@ -197,6 +214,7 @@ std::optional<sinks::Tag> Steps::tag_of(const StepData::Tensor& tensor, bool eva
 void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   StepData& step = data(evaluation);
   step.open = false;
+  channel_.look_at_disk(stamp.wall_time);
   decide(step, evaluation);
   const StepValues values = channel_.step_values(step);
   held_.clear();
@@ -385,6 +403,7 @@ void Steps::tend(double wall_time) {
       continue;
     }
     channel_.count_capture();
+    channel_.tally().bytes_written.fetch_add(bytes_below(*outcome.path), std::memory_order_relaxed);
     output_.say("sonde/captures", {wall_time, outcome.step},
                 "`" + *outcome.path + "`: " + outcome.reason + " at step " + std::to_string(outcome.step));
   }

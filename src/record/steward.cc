@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "base/crc32c.h"
-#include "base/directory.h"
 #include "base/file.h"
 #include "base/signal_count.h"
 #include "policy/control_file.h"
 #include "record/channel.h"
+#include "record/disk_use.h"
 #include "record/output.h"
 
 namespace sonde::record {
@@ -20,24 +20,6 @@ namespace {
 constexpr std::uint64_t kLookEvery = 250'000'000;         // ns
 constexpr std::uint64_t kMeasureEvery = 60'000'000'000U;  // ns between two looks at all files of the run
 constexpr std::size_t kLargestControl = std::size_t{1} << 20;
-
-// All files below, without following links. What cannot be read counts nothing.
-std::uint64_t bytes_below(const std::string& path, int depth = 0) {
-  constexpr int kDeepest = 16;
-  const auto directory = read_directory(path);
-  if (!directory || depth > kDeepest) return 0;
-  std::uint64_t bytes = 0;
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.link || entry.name.ends_with(".ring")) continue;  // the ring comes and goes with the process
-    const std::string inside = join_path(path, entry.name);
-    if (entry.type == DirectoryEntry::Type::directory) {
-      bytes += bytes_below(inside, depth + 1);
-    } else if (const auto state = file_state(inside)) {
-      bytes += state->size;
-    }
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -119,7 +101,14 @@ std::uint64_t Steward::disk_bytes(std::uint64_t now) {
   return disk_ + (written - disk_written_);
 }
 
-void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time) {
+void Steward::look_at_disk(Output& output, double wall_time) {
+  take_budget(output, wall_time);
+  if (!keeper_->policy().disk) return;
+  const auto change = keeper_->observe_disk(disk_bytes(monotonic_nanoseconds()));
+  if (change) set_level(output, wall_time, *change);
+}
+
+void Steward::take_budget(Output& output, double wall_time) {
   if (const std::uint64_t version = channel_.engine_version(); !keeper_ || version != engine_version_) {
     engine_version_ = version;
     const BudgetPolicy budget = channel_.engine()->policy().budget;
@@ -128,9 +117,13 @@ void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time
         set_level(output, wall_time, {channel_.level(), policy::Level::full, "the budget is another one"});
       }
       keeper_.emplace(budget);
-      channel_.set_budget(budget);
+      channel_.set_budget(channel_.engine()->policy());
     }
   }
+}
+
+void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time) {
+  take_budget(output, wall_time);
   const BudgetPolicy& budget = keeper_->policy();
   if (!budget.overhead && !budget.memory && !budget.disk) return;
   const Counters counters = channel_.counters();

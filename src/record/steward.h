@@ -21,11 +21,14 @@ class Steward {
 
   // `now` is monotonic, in ns.
   void tend(Output& output, std::uint64_t now, double wall_time);
+  // Before a step is written: whether the disk still has room for whole tensors, and for any.
+  void look_at_disk(Output& output, double wall_time);
 
  private:
   void look_at_control(Output& output, double wall_time);
   void take_control(const std::string& text);
   void answer(const std::string& text, const Status& status);
+  void take_budget(Output& output, double wall_time);
   void look_at_budget(Output& output, std::uint64_t now, double wall_time);
   void set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change);
   std::uint64_t disk_bytes(std::uint64_t now);

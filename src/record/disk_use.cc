@@ -1,0 +1,25 @@
+#include "record/disk_use.h"
+
+#include "base/directory.h"
+#include "base/file.h"
+
+namespace sonde::record {
+
+std::uint64_t bytes_below(const std::string& path, int depth) {
+  constexpr int kDeepest = 16;
+  const auto directory = read_directory(path);
+  if (!directory || depth > kDeepest) return 0;
+  std::uint64_t bytes = 0;
+  for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.link || entry.name.ends_with(".ring")) continue;  // the ring comes and goes with the process
+    const std::string inside = join_path(path, entry.name);
+    if (entry.type == DirectoryEntry::Type::directory) {
+      bytes += bytes_below(inside, depth + 1);
+    } else if (const auto state = file_state(inside)) {
+      bytes += state->size;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace sonde::record
