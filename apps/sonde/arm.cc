@@ -1,11 +1,13 @@
 // sonde arm: one more trigger for a job that runs.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "control.h"
 #include "policy/expression.h"
+#include "policy/policy_values.h"
 #include "policy/rules.h"
 #include "sonde/policy.h"
 #include "subcommand.h"
@@ -86,10 +88,15 @@ class Arm final : public Subcommand {
     flags.option(trigger_.before, "--before", "N", "steps before it to save (5)");
     flags.option(trigger_.after, "--after", "N", "steps after it to save (0)");
     flags.option(trigger_.hold_off, "--hold-off", "N", "steps after a capture in which it does not fire again (0)");
+    flags.option(rearm_, "--rearm", "WHEN",
+                 "when it may fire again: edge, once the condition was false in between, always or never (edge)");
     flags.option(trigger_.max_captures, "--max-captures", "N", "at most so many captures; 0: no limit (10)");
   }
 
   int run() override {
+    const std::optional<Rearm> rearm = policy::rearm_of(rearm_);
+    if (!rearm) return fail("--rearm is edge, always or never, not '" + rearm_ + "'");
+    trigger_.rearm = *rearm;
     if (Status status = check(trigger_); !status) return fail(status);
     const Result<std::string> said = described(trigger_);
     if (!said) return fail(said.error());
@@ -107,6 +114,7 @@ class Arm final : public Subcommand {
 
  private:
   std::string run_;
+  std::string rearm_ = "edge";
   TriggerPolicy trigger_;
 };
 

@@ -25,7 +25,8 @@ std::string contents(const policy::ControlFile& file) {
   const std::size_t watches = file.policy.watches.size();
   if (file.has_watches) parts.push_back(grouped(watches) + (watches == 1 ? " watch" : " watches"));
   if (file.has_triggers) parts.push_back(counted(file.policy.triggers.size(), "trigger"));
-  if (file.has_flight) parts.emplace_back("a flight ring");
+  const bool ring = file.policy.flight.use != FlightPolicy::Use::off;
+  if (file.has_flight) parts.emplace_back(ring ? "a flight ring" : "no flight ring");
   if (file.has_budget) parts.emplace_back("a budget");
   if (file.has_allow) parts.emplace_back("allowed infinities");
   std::string text;

@@ -84,11 +84,12 @@ class Arm(ControlCase):
 
     def test_adds_to_what_was_armed_before(self):
         self.output("arm", "run", "--when", "loss > 1", "--name", "a")
-        self.output("arm", "run", "--rule", "dead_relu", "--tensors", "enc.*", "--hold-off", "7", "--max-captures", "3")
+        self.output("arm", "run", "--rule", "dead_relu", "--tensors", "enc.*", "--hold-off", "7", "--max-captures", "3",
+                    "--rearm", "always")
         text = self.control.read_text(encoding="utf-8")
         self.assertEqual((text.count("[[trigger]]"), text.count("[control]")), (2, 1))
         for line in ("keep_triggers = true", 'when = "loss > 1"', 'rule = "dead_relu"', 'tensors = "enc.*"',
-                     "hold_off = 7", "max_captures = 3"):
+                     "hold_off = 7", "max_captures = 3", 'rearm = "edge"', 'rearm = "always"'):
             self.assertIn(line + "\n", text)
 
     def test_takes_effect_when_the_next_job_begins(self):
@@ -120,6 +121,8 @@ class Arm(ControlCase):
         self.assertIn("--when EXPR or --rule NAME", self.error("arm", "run"))
         self.assertIn("before is -1", self.error("arm", "run", "--when", "loss > 1", "--before", "-1"))
         self.assertIn("'a/b'", self.error("arm", "run", "--when", "loss > 1", "--name", "a/b"))
+        self.assertIn("--rearm is edge, always or never, not 'often'",
+                      self.error("arm", "run", "--when", "loss > 1", "--rearm", "often"))
         self.assertEqual(os.listdir(self.path("run")), [])
 
     def test_needs_a_run(self):
@@ -263,6 +266,8 @@ class Policy(ControlCase):
         self.write("p.toml", POLICY + "[[trigger]]\nrule = 'nonfinite'\n[flight]\nsteps = 9\n[budget]\ndisk = '1GB'\n")
         self.assertEqual(self.output("policy", "--check", "p.toml"),
                          "p.toml is right: 1 watch, 1 trigger, a flight ring and a budget\n")
+        self.write("p.toml", "[flight]\nuse = false\n")
+        self.assertEqual(self.output("policy", "--check", "p.toml"), "p.toml is right: no flight ring\n")
         self.write("p.toml", "")
         self.assertIn("is right: nothing, so all stays", self.output("policy", "--check", "p.toml"))
 
