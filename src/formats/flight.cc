@@ -74,7 +74,7 @@ bool decode_step_end(Bytes meta, Step& step) {
     step.scalars.emplace_back(std::move(name), reader.get<double>());
   }
   if (!reader.ok()) return false;
-  if (tensors > step.tensors.size()) step.dropped += tensors - step.tensors.size();  // the damaged ones
+  if (tensors > step.tensors.size()) step.damaged = tensors - step.tensors.size();
   step.complete = true;
   return true;
 }

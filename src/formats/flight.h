@@ -48,7 +48,8 @@ struct Step {
   double wall_time = 0;  // of its end, or of its last tensor
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<Tensor> tensors;  // in the order of execution
-  std::uint64_t dropped = 0;    // tensors that found no room, or are damaged
+  std::uint64_t dropped = 0;    // tensors that found no room
+  std::uint64_t damaged = 0;    // tensors that were in the ring, but cannot be read
   std::uint64_t position = 0;   // of its first entry: no other step ever has the same
 };
 

@@ -71,7 +71,8 @@ class Writer {
     captured.complete = step.complete;
     captured.wall_time = step.wall_time;
     captured.scalars = step.scalars;
-    if (step.dropped > 0) drop(step, "tensors", step.dropped, "the flight ring had no room for them");
+    if (step.dropped > 0) drop(step, "tensors", step.dropped, "the flight ring had no room");
+    if (step.damaged > 0) drop(step, "tensors", step.damaged, "damaged in the flight ring");
     std::vector<const TensorView*> views;
     std::set<std::string> keys;
     for (const flight::Tensor& tensor : step.tensors) {

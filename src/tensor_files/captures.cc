@@ -1,6 +1,8 @@
 // Reading captures, and making one of what a killed process left: the rest of sonde/capture.h is in origin.cc.
 #include <algorithm>
 #include <new>
+#include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "base/process.h"
 #include "formats/capture_json.h"
 #include "formats/flight.h"
+#include "formats/flight_layout.h"
 #include "sonde/capture.h"
 #include "sonde/tensor_io.h"
 #include "tensor_files/capture_files.h"
@@ -107,6 +110,38 @@ Result<HeldRing> hold(const std::string& path) {
   return Status(Code::exhausted, "the ring '" + path + "' is replaced again and again: try later");
 }
 
+// Whether it is a copy of the ring of a process that lives on this machine: then that has mapped its ring, and a ring
+// with the same header, which names the process, its writer and its start, is held in the same directory. False also
+// where the system does not tell. What is mapped stands there with the name under which it was made, not its last one.
+bool is_copy_of_living(const HeldRing& held, const flight::Identity& identity) {
+  if (identity.host != host_name()) return false;
+  const Result<std::string> maps = read_file("/proc/" + std::to_string(identity.pid) + "/maps");
+  if (!maps) return false;
+  const Bytes header = held.file.bytes().first(flight::kBeginOffset);
+  std::set<std::string> directories;
+  std::istringstream lines(*maps);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find('/');
+    const std::size_t last = line.rfind('/');
+    if (first != std::string::npos && line.find(kRingBegin, last) != std::string::npos) {
+      directories.insert(line.substr(first, last - first));
+    }
+  }
+  for (const std::string& directory : directories) {
+    const Result<std::vector<std::string>> paths = rings(directory);
+    for (const std::string& path : paths ? *paths : std::vector<std::string>()) {
+      const Result<bool> locked = is_locked(path);
+      if (!locked || !*locked || held.is_at(path)) continue;
+      const Result<MappedFile> other = MappedFile::open(path);
+      if (other && other->bytes().size() >= header.size() &&
+          std::ranges::equal(other->bytes().first(header.size()), header)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 Result<std::string> recover(const std::string& ring_path, const std::string& run_directory) {
   // Held until the ring is gone, so that of two who come at once only one makes a capture.
   const Result<HeldRing> held = hold(ring_path);
@@ -115,6 +150,18 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   // One that is blank makes an empty capture: the end of its process is known all the same.
   const Result<flight::Contents> ring = is_blank(bytes) ? flight::Contents() : flight::read(bytes);
   if (!ring) return about("recover the ring", ring_path, ring.error());
+  if (ring->torn > 0 && ring->steps.empty()) {
+    return about(
+        "recover the ring", ring_path,
+        {Code::corrupt, "none of its entries can be read, as their checksums are wrong; it stays where it is"});
+  }
+  if (is_copy_of_living(*held, ring->identity)) {
+    return Status(Code::exhausted,
+                  "'" + ring_path + "' is a copy of the ring of process " + std::to_string(ring->identity.pid) +
+                      " on " + ring->identity.host +
+                      ", which still runs: it stays as it is, and 'sonde trigger' makes a capture of " +
+                      "a process that runs");
+  }
   Result<std::string> path = tensor_files::write_capture(run_directory, crash_info(*ring), ring->steps);
   if (!path || !held->is_at(ring_path)) return path;  // what is there now is not what was captured
   if (Status status = remove_file(ring_path); !status) return status;

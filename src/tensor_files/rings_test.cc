@@ -145,6 +145,62 @@ TEST_F(Rings, ThatAreTornSaySo) {
   EXPECT_THAT(torn->reason, HasSubstr("checksum"));
 }
 
+TEST_F(Rings, DoNotTakeADamagedTensorForOneThatFoundNoRoom) {
+  RingImage ring;
+  ring.add(1, values_);
+  ring.end_step(1);
+  ring.add(2, values_);
+  ring.end_step(2);
+  const std::size_t at = ring.file().rfind(std::string(reinterpret_cast<const char*>(values_.data()), 24));
+  ring.file()[at] ^= 1;
+  const auto path = recover_ring(left(ring), dir_.path());
+  ASSERT_TRUE(path.ok()) << path.error().message();
+  const Capture capture = opened(*path);
+  ASSERT_THAT(capture.info().dropped, SizeIs(2));
+  const CaptureGap& gap = capture.info().dropped[1];
+  EXPECT_EQ(gap.what, "tensors");
+  EXPECT_EQ(gap.first_step, 2);
+  EXPECT_EQ(gap.count, 1U);
+  EXPECT_EQ(gap.reason, "damaged in the flight ring");
+}
+
+TEST_F(Rings, OfWhichNothingCanBeReadStayAndAreNamed) {
+  RingImage ring;
+  ring.add(1, values_);
+  ring.end_step(1);
+  std::ranges::fill(std::span(ring.file()).subspan(flight::kHeaderBytes, 1024), 'x');
+  const std::string ring_path = left(ring);
+  const Status status = recover_ring(ring_path, dir_.path()).status();
+  EXPECT_EQ(status.code(), Code::corrupt);
+  EXPECT_THAT(status.message(), HasSubstr("'" + ring_path + "': none of its entries can be read"));
+  EXPECT_TRUE(std::filesystem::exists(ring_path));
+  EXPECT_THAT(*list_captures(dir_.path()), IsEmpty());
+}
+
+TEST_F(Rings, ThatAreCopiesOfOneInUseAreLeftAlone) {
+  const std::string copy = dir_ / "copy.ring";
+  {
+    const flight::Identity identity = {host_name(), process_id(), "w.1", 1.5};
+    std::string image = flight::encode_header(identity, 4096, {});
+    image.resize(8192);
+    auto ring = SharedMapping::create(dir_ / "flight-box-1-", ".ring", image.size());
+    ASSERT_TRUE(ring.ok()) << ring.error().message();
+    std::memcpy(ring->bytes().data(), image.data(), image.size());
+    ASSERT_TRUE(write_file(copy, image).ok());
+    const Status status = recover_ring(copy, dir_.path()).status();
+    EXPECT_EQ(status.code(), Code::exhausted);
+    EXPECT_THAT(status.message(),
+                HasSubstr("process " + std::to_string(process_id()) + " on " + host_name() + ", which still runs"));
+    EXPECT_TRUE(std::filesystem::exists(copy));
+    // Another ring of the same process is not the one that was copied.
+    image = flight::encode_header({host_name(), process_id(), "w.2", 2.5}, 4096, {});
+    image.resize(8192);
+    ASSERT_TRUE(write_file(dir_ / "other.ring", image).ok());
+    EXPECT_TRUE(recover_ring(dir_ / "other.ring", dir_.path()).ok());
+  }
+  EXPECT_TRUE(recover_ring(copy, dir_.path()).ok()) << "nobody holds it any more";
+}
+
 TEST_F(Rings, OfAProcessThatEndedBeforeItRecordedBecomeAnEmptyCapture) {
   for (const std::string& file : {RingImage().file(), std::string(8192, '\0')}) {
     ASSERT_TRUE(write_file(dir_ / "flight-box-1-0.ring", file).ok());
