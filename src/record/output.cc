@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/input_file.h"
 #include "base/process.h"
 #include "formats/tfevents.h"
 #include "sinks/console.h"
@@ -45,11 +46,14 @@ std::string writer_name() {
 Result<std::unique_ptr<Output>> Output::create(Channel& channel, bool may_fly) {
   std::unique_ptr<Output> output(new Output(channel));
   const RecorderOptions& options = channel.options();
-  const std::string writer = writer_name();
   const double now = wall_seconds();
-  auto events = std::make_unique<sinks::EventFile>(
-      join_path(channel.directory(), "events.out.tfevents." + writer + options.file_suffix), now, options.precision,
-      channel.tally());
+  std::string writer;
+  std::string path;
+  do {  // in another container a process may have the same number in the same second
+    writer = writer_name();
+    path = join_path(channel.directory(), "events.out.tfevents." + writer + options.file_suffix);
+  } while (file_state(path).ok());
+  auto events = std::make_unique<sinks::EventFile>(path, now, options.precision, channel.tally());
   if (Status status = events->flush(); !status.ok()) return status;
   output->sinks_.push_back(std::move(events));
   output->sinks_.push_back(std::make_unique<sinks::StatsFile>(
