@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <sstream>
 
 #include "base/clock.h"
@@ -70,34 +71,49 @@ std::string range_text(std::int64_t first, std::int64_t last) {
                        : "steps " + std::to_string(first) + " .. " + std::to_string(last);
 }
 
+// "steps 3 .. 9"; a job may also go back, or give all of its steps the same number. Of training steps, not empty.
+std::string numbers_text(const std::vector<std::int64_t>& steps) {
+  const auto [least, most] = std::ranges::minmax(steps);
+  const bool ascending = std::ranges::adjacent_find(steps, std::ranges::greater_equal()) == steps.end();
+  if (steps.size() == 1 || ascending) return range_text(least, most);
+  if (least == most) return counted(steps.size(), "time") + " step " + std::to_string(least);
+  return counted(steps.size(), "step") + " with numbers from " + std::to_string(least) + " to " + std::to_string(most) +
+         ", not ascending";
+}
+
+// Of a step without an end. Only of the last one in a ring in which all can be read it is known why.
+std::string unfinished_text(const CaptureInfo& info, const CapturedStep& step) {
+  const std::string which = (step.evaluation ? "evaluation pass " : "step ") + std::to_string(step.step);
+  const bool torn =
+      std::ranges::any_of(info.dropped, [](const CaptureGap& gap) { return gap.what.starts_with("torn"); });
+  if (info.cause == CaptureInfo::Cause::crash && !torn && &step == &info.steps.back()) {
+    return "the ring ends in the middle of " + which +
+           ": what came after it had not reached the ring when the process ended";
+  }
+  return "the end of " + which + " is missing";
+}
+
 std::string kept_text(const CaptureInfo& info, std::uint64_t bytes) {
   const std::vector<CapturedStep>& steps = info.steps;
   // Where a trigger's capture holds nothing, what was lost says why.
   if (steps.empty() && info.cause != CaptureInfo::Cause::crash) return "nothing";
-  if (steps.empty()) return "nothing: the process ended before it had recorded anything";
+  if (steps.empty()) return "nothing: the ring holds no step, as the process ended before any had reached it";
   std::uint64_t tensors = 0;
-  std::uint64_t evaluations = 0;
   const CapturedStep* unfinished = nullptr;
-  const CapturedStep* first = nullptr;
-  const CapturedStep* last = nullptr;
+  std::vector<std::int64_t> numbers;
   for (const CapturedStep& step : steps) {
     tensors += step.tensors.size();
     if (!step.complete) unfinished = &step;
-    if (step.evaluation) {
-      ++evaluations;
-      continue;
-    }
-    if (first == nullptr) first = &step;
-    last = &step;
+    if (!step.evaluation) numbers.push_back(step.step);
   }
-  std::string text = first != nullptr ? range_text(first->step, last->step) : "";
-  if (evaluations > 0) text += (text.empty() ? "" : ", ") + counted(evaluations, "evaluation step");
+  const std::size_t evaluations = steps.size() - numbers.size();
+  std::string text = numbers.empty() ? "" : numbers_text(numbers);
+  if (evaluations > 0) {
+    text += (text.empty() ? "" : ", ") + grouped(evaluations) +
+            (evaluations == 1 ? " evaluation pass" : " evaluation passes");
+  }
   text += ", " + counted(tensors, "tensor") + ", " + size_text(bytes);
-  if (unfinished != nullptr) {
-    text += "; " + std::string(unfinished->evaluation ? "evaluation " : "") + "step " +
-            std::to_string(unfinished->step) + " was not completed";
-  }
-  return text;
+  return unfinished == nullptr ? text : text + "; " + unfinished_text(info, *unfinished);
 }
 
 std::string values_text(const std::vector<std::pair<std::string, double>>& values) {
@@ -129,7 +145,7 @@ std::vector<CaptureGap> joined_gaps(const CaptureInfo& info) {
   return joined;
 }
 
-// "200 tensors, steps 10 .. 19: the flight ring had no room for them"
+// "200 tensors, steps 10 .. 19: the flight ring had no room"
 std::string gap_text(const CaptureGap& gap) {
   // Of steps that never came into the capture only their number is known.
   if (gap.what == "all tensors" && gap.count > 0) {
@@ -162,16 +178,17 @@ std::string origin_text(const Origin& origin, bool color) {
 CaptureFiles files_of(const Capture& capture) {
   CaptureFiles files;
   if (const auto json = file_state(join_path(capture.directory(), "capture.json"))) files.bytes += json->size;
+  std::uint64_t missing = 0;
   for (const CapturedStep& step : capture.steps()) {
     if (step.file.empty()) continue;
     const Result<FileState> state = file_state(join_path(capture.directory(), step.file));
     if (state) {
       files.bytes += state->size;
-    } else {
-      files.missing.push_back("the tensors of step " + std::to_string(step.step) +
-                              " are missing: " + state.error().message());
+    } else if (++missing == 1) {
+      files.missing = "the tensors of step " + std::to_string(step.step) + " are missing: " + state.error().message();
     }
   }
+  if (missing > 1) files.missing += ", and " + grouped(missing - 1) + " more";
   return files;
 }
 
@@ -180,7 +197,7 @@ std::string capture_text(const Capture& capture, const CaptureFiles& files, bool
   info.dropped = joined_gaps(info);
   std::string directory = capture.directory();
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
-  // Of a process that recorded nothing no step is known.
+  // Where nothing has reached the ring no step is known.
   const bool stepless = info.steps.empty() && info.cause == CaptureInfo::Cause::crash;
   std::string facts = stepless ? "" : ", step " + std::to_string(info.step);
   if (const std::string time = local_time(info.wall_time); !time.empty()) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "sonde/capture.h"
 
@@ -11,7 +10,7 @@ namespace sonde::cli {
 
 struct CaptureFiles {
   std::uint64_t bytes = 0;
-  std::vector<std::string> missing;  // sentences: files that should be there
+  std::string missing;  // a sentence about files that should be there; empty where all are
 };
 CaptureFiles files_of(const Capture& capture);
 

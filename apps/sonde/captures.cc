@@ -129,7 +129,7 @@ class Captures final : public Subcommand {
       return capture;
     }
     files = files_of(*capture);
-    problems_.insert(problems_.end(), files.missing.begin(), files.missing.end());
+    if (!files.missing.empty()) problems_.push_back(files.missing);
     return capture;
   }
 

@@ -74,8 +74,8 @@ class Captures(CaptureCase):
     def test_whose_origin_is_unclear_say_what_was_not_seen(self):
         self.make("unclear", "run")
         text = self.output("captures", "run")
-        self.assertIn("    lost     17 tensors, step 123: the flight ring had no room for them\n", text)
-        self.assertIn("of all that was seen; it may have got them from what was not\n", text)
+        self.assertIn("    lost     17 tensors, step 123: the flight ring had no room\n", text)
+        self.assertIn(", but they may come from an input that the capture does not show\n", text)
         self.assertIn("not seen: what it is computed from, which the program did not declare\n", text)
         self.assertIn("note: step 123 is the first that the capture holds, so the origin may be older\n", text)
 
@@ -84,7 +84,7 @@ class Captures(CaptureCase):
         text = self.output("captures", "run")
         self.assertEqual([line.strip() for line in text.splitlines() if " lost " in line],
                          ["lost     all tensors of 2 steps: the flight ring has no room for so many steps",
-                          "lost     200 tensors, steps 114 .. 123: the flight ring had no room for them"])
+                          "lost     200 tensors, steps 114 .. 123: the flight ring had no room"])
         self.assertIn("note: the capture lacks tensors (200) in steps 114 to 123\n", text)
         (capture,) = self.json("captures", "run")["captures"]
         self.assertEqual(len(capture["dropped"]), 11)
@@ -147,6 +147,24 @@ class Captures(CaptureCase):
         text, _ = self.fails("captures", "run", "--json")
         self.assertEqual(len(json.loads(text)["captures"]), 2)
 
+    def test_of_which_many_files_are_missing_say_so_in_one_line(self):
+        path = pathlib.Path(self.path(self.make("nan", "run")))
+        for file in path.glob("*.safetensors"):
+            file.unlink()
+        _, sentences = self.fails("captures", "run")
+        self.assertRegex(sentences, r"\Asonde: the tensors of step 118 are missing: [^\n]+, and 5 more\n\Z")
+
+    def test_whose_steps_do_not_ascend_say_so(self):
+        path = pathlib.Path(self.path(self.make("nan", "run")), "capture.json")
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        for numbers, said in (((5, 6, 7, 3, 4, 5), "6 steps with numbers from 3 to 7, not ascending, 24 tensors"),
+                              ((9, 8, 7, 6, 5, 4), "6 steps with numbers from 4 to 9, not ascending, 24 tensors"),
+                              ((0,) * 6, "6 times step 0, 24 tensors"), ((1, 2, 3, 5, 7, 9), "steps 1 .. 9, 24 tensors")):
+            for step, number in zip(stored["steps"], numbers):
+                step["step"] = number
+            path.write_text(json.dumps(stored), encoding="utf-8")
+            self.assertIn("    kept     " + said, self.output("captures", "run"))
+
     def test_of_a_newer_version_are_named(self):
         path = self.path(self.make("nan", "run")) + "/capture.json"
         text = pathlib.Path(path).read_text(encoding="utf-8")
@@ -197,7 +215,8 @@ class Recover(CaptureCase):
         text = self.output("recover", "run")
         self.assertTrue(text.startswith(f"run/captures/1-crash  from {ring}\n\n  1-crash  step 16, "), text)
         self.assertRegex(text, r"\n    process  \d+ on \S+ ended without closing its log\n")
-        self.assertRegex(text, r"\n    kept     steps 11 \.\. 16, 22 tensors, [^;]+; step 16 was not completed\n")
+        self.assertRegex(text, r"\n    kept     steps 11 \.\. 16, 22 tensors, [^;]+; the ring ends in the middle of step 16: "
+                               r"what came after it had not reached the ring when the process ended\n")
         self.assertIn("    origin   step 15: activation/dense/out was the first", text)
         self.assertEqual(os.listdir(self.path("run")), ["captures"])
         (capture,) = self.json("captures", "run")["captures"]
@@ -240,6 +259,27 @@ class Recover(CaptureCase):
             process.stdin.close()
         self.assertIn("2-crash", self.output("recover", "run"))
 
+    def test_leaves_the_copy_of_a_living_process_s_ring_alone(self):
+        os.makedirs(self.path("run"))
+        with subprocess.Popen([TOOL, "hold", "run"], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            (ring,) = os.listdir(self.path("run"))
+            shutil.copy(self.path("run/" + ring), self.path("copy.ring"))
+            self.assertRegex(self.error("recover", "run", "--ring", "copy.ring"),
+                             rf"'copy.ring' is a copy of the ring of process {process.pid} on \S+, which still runs")
+            self.assertTrue(os.path.exists(self.path("copy.ring")))
+            process.stdin.close()
+        self.assertIn("1-crash", self.output("recover", "run", "--ring", "copy.ring"))
+
+    def test_leaves_a_ring_of_which_nothing_can_be_read(self):
+        ring = pathlib.Path(self.path(self.make("ring", "run")))
+        content = bytearray(ring.read_bytes())
+        content[4096:] = b"x" * (len(content) - 4096)
+        ring.write_bytes(content)
+        self.assertIn(f"{ring.name}': none of its entries can be read", self.error("recover", "run"))
+        self.assertEqual(ring.read_bytes(), content)
+
     def test_leaves_a_ring_that_it_cannot_read(self):
         os.makedirs(self.path("run"))
         content = bytearray(pathlib.Path(self.path(self.make("ring", "rings"))).read_bytes())
@@ -257,11 +297,12 @@ class Recover(CaptureCase):
         self.assertIn("there is nothing to recover", self.output("recover", "run"))
         self.assertIn("regular file", self.error("recover", "run", "--ring", "run/flight-box-1-0.ring"))
 
-    def test_of_a_process_that_recorded_nothing_says_so(self):
+    def test_of_a_ring_that_nothing_has_reached_says_so(self):
         os.makedirs(self.path("run"))
         pathlib.Path(self.path("run/flight-box-1-0.ring")).write_bytes(bytes(8192))
         text = self.output("recover", "run")
-        self.assertTrue(text.endswith("    kept     nothing: the process ended before it had recorded anything\n"
+        self.assertTrue(text.endswith("    kept     nothing: the ring holds no step, as the process ended before any "
+                                      "had reached it\n"
                                       "    origin   unknown, as nothing was kept\n"), text)
 
     def test_of_what_is_not_there_is_an_error(self):
