@@ -1,6 +1,9 @@
 #include "policy/engine.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "policy/rules.h"
 
 namespace sonde::policy {
 
@@ -140,6 +143,8 @@ std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors)
 std::vector<Engine::Unmatched> Engine::scalars() const {
   std::vector<Unmatched> all;
   for (const auto& [condition, place] : conditions()) {
+    const auto trigger = std::ranges::find(triggers_, condition, [](const Trigger& one) { return &one.condition(); });
+    if (trigger != triggers_.end() && !needs_scalars(trigger->policy())) continue;
     for (const std::string& name : condition->scalars()) {
       std::string where = "the scalar '";
       where.append(name).append("' in ").append(place);
