@@ -9,6 +9,7 @@ namespace sonde::policy {
 
 bool Part::due(const Moment& moment) const noexcept {
   if (every <= 0 || moment.step < first_step || moment.step > last_step) return false;
+  if (spent[moment.evaluation ? 1 : 0]) return false;
   if (epochs) return moment.begins_epoch && moment.epoch % every == 0;
   return every == 1 || moment.step % every == 0;
 }
@@ -110,6 +111,7 @@ Plan Engine::plan(std::string_view name, Kind kind, const Part& own) const {
         .watch = i, .every = watch.every, .epochs = watch.epochs, .sample = watch.sample, .keep = watch.record};
     if (watch.first_step > 0) part.first_step = watch.first_step;
     if (watch.last_step >= 0) part.last_step = watch.last_step;
+    std::ranges::copy(watches_[i].spent, part.spent);
     plan.parts.push_back(part);
   }
   plan.flight = wants_flight() && flight_[0].match(name, kind) != tags::Match::none;
@@ -191,6 +193,14 @@ bool Engine::is_conditional(std::uint32_t watch) const noexcept {
   return !watches_[watch].conditions.empty() || policy_.watches[watch].first > 0;
 }
 
+void Engine::retire_spent() noexcept {
+  newly_spent_ = false;
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    const std::int64_t first = policy_.watches[i].first;
+    for (const std::size_t pass : {0U, 1U}) watches_[i].spent[pass] = first > 0 && watches_[i].taken[pass] >= first;
+  }
+}
+
 void Engine::give_back(std::string_view trigger) noexcept {
   const auto found = std::ranges::find(triggers_, trigger, &Trigger::name);
   if (found != triggers_.end()) found->give_back();
@@ -203,7 +213,9 @@ void Engine::end_step(const StepFacts& facts, bool evaluation, std::span<const s
   for (const std::uint32_t i : due) {
     WatchState& watch = watches_[i];
     const std::int64_t first = policy_.watches[i].first;
-    if (first > 0 && watch.keeps[pass]) watch.keeps[pass] = watch.taken[pass]++ < first;
+    if (first <= 0 || !watch.keeps[pass]) continue;
+    watch.keeps[pass] = watch.taken[pass]++ < first;
+    newly_spent_ |= watch.taken[pass] == first;
   }
   fired_.clear();
   if (evaluation) return;

@@ -23,6 +23,7 @@ struct Moment {
   std::int64_t step = 0;
   bool begins_epoch = false;  // it is the first one of `epoch`
   std::int64_t epoch = 0;
+  bool evaluation = false;
 };
 
 // A bit for each part of a plan.
@@ -39,6 +40,7 @@ struct Part {
   std::int64_t last_step = std::numeric_limits<std::int64_t>::max();
   RowSample sample = {};
   Keep keep = Keep::nothing;
+  bool spent[2] = {false, false};  // WatchPolicy::first steps were kept, of training and of evaluation
 
   bool due(const Moment& moment) const noexcept;
 };
@@ -93,7 +95,8 @@ class Engine {
   // Scalars that conditions ask for, likewise: "the scalar 'los' in the trigger 'spike'".
   std::vector<Unmatched> scalars() const;
 
-  // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile.
+  // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile; those
+  // that were made are out of date.
   void adopt(Engine& other);
 
   // ---- Steps, one after the other. `due` are the watches that were due for some tensor, each once.
@@ -104,6 +107,10 @@ class Engine {
   bool is_conditional(std::uint32_t watch) const noexcept;
   // A capture of the trigger of this name could not be saved: it does not count.
   void give_back(std::string_view trigger) noexcept;
+  // Whether some watch has come to its end with the step, so that new plans would ask for less. They do after
+  // retire_spent, during which none may be made.
+  bool has_newly_spent() const noexcept { return newly_spent_; }
+  void retire_spent() noexcept;
   // The triggers that fire with it.
   const std::vector<const Trigger*>& fired() const noexcept { return fired_; }
 
@@ -114,6 +121,7 @@ class Engine {
     std::vector<Expression> conditions;  // none, or two
     std::int64_t taken[2] = {0, 0};      // steps so far, for WatchPolicy::first
     bool keeps[2] = {true, true};
+    bool spent[2] = {false, false};  // as plans see it
   };
 
   explicit Engine(Policy policy) : policy_(std::move(policy)) {}
@@ -129,6 +137,7 @@ class Engine {
   std::vector<tags::Selector> flight_;  // one
   std::vector<tags::Selector> allowed_;
   bool has_conditions_ = false;
+  bool newly_spent_ = false;
   std::vector<const Trigger*> fired_;
 };
 

@@ -109,7 +109,7 @@ void Channel::plan_locked(ProbeEntry& entry) {
   const policy::Part own = {.every = options.every, .keep = options.keep};
   plans_.push_back(engines_.back()->plan(entry.name, options.kind, own));
   entry.plan.store(&plans_.back(), std::memory_order_release);
-  if (plans_.back().crowded) {
+  if (plans_.back().crowded && !std::exchange(entry.crowded_told, true)) {
     tell_locked({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) + " watches match '" +
                                         entry.name + "': the first ones count"});
   }
@@ -158,6 +158,18 @@ std::shared_ptr<policy::Engine> Channel::engine() {
 void Channel::hand_over(policy::Engine& from, policy::Engine& to) {
   const std::scoped_lock lock(mutex_);  // under which plans are made
   to.adopt(from);
+  plan_anew_locked(to);
+}
+
+void Channel::plan_anew(policy::Engine& engine) {
+  const std::scoped_lock lock(mutex_);
+  plan_anew_locked(engine);
+}
+
+void Channel::plan_anew_locked(policy::Engine& engine) {
+  engine.retire_spent();
+  if (&engine != engines_.back().get()) return;  // another policy is in force already, with plans of its own
+  for (ProbeEntry& entry : probes_) plan_locked(entry);
 }
 
 std::vector<std::pair<std::string, Kind>> Channel::probes() {
@@ -202,7 +214,7 @@ policy::Parts Channel::due(const policy::Plan& plan, std::int64_t step, bool eva
   const std::int64_t epoch = epoch_.load(std::memory_order_relaxed);
   // An evaluation pass belongs to the epoch in which it takes place.
   const bool begins = epoch >= 0 && (evaluation || epoch_step_.load(std::memory_order_relaxed) == step);
-  return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch});
+  return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch, .evaluation = evaluation});
 }
 
 bool Channel::wants(const policy::Plan& plan, policy::Parts due) const noexcept {

@@ -33,6 +33,7 @@ struct ProbeEntry {
   std::uint32_t id = 0;
   std::string name;
   ProbeOptions options;
+  bool crowded_told = false;                       // likewise
   bool other_options_told = false;                 // guarded by the channel
   std::atomic<const policy::Plan*> plan{nullptr};  // never null once handed out
 };
@@ -81,6 +82,8 @@ class Channel {
   std::shared_ptr<policy::Engine> engine();
   // Lets one engine go on where another one stands.
   void hand_over(policy::Engine& from, policy::Engine& to);
+  // Makes all plans of an engine anew, without the watches that have come to their end.
+  void plan_anew(policy::Engine& engine);
   std::uint64_t engine_version() const noexcept { return engine_version_.load(std::memory_order_acquire); }
 
   Status flush() noexcept;
@@ -148,6 +151,7 @@ class Channel {
   Status change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit);
   Status use(const Policy& policy);
   void plan_locked(ProbeEntry& entry);
+  void plan_anew_locked(policy::Engine& engine);
   void tell_locked(Status status) noexcept;
   Payload* stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample);
   std::size_t pool_budget(const Policy& policy) const;

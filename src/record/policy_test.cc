@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 
 #include "formats/csv.h"
@@ -82,6 +84,49 @@ TEST(Policy, AConditionMayAskForStatisticsOfTensorsThatAreNotRecorded) {
   const Log log = read_log(dir.path());
   EXPECT_THAT(steps_of(log, "a"), ElementsAre(3));
   EXPECT_THAT(steps_of(log, "b"), IsEmpty());
+}
+
+TEST(Policy, AsksForNothingOnceTheFirstStepsAreKept) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.first = 2, .record = Keep::stats}})});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(4);
+  std::vector<bool> wanted;
+  for (std::int64_t n = 0; n < 5; ++n) {
+    {
+      auto step = rec.step(n);
+      wanted.push_back(out.wanted(step));
+      out.record(step, view(values));
+    }
+    ASSERT_TRUE(rec.flush().ok());
+  }
+  EXPECT_THAT(wanted, ElementsAre(true, true, false, false, false));
+  EXPECT_TRUE(out.wanted(rec.evaluation())) << "evaluation counts for itself";
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(steps_of(read_log(dir.path()), "out"), ElementsAre(0, 1));
+}
+
+TEST(Policy, KeepsComplexTensorsWholeAndSeesWhetherTheyAreFinite) {
+  TempDir dir;
+  Errors errors;
+  Policy policy = watching({{.record = Keep::whole | Keep::stats}});
+  policy.triggers = {{.when = "nonfinite('.*') > 0"}};
+  policy.flight.bytes = 1 << 20;
+  Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
+  std::vector<std::complex<float>> values(6, {1, 2});
+  const Probe out = rec.probe("out");
+  out.record(rec.step(0), view(values, {3, 2}));
+  values[4].imag(std::numeric_limits<float>::quiet_NaN());
+  out.record(rec.step(1), view(values, {3, 2}));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the probe 'out' leaves no statistics")));
+  EXPECT_EQ(rec.counters().captures, 1U);
+  const auto files = files_with(dir / "tensors", ".safetensors");
+  ASSERT_EQ(files.size(), 2U);
+  const Tensor kept = *TensorFile::open(files[0])->load("activation/out");
+  EXPECT_EQ(kept.dtype, DType::c64);
+  EXPECT_EQ(kept.shape, (Shape{3, 2}));
+  EXPECT_THAT(steps_of(read_log(dir.path()), "out"), IsEmpty());
 }
 
 TEST(Policy, KeepsWholeTensorsAsOneFileAStep) {

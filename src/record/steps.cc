@@ -20,6 +20,19 @@ constexpr std::size_t kManyTensors = 100'000;  // in one step: it has probably b
 constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
 constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
 
+// Complex numbers have no order and leave no statistics, but conditions may ask whether all of their parts are finite.
+bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
+
+// Its real and imaginary parts, beside each other.
+TensorView as_real(const TensorView& view) noexcept {
+  TensorView parts = view;
+  parts.dtype = view.dtype == DType::c64 ? DType::f32 : DType::f64;
+  for (int axis = 0; axis < view.shape.rank(); ++axis) parts.strides[axis] *= 2;
+  parts.shape.push_back(2);
+  parts.strides.push_back(1);
+  return parts;
+}
+
 // Some rows of a view, gathered into `buffer` where they do not lie together; then `rows` says which ones.
 TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer,
                    std::vector<std::int64_t>& rows) {
@@ -106,14 +119,21 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   record.shape = payload->view.shape;
   const policy::Level level = channel_.level();
   const Keep keep = policy::limit(job.plan->keep(job.due), level);
-  auto summary = has(keep, Keep::histogram) ? stats::summarize(payload->view, record.histogram.emplace())
-                                            : stats::summarize(payload->view);
+  const bool complex = is_complex(payload->view.dtype);
+  auto summary = complex                      ? stats::summarize(as_real(payload->view))
+                 : has(keep, Keep::histogram) ? stats::summarize(payload->view, record.histogram.emplace())
+                                              : stats::summarize(payload->view);
   if (!summary) {
     output_.note(
         {summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
     return channel_.retire(payload);
   }
   record.summary = *summary;
+  if (complex && has(keep, Keep::stats | Keep::histogram) && warned_.insert("complex " + entry.name).second) {
+    channel_.report({Code::unsupported, "the probe '" + entry.name +
+                                            "' leaves no statistics, since complex numbers have no order: record its "
+                                            "real and imaginary parts or its magnitude"});
+  }
   if (record.histogram) tensor.buckets = output_.buckets(payload->view, record.summary, *record.histogram);
   record.occurrence = step.next_occurrence(entry.id);
   if (job.plan->flight) {
@@ -234,6 +254,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     StepData::Tensor& tensor = step.tensors[i];
     if (!has(keeps_[i], Keep::histogram)) tensor.record.histogram.reset();
+    if (is_complex(tensor.record.dtype)) continue;
     if (has(keeps_[i], Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
   }
   output_.end_step({stamp, evaluation, kept_});
@@ -270,6 +291,7 @@ void Steps::decide(const StepData& step, bool evaluation) {
   std::ranges::sort(due_);
   due_.erase(std::ranges::unique(due_).begin(), due_.end());
   engine_->end_step({step.step, step.scalars, facts_}, evaluation, due_);
+  if (engine_->has_newly_spent()) channel_.plan_anew(*engine_);
 }
 
 // The parts of its plan that were due and whose conditions hold.
@@ -333,7 +355,7 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
       append(stamp, keys.back(), columns, rows);
     }
   }
-  if (!stored.empty()) output_.note(store_.write_step(stamp, evaluation, stored));
+  if (!stored.empty()) note_files(store_.write_step(stamp, evaluation, stored), store_fails_);
 }
 
 void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation) {
@@ -348,6 +370,13 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
   if (!values.empty()) output_.write(stamp, values);
 }
 
+// Tensor files and tables may fail while the log itself is written: each is told of when it begins.
+void Steps::note_files(const Status& status, bool& failing) {
+  if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) return output_.note(status);
+  if (!status.ok() && !failing) channel_.report(status);
+  failing = !status.ok();
+}
+
 // ---- Tables.
 
 void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
@@ -357,7 +386,7 @@ void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::spa
     std::string path = join_path(channel_.directory(), "tables/" + file_path_of(table, "." + writer_ + ".csv"));
     at = tables_.try_emplace(table, std::move(path), channel_.tally()).first;
   }
-  output_.note(rows.empty() ? at->second.append(stamp, columns) : at->second.append(stamp, columns, rows));
+  note_files(rows.empty() ? at->second.append(stamp, columns) : at->second.append(stamp, columns, rows), tables_fail_);
 }
 
 void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {

@@ -71,6 +71,7 @@ class Steps {
   // `rows`: which ones of the batch they are; empty: the first ones.
   void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
               std::span<const std::int64_t> rows);
+  void note_files(const Status& status, bool& failing);
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
@@ -85,6 +86,8 @@ class Steps {
   sinks::TensorStore store_;
   std::map<std::string, sinks::TableFile> tables_;  // by name
   std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends
+  bool store_fails_ = false;                        // the disk refused the last ones
+  bool tables_fail_ = false;
   std::int64_t last_step_ = 0;
   std::int64_t steps_ended_ = 0;
   std::set<std::string> warned_;  // of these
