@@ -137,8 +137,6 @@ void for_each_number(Bytes message, const Field& field, Use use) {
   });
 }
 
-bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
-
 // The values of the typed fields as they stand there; of complex ones the real parts.
 std::vector<double> typed_values(const Tensor& tensor, const Field& field) {
   std::vector<double> values;

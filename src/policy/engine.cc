@@ -6,6 +6,24 @@
 #include "policy/rules.h"
 
 namespace sonde::policy {
+namespace {
+
+// Exchanges the states of all that stand in both lists, each once.
+template <class State, class Said>
+void swap_equal(std::vector<State>& states, const std::vector<Said>& said, std::vector<State>& others,
+                const std::vector<Said>& other_said) {
+  std::vector<bool> taken(others.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    for (std::size_t j = 0; j < others.size(); ++j) {
+      if (taken[j] || said[i] != other_said[j]) continue;
+      taken[j] = true;
+      std::swap(states[i], others[j]);
+      break;
+    }
+  }
+}
+
+}  // namespace
 
 bool Part::due(const Moment& moment) const noexcept {
   if (every <= 0 || moment.step < first_step || moment.step > last_step) return false;
@@ -169,24 +187,10 @@ std::vector<std::pair<const Expression*, std::string>> Engine::conditions() cons
 }
 
 void Engine::adopt(Engine& other) {
-  std::vector<bool> taken(other.watches_.size());
-  for (std::size_t i = 0; i < watches_.size(); ++i) {
-    for (std::size_t j = 0; j < other.watches_.size(); ++j) {
-      if (taken[j] || policy_.watches[i] != other.policy_.watches[j]) continue;
-      taken[j] = true;
-      std::swap(watches_[i], other.watches_[j]);
-      break;
-    }
-  }
-  taken.assign(other.triggers_.size(), false);
-  for (std::size_t i = 0; i < triggers_.size(); ++i) {
-    for (std::size_t j = 0; j < other.triggers_.size(); ++j) {
-      if (taken[j] || policy_.triggers[i] != other.policy_.triggers[j]) continue;
-      taken[j] = true;
-      std::swap(triggers_[i], other.triggers_[j]);
-      break;
-    }
-  }
+  swap_equal(watches_, policy_.watches, other.watches_, other.policy_.watches);
+  swap_equal(triggers_, policy_.triggers, other.triggers_, other.policy_.triggers);
+  newly_spent_ |=
+      std::ranges::any_of(watches_, [](const WatchState& watch) { return watch.spent[0] || watch.spent[1]; });
 }
 
 bool Engine::is_conditional(std::uint32_t watch) const noexcept {

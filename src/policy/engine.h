@@ -95,8 +95,7 @@ class Engine {
   // Scalars that conditions ask for, likewise: "the scalar 'los' in the trigger 'spike'".
   std::vector<Unmatched> scalars() const;
 
-  // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile; those
-  // that were made are out of date.
+  // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile.
   void adopt(Engine& other);
 
   // ---- Steps, one after the other. `due` are the watches that were due for some tensor, each once.
@@ -107,7 +106,7 @@ class Engine {
   bool is_conditional(std::uint32_t watch) const noexcept;
   // A capture of the trigger of this name could not be saved: it does not count.
   void give_back(std::string_view trigger) noexcept;
-  // Whether some watch has come to its end with the step, so that new plans would ask for less. They do after
+  // Whether some watch has come to its end since plans were made, so that new ones would ask for less. They do after
   // retire_spent, during which none may be made.
   bool has_newly_spent() const noexcept { return newly_spent_; }
   void retire_spent() noexcept;

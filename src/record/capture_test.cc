@@ -11,7 +11,6 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <random>
 #include <thread>
@@ -70,16 +69,6 @@ std::vector<std::int64_t> steps_of(const Capture& capture) {
   std::vector<std::int64_t> steps;
   for (const CapturedStep& step : capture.steps()) steps.push_back(step.step);
   return steps;
-}
-
-// Looks again until it is so, for at most half a minute.
-bool comes_true(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 30s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(5ms);
-  }
-  return true;
 }
 
 TEST(Captures, HoldTheStepsBeforeAndAfterTheOneThatFired) {

@@ -158,7 +158,7 @@ std::shared_ptr<policy::Engine> Channel::engine() {
 void Channel::hand_over(policy::Engine& from, policy::Engine& to) {
   const std::scoped_lock lock(mutex_);  // under which plans are made
   to.adopt(from);
-  plan_anew_locked(to);
+  if (to.has_newly_spent()) plan_anew_locked(to);
 }
 
 void Channel::plan_anew(policy::Engine& engine) {

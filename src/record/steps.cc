@@ -10,6 +10,7 @@
 #include "record/disk_use.h"
 #include "record/output.h"
 #include "stats/summary.h"
+#include "tensor/convert.h"
 #include "tensor/rows.h"
 
 namespace sonde::record {
@@ -20,10 +21,8 @@ constexpr std::size_t kManyTensors = 100'000;  // in one step: it has probably b
 constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
 constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
 
-// Complex numbers have no order and leave no statistics, but conditions may ask whether all of their parts are finite.
-bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
-
-// Its real and imaginary parts, beside each other.
+// The real and imaginary parts of a complex tensor, beside each other: complex numbers have no order and leave no
+// statistics, but conditions may ask whether all of their parts are finite.
 TensorView as_real(const TensorView& view) noexcept {
   TensorView parts = view;
   parts.dtype = view.dtype == DType::c64 ? DType::f32 : DType::f64;

@@ -117,8 +117,8 @@ void Steward::take_budget(Output& output, double wall_time) {
         set_level(output, wall_time, {channel_.level(), policy::Level::full, "the budget is another one"});
       }
       keeper_.emplace(budget);
-      channel_.set_budget(channel_.engine()->policy());
     }
+    channel_.set_budget(channel_.engine()->policy());  // of which a ring takes its share
   }
 }
 

@@ -171,7 +171,6 @@ std::string integer_text(const std::byte* at, DType dtype) {
 }
 
 bool is_integer(DType dtype) noexcept { return dtype >= DType::i8 && dtype <= DType::u64; }
-bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
 
 double imaginary_part(const std::byte* at, DType dtype) noexcept {
   return element_as_double(at + size_of(dtype) / 2, dtype);

@@ -195,7 +195,7 @@ Status choose_colors(const TensorView& view, const ImageOptions& options, Plan& 
 Result<Plan> make_plan(const TensorView& view, Layout layout, const ImageOptions& options) {
   Result<Axes> axes = arrange(view, layout);
   if (!axes) return axes.error();
-  if (view.dtype == DType::c64 || view.dtype == DType::c128) {
+  if (is_complex(view.dtype)) {
     return Status(Code::unsupported, "complex numbers have no order and cannot be drawn: draw their magnitude instead");
   }
   if (!std::isfinite(options.low) || !std::isfinite(options.high)) {

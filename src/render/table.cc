@@ -34,7 +34,7 @@ Status check(const Column& column, const Column& first) {
   if (!view.valid()) {
     return {Code::invalid_argument, named(column.name) + " cannot be in a table: its shape does not match its data"};
   }
-  if (view.dtype == DType::c64 || view.dtype == DType::c128) {
+  if (is_complex(view.dtype)) {
     return {Code::unsupported, named(column.name) + " holds complex numbers: record their parts as two columns"};
   }
   if (rows_of(view) != rows_of(first.view)) {

@@ -9,6 +9,7 @@
 #include "stats/kernels.h"
 #include "stats/reference.h"
 #include "stats/summary.h"
+#include "tensor/convert.h"
 #include "tensor/copy.h"
 
 namespace sonde::stats {
@@ -167,7 +168,7 @@ Status check(const TensorView& view) {
   if (!view.valid()) {
     return {Code::invalid_argument, "the tensor cannot be summarised because its shape does not match its data"};
   }
-  if (view.dtype == DType::c64 || view.dtype == DType::c128) {
+  if (is_complex(view.dtype)) {
     return {Code::unsupported, "a tensor of " + std::string(to_string(view.dtype)) +
                                    " cannot be summarised because complex numbers have no order; pass its real and "
                                    "imaginary parts or its magnitude"};

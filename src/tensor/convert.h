@@ -10,6 +10,8 @@
 
 namespace sonde {
 
+constexpr bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
+
 float to_float(Float16 value) noexcept;
 float to_float(BFloat16 value) noexcept;
 float to_float(Float8E4M3 value) noexcept;

@@ -90,6 +90,17 @@ class Rings : public Captures {
     EXPECT_TRUE(write_file(dir_ / name, ring.file()).ok());
     return dir_ / name;
   }
+  // Two steps of a tensor each; a bit of the second one's is not as it was.
+  RingImage damaged_in_step_2() const {
+    RingImage ring;
+    for (const std::int64_t step : {1, 2}) {
+      ring.add(step, values_);
+      ring.end_step(step);
+    }
+    const std::size_t at = ring.file().rfind(std::string(reinterpret_cast<const char*>(values_.data()), 24));
+    ring.file()[at] ^= 1;
+    return ring;
+  }
 };
 
 TEST_F(Rings, BecomeACaptureOfTheCrashAndAreRemoved) {
@@ -128,14 +139,7 @@ TEST_F(Rings, BecomeACaptureOfTheCrashAndAreRemoved) {
 }
 
 TEST_F(Rings, ThatAreTornSaySo) {
-  RingImage ring;
-  ring.add(1, values_);
-  ring.end_step(1);
-  ring.add(2, values_);
-  ring.end_step(2);
-  const std::size_t at = ring.file().rfind(std::string(reinterpret_cast<const char*>(values_.data()), 24));
-  ring.file()[at] ^= 1;
-  const auto path = recover_ring(left(ring), dir_.path());
+  const auto path = recover_ring(left(damaged_in_step_2()), dir_.path());
   ASSERT_TRUE(path.ok()) << path.error().message();
   const Capture capture = opened(*path);
   const auto torn = std::ranges::find_if(
@@ -146,14 +150,7 @@ TEST_F(Rings, ThatAreTornSaySo) {
 }
 
 TEST_F(Rings, DoNotTakeADamagedTensorForOneThatFoundNoRoom) {
-  RingImage ring;
-  ring.add(1, values_);
-  ring.end_step(1);
-  ring.add(2, values_);
-  ring.end_step(2);
-  const std::size_t at = ring.file().rfind(std::string(reinterpret_cast<const char*>(values_.data()), 24));
-  ring.file()[at] ^= 1;
-  const auto path = recover_ring(left(ring), dir_.path());
+  const auto path = recover_ring(left(damaged_in_step_2()), dir_.path());
   ASSERT_TRUE(path.ok()) << path.error().message();
   const Capture capture = opened(*path);
   ASSERT_THAT(capture.info().dropped, SizeIs(2));
