@@ -39,7 +39,8 @@ TRAINING = [
     ("spare_core/step", "a step of the demo's training, not recorded"),
     ("spare_core/tensors", "tensors recorded"),
     ("spare_core/longer", "how much longer it is with statistics and histograms of all of them, a core to spare"),
-    ("busy_cores/longer", "the same with all cores busy"),
+    ("spare_core/only_read", "how much longer it is when another thread does no more than read every value once"),
+    ("busy_cores/longer", "how much longer it is with statistics and histograms, all cores busy"),
 ]
 IDLE = [
     ("idle", "CPU of the backend"),

@@ -14,8 +14,8 @@ namespace digits {
 using Shape = std::vector<std::size_t>;
 
 // Floats that can be lent: as long as somebody holds their memory, `assign` leaves it alone and takes other memory.
-// That is what lets a recorder look at a tensor while the next step is computed, without a copy. Two memories take
-// turns, so that nothing is allocated at every step.
+// That is what lets a recorder look at a tensor while the next step is computed, without a copy. A few memories take
+// turns, as many as were lent at a time, so that nothing is allocated at every step.
 class Values {
  public:
   Values() = default;
@@ -48,8 +48,13 @@ class Values {
   using Memory = std::vector<float>;
 
   void renew() {
-    if (memory_.use_count() > 1) std::swap(memory_, spare_);
-    if (memory_.use_count() > 1) memory_ = std::make_shared<Memory>();
+    if (memory_.use_count() == 1) return;
+    const auto free = std::ranges::find_if(spares_, [](const auto& spare) { return spare.use_count() == 1; });
+    if (free != spares_.end()) {
+      std::swap(memory_, *free);
+    } else {
+      spares_.push_back(std::exchange(memory_, std::make_shared<Memory>()));
+    }
   }
   void copy(std::span<const float> values) {
     renew();
@@ -57,7 +62,7 @@ class Values {
   }
 
   std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
-  std::shared_ptr<Memory> spare_ = std::make_shared<Memory>();
+  std::vector<std::shared_ptr<Memory>> spares_;
 };
 
 struct Tensor {
