@@ -4,9 +4,10 @@
 #
 #   sonde_room(stats ROOMS base tensor LIBRARIES hwy TEST_LIBRARIES rapidcheck)
 #
-# ROOMS are the rooms it may include, directly or not; tools/check_layers holds the sources to the same list.
+# ROOMS are the rooms it may include, directly or not; tools/check_layers holds the sources to the same list. A room
+# that is APART is for the command alone, and no part of the library.
 
-set(SONDE_ROOMS "" CACHE INTERNAL "every room, lower ones first")
+set(SONDE_ROOMS "" CACHE INTERNAL "every room of the library, lower ones first")
 
 # All objects and libraries of the named rooms, for something that is linked as a whole.
 function(sonde_link_rooms target)
@@ -22,7 +23,7 @@ function(sonde_link_rooms target)
 endfunction()
 
 function(sonde_room room)
-  cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "ROOMS;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cc)
@@ -35,7 +36,9 @@ function(sonde_room room)
     target_link_libraries(sonde_${room} PRIVATE sonde_options ${ARG_LIBRARIES})
     target_include_directories(sonde_${room} PRIVATE ${SONDE_SOURCE_DIR}/include ${SONDE_SOURCE_DIR}/src)
     set(SONDE_ROOM_${room}_LIBRARIES "${ARG_LIBRARIES}" CACHE INTERNAL "")
-    set(SONDE_ROOMS "${SONDE_ROOMS};${room}" CACHE INTERNAL "")
+    if(NOT ARG_APART)
+      set(SONDE_ROOMS "${SONDE_ROOMS};${room}" CACHE INTERNAL "")
+    endif()
   endif()
 
   if(SONDE_TESTS AND tests)
