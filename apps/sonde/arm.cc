@@ -106,9 +106,7 @@ class Arm final : public Subcommand {
     if (!text) return fail(text.error());
     const Result<Answer> answer = put_control(*control, *text);
     if (!answer) return fail(answer.error());
-    print("armed: " + *said +
-          (*answer == Answer::applied ? " (in force)\n"
-                                      : "; no running recorder has taken it yet, and it takes effect when one does\n"));
+    print("armed: " + *said + (answer->applied ? " (in force)" : "") + said_of(*answer) + "\n");
     return kSuccess;
   }
 

@@ -46,15 +46,20 @@ std::string with_line_end(std::string text) {
   return text;
 }
 
-// The recorder's answer to the file with this checksum, if it is there: "applied 1a2b3c4d", "refused 1a2b3c4d why".
-std::optional<Status> answer_to(const std::string& run, std::string_view checksum) {
+// The recorder's answer to the file with this checksum, if it is there: "applied 1a2b3c4d", "applied 1a2b3c4d what
+// could not be done", "refused 1a2b3c4d why".
+std::optional<Result<Answer>> answer_to(const std::string& run, std::string_view checksum) {
   const Result<std::string> state = read_file(state_path(run));
   if (!state) return std::nullopt;
   const std::string line(trimmed(*state));
+  const std::string applied = "applied " + std::string(checksum);
   const std::string refused = "refused " + std::string(checksum);
-  if (line == "applied " + std::string(checksum)) return Status::success();
-  if (!line.starts_with(refused)) return std::nullopt;
-  return Status(Code::invalid_argument, std::string(trimmed(std::string_view(line).substr(refused.size()))));
+  const auto rest_after = [&](const std::string& verdict) {
+    return std::string(trimmed(std::string_view(line).substr(verdict.size())));
+  };
+  if (line.starts_with(applied)) return Answer{true, rest_after(applied)};
+  if (line.starts_with(refused)) return Status(Code::invalid_argument, rest_after(refused));
+  return std::nullopt;
 }
 
 Status put_back(const Control& control) {
@@ -163,17 +168,23 @@ Result<Answer> put_control(const Control& before, const std::string& text) {
   char checksum[16];
   std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
   const std::uint64_t start = monotonic_nanoseconds();
-  std::optional<Status> answer;
+  std::optional<Result<Answer>> answer;
   while (!(answer = answer_to(before.run, checksum)) && wait_a_little(start, kPatience)) {
   }
-  if (answer && answer->ok()) return Answer::applied;
+  if (answer && *answer) return *std::move(answer);
   if (answer) {
     if (Status status = put_back(before); !status) return status;
-    return Status(answer->code(), "the recorder refused it, and all is as it was: " + answer->message());
+    const Status& refused = answer->error();
+    return Status(refused.code(), "the recorder refused it, and all is as it was: " + refused.message());
   }
   const Result<std::string> now = read_file(path);
-  if (now && *now == text) return Answer::silence;
+  if (now && *now == text) return Answer{};
   return Status(Code::io, "somebody else has changed '" + path + "' in the meantime: try again");
+}
+
+std::string said_of(const Answer& answer) {
+  if (!answer.applied) return "; no running recorder has taken it yet, and it takes effect when one does";
+  return answer.but.empty() ? "" : "; " + harmless(answer.but);
 }
 
 }  // namespace sonde::cli

@@ -38,13 +38,16 @@ Result<OwnText> read_own_control(const std::string& run);
 Result<std::string> with_control_key(const std::string& text, std::string_view key, std::string_view value);
 
 // What the recorder said.
-enum class Answer : std::uint8_t {
-  applied,
-  silence,  // within two seconds: none runs, or none that may be controlled
+struct Answer {
+  bool applied = false;  // otherwise it was silent for two seconds: none runs, or none that may be controlled
+  std::string but;       // what of it could not be done; empty: nothing
 };
 // Puts the text into place of what was read and waits for the answer. Where the recorder refuses it, the file is put
 // back as it was and the error has its reason.
 Result<Answer> put_control(const Control& before, const std::string& text);
+
+// The end of a sentence about it: nothing where all is as asked, otherwise "; ..." with what is not.
+std::string said_of(const Answer& answer);
 
 // Sleeps for a few milliseconds; false once `seconds` have passed since `start`, of monotonic_nanoseconds().
 bool wait_a_little(std::uint64_t start, double seconds) noexcept;

@@ -101,10 +101,8 @@ class PolicyCommand final : public Subcommand {
     }
     const Result<Answer> answer = put_control(*control, text);
     if (!answer) return fail(answer.error());
-    print((*answer == Answer::applied ? "in force: " : "written: ") + contents(policy->content) + ", from " +
-          harmless(file_) +
-          (*answer == Answer::applied ? "\n"
-                                      : "; no running recorder has taken it yet, and it takes effect when one does\n"));
+    print((answer->applied ? "in force: " : "written: ") + contents(policy->content) + ", from " + harmless(file_) +
+          said_of(*answer) + "\n");
     return kSuccess;
   }
 

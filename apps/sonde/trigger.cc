@@ -46,7 +46,7 @@ class Trigger final : public Subcommand {
     if (!before) return fail(before.error());
     const Result<Answer> answer = put_control(*control, *text);
     if (!answer) return fail(answer.error());
-    if (*answer == Answer::silence) {
+    if (!answer->applied) {
       return fail("no recorder that runs in '" + run_ + "' has answered: nothing is saved unless one does so later");
     }
     print("a capture is being saved");

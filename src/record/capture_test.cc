@@ -443,6 +443,18 @@ TEST(Control, ArmsATriggerOnARunningJob) {
   EXPECT_THAT(steps_of(captures[0]), ElementsAre(49, 50));
 }
 
+TEST(Control, AnswersThatARingCouldNotBeMade) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  EXPECT_THAT(*read_file(dir / "control.state"),
+              testing::AllOf(testing::StartsWith("applied "), HasSubstr("recording goes on, but ")));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but ")));
+}
+
 TEST(Control, AWrongFileChangesNothingAndIsAnswered) {
   TempDir dir;
   Errors errors;

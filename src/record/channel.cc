@@ -476,14 +476,20 @@ void Channel::tell_news(double wall_time) {
   }
 }
 
+Status Channel::follow_engine() {
+  const std::uint64_t version = engine_version();
+  if (version == output_engine_) return Status::success();
+  output_engine_ = version;
+  Status status = output_->steps().set_engine(engine(), !forked_);
+  if (!status.ok()) tell(status);
+  return status;
+}
+
 void Channel::tend(std::uint64_t now, double wall_time) {
   tell_news(wall_time);
   if (output_) {
     if (steward_) steward_->tend(*output_, now, wall_time);
-    if (const std::uint64_t version = engine_version(); version != output_engine_) {
-      output_engine_ = version;
-      output_->steps().set_engine(engine(), !forked_);
-    }
+    (void)follow_engine();  // told by itself
     output_->steps().tend(wall_time);
   }
   const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.flush_interval).count());

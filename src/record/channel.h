@@ -121,6 +121,9 @@ class Channel {
 
   // Somebody changes the running job, or takes it back.
   Status set_control(std::optional<policy::ControlFile> control);
+  // Has the output go by the newest policy, if it does not yet. The error is about its flight ring, and is told by
+  // itself. Backend.
+  Status follow_engine();
 
   policy::Level level() const noexcept { return level_.load(std::memory_order_relaxed); }
   void set_level(policy::Level level) noexcept { level_.store(level, std::memory_order_relaxed); }

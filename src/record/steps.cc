@@ -54,26 +54,24 @@ Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool m
       writer_(writer),
       flight_(channel.directory(), writer, channel.tally()),
       store_(channel.directory(), writer, channel.tally()) {
-  set_engine(channel.engine(), may_fly);
+  if (Status status = set_engine(channel.engine(), may_fly); !status.ok()) channel_.tell(std::move(status));
 }
 
 Steps::~Steps() = default;
 
-void Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
+Status Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
   if (engine_) channel_.hand_over(*engine_, *engine);
   engine_ = std::move(engine);
   steps_ended_ = 0;
   if (!may_fly) {
     flight_.forgo("the flight ring is the parent process's: a forked one has none");
-    if (engine_->wants_flight()) {
-      channel_.tell(
-          {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"});
-    }
-    return;
+    if (!engine_->wants_flight()) return Status::success();
+    return {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"};
   }
   const auto in_progress = data(false).open ? std::optional(data(false).step) : std::nullopt;
-  if (Status status = flight_.apply(*engine_, in_progress); !status.ok()) channel_.tell(std::move(status));
+  Status status = flight_.apply(*engine_, in_progress);
   channel_.set_flying(flight_.has_ring());
+  return status;
 }
 
 void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {

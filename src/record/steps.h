@@ -28,8 +28,8 @@ class Steps {
   Steps(Channel& channel, Output& output, const std::string& writer, bool may_fly);
   ~Steps();
 
-  // Another policy, from the next step on.
-  void set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
+  // Another policy, from the next step on. The error is about its flight ring; recording goes on without.
+  Status set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
 
   void scalar(std::uint32_t tag, std::string_view name, double value);
   void begin(const sinks::Stamp& stamp, bool evaluation);

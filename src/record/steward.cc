@@ -68,19 +68,21 @@ void Steward::look_at_control(Output& output, double wall_time) {
 
 void Steward::take_control(const std::string& text) {
   const auto control = policy::parse_control(text, "control.toml");
-  if (!control) return answer(text, control.error());
+  if (!control) return answer(text, control.error(), {});
   // What was asked for before this process began was another's. The number only grows: a file that lacks it asks
   // nothing.
   fire_ = started_ && control->fire > fired_;
   fired_ = std::max(fired_, control->fire);
-  answer(text, channel_.set_control(*control));
+  const Status status = channel_.set_control(*control);
+  answer(text, status, status.ok() ? channel_.follow_engine() : Status::success());
 }
 
-// Beside the file, for whoever wrote it: whether it is in force, and if not, why.
-void Steward::answer(const std::string& text, const Status& status) {
+// Beside the file, for whoever wrote it: whether it is in force, and if not, why; or what of it could not be done.
+void Steward::answer(const std::string& text, const Status& status, const Status& ring) {
   char checksum[16];
   std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
   std::string line = (status.ok() ? "applied " : "refused ") + std::string(checksum);
+  if (!ring.ok()) line += " " + ring.message();
   if (!status.ok()) {
     line += " " + status.message();
     channel_.report({status.code(), "the policy stays as it was: " + status.message()});

@@ -27,7 +27,7 @@ class Steward {
  private:
   void look_at_control(Output& output, double wall_time);
   void take_control(const std::string& text);
-  void answer(const std::string& text, const Status& status);
+  void answer(const std::string& text, const Status& status, const Status& ring);
   void take_budget(Output& output, double wall_time);
   void look_at_budget(Output& output, std::uint64_t now, double wall_time);
   void set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change);

@@ -162,6 +162,12 @@ class Arm(ControlCase):
             recorder.join()
             self.assertEqual(self.control.read_text(encoding="utf-8") if self.control.exists() else None, before)
 
+    def test_says_what_of_it_could_not_be_done(self):
+        self.write("p.toml", "[flight]\nuse = true\nsize = '4000TiB'\n")
+        Job(self, "run")
+        self.assertRegex(self.output("policy", "run", "p.toml"),
+                         r"^in force: a flight ring, from p.toml; recording goes on, but .*\n$")
+
     def test_does_not_take_an_old_answer_for_one(self):
         self.write("p.toml", POLICY)
         self.write("run/control.state", f"applied {crc32c(POLICY.encode()):08x}\n")
