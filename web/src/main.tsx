@@ -1,4 +1,14 @@
 import { render } from 'preact';
 
+import './styles/base.css';
+import './styles/ui.css';
+import './styles/shell.css';
+import { start } from './live';
+import { App } from './shell/App';
+
+// Each view's folder registers itself.
+import.meta.glob('./views/*/index.ts', { eager: true });
+
 const root = document.getElementById('app');
-if (root) render(<p>Sonde</p>, root);
+if (root) render(<App />, root);
+start();

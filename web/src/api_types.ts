@@ -1,0 +1,191 @@
+// What docs/api.md says, as types.
+
+export type Num = number | 'NaN' | 'Infinity' | '-Infinity';
+export type RunState = 'live' | 'finished' | 'died';
+export type Axis = 'step' | 'wall' | 'relative';
+export type Range = readonly [number | null, number | null];
+
+export interface Status {
+  version: string;
+  revision: number;
+  may_write: boolean;
+  logs: { label: string; directory: string; problems: string[] }[];
+  progress: { bytes_read: number; bytes_found: number; runs_read: number; runs_found: number };
+}
+
+export interface Run {
+  run: string;
+  revision: number;
+  state: RunState;
+  read: boolean;
+  started: number | null;
+  last_time: number | null;
+  first_step: number | null;
+  last_step: number | null;
+  steps_per_second: number | null;
+  points: number;
+  damaged: number;
+  dropped: number;
+  hparams: Record<string, number | string | boolean>;
+  metrics: string[];
+  note: string;
+  first_bad_step: number | null;
+}
+
+// As the page uses it: the places in the list of runs are names here.
+export interface Tag {
+  tag: string;
+  kind: string;
+  display: string;
+  description: string;
+  runs: string[];
+  points: number[];
+  first_step: number[];
+  last_step: number[];
+}
+
+export interface TagsAnswer {
+  revision: number;
+  runs: string[];
+  tags: (Omit<Tag, 'runs'> & { runs: number[] })[];
+}
+
+export interface Alert {
+  kind: 'nonfinite' | 'trigger' | 'died' | 'dropped' | 'budget' | 'damage';
+  run: string;
+  tag: string | null;
+  tag_kind: string | null;
+  step: number | null;
+  time: number | null;
+  text: string;
+}
+
+export interface LayoutChart {
+  title: string;
+  tags: string[];
+  margins: { value: string; lower: string; upper: string }[];
+}
+
+export interface Layout {
+  run: string;
+  categories: { title: string; closed: boolean; charts: LayoutChart[] }[];
+}
+
+export interface SeriesKey {
+  run: string;
+  tag: string;
+}
+
+// How a chart is looked at: requests that agree in this travel together.
+export interface Window {
+  axis: Axis;
+  range?: Range;
+  width: number;
+  smooth?: number;
+}
+
+export interface Columns {
+  step: Float64Array;
+  time: Float64Array;
+  value: Float64Array;
+}
+
+export interface BadColumns {
+  step: Float64Array;
+  time: Float64Array;
+  nan: Uint32Array;
+  posInf: Uint32Array;
+  negInf: Uint32Array;
+}
+
+export interface Series {
+  found: boolean;
+  total: number; // points of the range before down-sampling
+  raw: Columns;
+  smooth: Columns;
+  bad: BadColumns;
+}
+
+export interface Band {
+  found: boolean;
+  total: number;
+  x: Float64Array;
+  mean: Float64Array;
+  std: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
+  count: Uint32Array;
+}
+
+export interface TableRow {
+  run: string;
+  tag: string;
+  count: number;
+  step: number;
+  value: Num;
+  smoothed: Num | null;
+  first: Num;
+  last: Num;
+  min: Num;
+  max: Num;
+  mean: Num;
+  delta: Num;
+  min_step: number;
+  max_step: number;
+  time: number;
+  relative: number;
+}
+
+export interface Steps {
+  kind: string;
+  steps: number[];
+  times: number[];
+}
+
+export interface Histogram {
+  left: Num[];
+  right: Num[];
+  count: number[];
+  nan: number;
+  positive_infinity: number;
+  negative_infinity: number;
+}
+
+export interface Histograms {
+  kind: string;
+  total: number;
+  steps: number[];
+  times: number[];
+  histograms: Histogram[];
+}
+
+export interface Statistics {
+  total: number;
+  dtype: string;
+  shape: number[];
+  steps: number[];
+  times: number[];
+  count: number[];
+  nan: number[];
+  positive_infinity: number[];
+  negative_infinity: number[];
+  zeros: number[];
+  negatives: number[];
+  min: Num[];
+  max: Num[];
+  mean: Num[];
+  std: Num[];
+  sum_abs: Num[];
+}
+
+export interface Media {
+  kind: 'images' | 'audio' | 'text';
+  step: number;
+  time: number;
+  count: number;
+  width?: number;
+  height?: number;
+  labels?: string[];
+  texts?: string[];
+  html?: string[];
+}

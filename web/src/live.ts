@@ -1,0 +1,164 @@
+// Keeps state.ts up to date: the event stream says that something is new, and what is shown is asked for again.
+import { batch, computed, signal } from '@preact/signals';
+
+import * as api from './api';
+import { alerts, layouts, loadError, loaded, runs, status, tags } from './state';
+
+export type Connection = 'connecting' | 'live' | 'paused' | 'lost';
+
+export const connection = signal<Connection>('connecting');
+export const retryAt = signal<number | null>(null); // ms since 1970; null: none is planned
+
+// What has changed last. Charts compare with their runs and ask again.
+export interface Change {
+  serial: number;
+  runs: ReadonlySet<string> | null; // null: any may have
+}
+export const change = signal<Change>({ serial: 0, runs: null });
+
+export const lastEvent = signal(0); // ms since 1970
+export const connectionText = computed(() => {
+  switch (connection.value) {
+    case 'live':
+      return 'live';
+    case 'paused':
+      return 'paused';
+    case 'connecting':
+      return 'connecting';
+    case 'lost':
+      return 'no connection';
+  }
+});
+
+let source: EventSource | null = null;
+let retries = 0;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+let revision = -1;
+
+// --- What all views need is asked for at most as often as the answers are cheap ---
+
+let refreshing = false;
+let wanted = false;
+let structureWanted = false;
+let spent = 0; // ms of the last refresh
+
+async function refreshOnce(structure: boolean): Promise<void> {
+  const began = performance.now();
+  const [state, newRuns, newTags, newAlerts] = await Promise.all([
+    api.status(),
+    api.runs(),
+    api.tags(),
+    api.alerts().catch(() => alerts.peek()),
+  ]);
+  const newLayouts = structure || !loaded.peek() ? await api.layouts().catch(() => layouts.peek()) : layouts.peek();
+  batch(() => {
+    status.value = state;
+    runs.value = newRuns.runs;
+    tags.value = newTags.tags;
+    alerts.value = newAlerts;
+    layouts.value = newLayouts;
+    loaded.value = true;
+    loadError.value = null;
+  });
+  spent = performance.now() - began;
+}
+
+export async function refresh(structure = true): Promise<void> {
+  structureWanted ||= structure;
+  if (refreshing) {
+    wanted = true;
+    return;
+  }
+  refreshing = true;
+  try {
+    do {
+      wanted = false;
+      const whole = structureWanted;
+      structureWanted = false;
+      await refreshOnce(whole);
+      // At most a tenth of the time goes into this, and once a second where it is cheap.
+      if (wanted) await new Promise((resolve) => setTimeout(resolve, Math.max(800, 9 * spent)));
+    } while (wanted);
+  } catch (error) {
+    loadError.value = error instanceof Error ? error.message : String(error);
+  } finally {
+    refreshing = false;
+  }
+}
+
+function onChange(event: MessageEvent<string>): void {
+  let data: { revision: number; runs: string[]; all: boolean };
+  try {
+    data = JSON.parse(event.data) as typeof data;
+  } catch {
+    return; // not for us
+  }
+  lastEvent.value = Date.now();
+  if (data.revision === revision) return;
+  const first = revision < 0;
+  revision = data.revision;
+  if (first && loaded.peek() && status.peek()?.revision === revision) return;
+  change.value = { serial: change.peek().serial + 1, runs: data.all ? null : new Set(data.runs) };
+  void refresh(data.all);
+}
+
+function close(): void {
+  clearTimeout(retryTimer);
+  retryAt.value = null;
+  source?.close();
+  source = null;
+}
+
+function lose(): void {
+  close();
+  connection.value = 'lost';
+  // 0.5, 1, 2, 4, 8 and then every 10 s.
+  const wait = Math.min(10_000, 500 * 2 ** retries++);
+  retryAt.value = Date.now() + wait;
+  retryTimer = setTimeout(connect, wait);
+}
+
+export function connect(): void {
+  close();
+  if (connection.peek() !== 'lost') connection.value = 'connecting';
+  const opened = new EventSource('api/events', { withCredentials: true });
+  source = opened;
+  opened.addEventListener('open', () => {
+    const back = connection.peek() === 'lost' || connection.peek() === 'paused';
+    retries = 0;
+    connection.value = 'live';
+    // Whatever happened meanwhile: ask for everything that is shown. The server may be another one by now.
+    if (back) {
+      revision = -1;
+      change.value = { serial: change.peek().serial + 1, runs: null };
+      void refresh();
+    }
+  });
+  opened.addEventListener('change', onChange as (event: Event) => void);
+  // The browser's own retry gives up on some errors: one rule for all of them.
+  opened.addEventListener('error', lose);
+}
+
+const kPauseAfter = 60_000; // ms in the background
+
+let pauseTimer: ReturnType<typeof setTimeout> | undefined;
+
+export function start(): void {
+  void refresh();
+  connect();
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(pauseTimer);
+    if (document.hidden) {
+      // A tab that nobody sees costs the server nothing after a while.
+      pauseTimer = setTimeout(() => {
+        close();
+        connection.value = 'paused';
+      }, kPauseAfter);
+    } else if (source === null) {
+      const state = connection.peek();
+      connect();
+      if (state === 'paused') connection.value = 'paused'; // until the stream is open: it catches up then
+    }
+  });
+  window.addEventListener('online', connect);
+}

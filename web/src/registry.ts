@@ -1,0 +1,25 @@
+// A view is a folder below views/ whose index.ts calls register(): nothing else is edited to add one.
+import type { ComponentType } from 'preact';
+
+export interface View {
+  id: string; // in the address: #/<id>
+  title: string;
+  order: number; // from left to right
+  kinds: string[]; // kinds of tags that it shows; their number is said beside the title. Empty: no number
+  load: () => Promise<{ default: ComponentType }>;
+}
+
+const views = new Map<string, View>();
+
+export function register(view: View): void {
+  if (views.has(view.id)) throw new Error(`Two views are called "${view.id}".`);
+  views.set(view.id, view);
+}
+
+export function allViews(): View[] {
+  return [...views.values()].sort((a, b) => a.order - b.order);
+}
+
+export function viewOf(id: string): View | undefined {
+  return views.get(id);
+}

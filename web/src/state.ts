@@ -1,0 +1,166 @@
+// What all views share. Read the signals; change only those that are the user's: filters, cursor, settings.
+import { batch, computed, effect, signal } from '@preact/signals';
+
+import type { Alert, Axis, Layout, Run, Status, Tag } from './api_types';
+import { assignColors, kPalette } from './colors';
+import { compile } from './pattern';
+import { type Selection, isSelected, selectionCodec } from './selection';
+import { json, localSignal, number, oneOf, optionalNumber, text, urlSignal } from './url';
+
+export { localSignal, urlSignal, view } from './url';
+
+// --- What the server has said (kept up to date by live.ts) ---
+
+export const status = signal<Status | null>(null);
+export const runs = signal<Run[]>([]);
+export const tags = signal<Tag[]>([]);
+export const alerts = signal<Alert[]>([]);
+export const layouts = signal<Layout[]>([]);
+export const loaded = signal(false); // runs and tags have arrived at least once
+export const loadError = signal<string | null>(null);
+
+export const runByName = computed(() => new Map(runs.value.map((run) => [run.run, run])));
+
+// --- Settings ---
+
+export const theme = localSignal<'auto' | 'dark' | 'light'>('theme', 'auto', oneOf('auto', 'dark', 'light'));
+const systemDark = signal(true);
+if (typeof matchMedia !== 'undefined') {
+  const query = matchMedia('(prefers-color-scheme: dark)');
+  systemDark.value = query.matches;
+  query.addEventListener('change', () => {
+    systemDark.value = query.matches;
+  });
+}
+export const dark = computed(() => (theme.value === 'auto' ? systemDark.value : theme.value === 'dark'));
+if (typeof document !== 'undefined')
+  effect(() => {
+    document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
+  });
+
+export const axis = urlSignal<Axis>('axis', 'step', oneOf<Axis>('step', 'relative', 'wall'), { remember: true });
+export const smooth = urlSignal('smooth', 0.6, number, { remember: true });
+
+// --- Which runs and tags ---
+
+export const runFilter = urlSignal('runs', '', text);
+export const tagFilter = urlSignal('tags', '', text);
+export const selection = urlSignal<Selection>('show', { only: false, names: new Set() }, selectionCodec);
+
+export const runPattern = computed(() => compile(runFilter.value));
+export const tagPattern = computed(() => compile(tagFilter.value));
+
+export const filteredRuns = computed(() => {
+  const pattern = runPattern.value;
+  return runFilter.value === '' ? runs.value : runs.value.filter((run) => pattern.test(run.run));
+});
+
+export const kMostDrawn = 200; // runs in one chart: more are neither told apart nor drawn smoothly
+
+// The names of the runs that views show, in the order of the server's list.
+export const visibleRuns = computed<string[]>(() => {
+  const chosen = selection.value;
+  const names: string[] = [];
+  for (const run of filteredRuns.value) {
+    if (!isSelected(chosen, run.run)) continue;
+    names.push(run.run);
+    if (names.length === kMostDrawn) break;
+  }
+  return names;
+});
+export const visibleSet = computed<ReadonlySet<string>>(() => new Set(visibleRuns.value));
+
+// Tags that the filter lets through, for views to pick their kinds from.
+export const filteredTags = computed(() => {
+  const pattern = tagPattern.value;
+  return tagFilter.value === '' ? tags.value : tags.value.filter((tag) => pattern.test(tag.tag));
+});
+
+export const tagCounts = computed(() => {
+  const counts = new Map<string, number>();
+  for (const tag of tags.value) counts.set(tag.kind, (counts.get(tag.kind) ?? 0) + 1);
+  return counts;
+});
+
+// --- Colours ---
+
+const isColors = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((one) => typeof one === 'string' && /^#[0-9a-f]{6}$/i.test(one));
+
+export const ownColors = urlSignal<Record<string, string>>('colors', {}, json(isColors), { remember: true });
+
+let given: ReadonlyMap<string, number> = new Map();
+const palette = computed(() => {
+  given = assignColors(
+    runs.value.map((run) => run.run),
+    given,
+  );
+  return given;
+});
+
+// The colour of a run in the theme of now: reading it subscribes to both.
+export function colorOf(run: string): string {
+  const own = ownColors.value[run];
+  if (own) return own;
+  const tone = kPalette[palette.value.get(run) ?? 0];
+  return (dark.value ? tone?.dark : tone?.light) ?? '#888888';
+}
+
+// --- The step cursor ---
+
+export const stepRange = computed<readonly [number, number]>(() => {
+  let first = Infinity;
+  let last = -Infinity;
+  const all = runByName.value;
+  for (const name of visibleRuns.value) {
+    const run = all.get(name);
+    if (run?.first_step != null) first = Math.min(first, run.first_step);
+    if (run?.last_step != null) last = Math.max(last, run.last_step);
+  }
+  return first <= last ? [first, last] : [0, 0];
+});
+
+// Where the user has put it; null: it stays at the newest step.
+export const cursor = urlSignal<number | null>('step', null, optionalNumber);
+export const cursorStep = computed(() => {
+  const [first, last] = stepRange.value;
+  return cursor.value === null ? last : Math.min(Math.max(cursor.value, first), last);
+});
+
+export function setCursor(step: number | null): void {
+  const [first, last] = stepRange.peek();
+  cursor.value = step === null ? null : Math.round(Math.min(Math.max(step, first), last));
+}
+
+// How far an arrow key goes: about the distance of two recorded points of the densest visible series.
+export const stepSize = computed(() => {
+  const visible = visibleSet.value;
+  let size = Infinity;
+  for (const tag of tags.value) {
+    for (let i = 0; i < tag.runs.length; ++i) {
+      const points = tag.points[i] ?? 0;
+      if (points < 2 || !visible.has(tag.runs[i] ?? '')) continue;
+      size = Math.min(size, ((tag.last_step[i] ?? 0) - (tag.first_step[i] ?? 0)) / (points - 1));
+      if (size <= 1) return 1;
+    }
+  }
+  return Number.isFinite(size) ? Math.max(1, Math.round(size)) : 1;
+});
+
+// Where the pointer is, in units of the axis: every chart draws its crosshair there. Not in the address.
+export const hover = signal<number | null>(null);
+
+// Every step at which a visible run first stopped being finite.
+export const badSteps = computed(() => {
+  const all = runByName.value;
+  const found: { run: string; step: number }[] = [];
+  for (const name of visibleRuns.value) {
+    const step = all.get(name)?.first_bad_step;
+    if (step != null) found.push({ run: name, step });
+  }
+  return found;
+});
+
+export { batch };

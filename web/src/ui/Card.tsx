@@ -1,0 +1,62 @@
+import type { ComponentChildren, RefObject } from 'preact';
+
+import { middle } from './format';
+import { IconButton } from './IconButton';
+import { activeCard, fullCard, pins, toggleFull, togglePin } from './cards';
+
+export interface CardProps {
+  id: string; // unique on the page, the same tomorrow: "metrics:loss"
+  title: string;
+  fullTitle?: string; // on hover, where the title is shortened
+  subtitle?: ComponentChildren;
+  controls?: ComponentChildren; // seen on hover and by keyboard, before full screen and pin
+  mayPin?: boolean;
+  class?: string;
+  data?: Record<string, string>; // data-* attributes, without the prefix
+  elementRef?: RefObject<HTMLElement | null>;
+  children: ComponentChildren;
+}
+
+export function Card(props: CardProps) {
+  const { id, title } = props;
+  const full = fullCard.value === id;
+  const pinned = pins.value.includes(id);
+  const data = Object.fromEntries(Object.entries(props.data ?? {}).map(([key, value]) => [`data-${key}`, value]));
+  return (
+    <section
+      {...data}
+      {...(props.elementRef ? { ref: props.elementRef } : {})}
+      class={`card ${full ? 'card-full' : ''} ${props.class ?? ''}`}
+      data-card={id}
+      aria-label={title}
+      onPointerEnter={() => (activeCard.value = id)}
+      onPointerLeave={() => activeCard.peek() === id && (activeCard.value = null)}
+      onFocusIn={() => (activeCard.value = id)}
+    >
+      <header class="card-head">
+        <h3 class="card-title" title={props.fullTitle ?? title}>
+          {middle(title, 48)}
+        </h3>
+        <span class="card-subtitle">{props.subtitle}</span>
+        <span class="card-controls" role="toolbar" aria-label={`Controls of ${title}`}>
+          {props.controls}
+          {props.mayPin !== false && (
+            <IconButton
+              icon="pin"
+              label={pinned ? 'Unpin (p)' : 'Pin to the top (p)'}
+              pressed={pinned}
+              onClick={() => togglePin(id)}
+            />
+          )}
+          <IconButton
+            icon={full ? 'close' : 'full'}
+            label={full ? 'Leave full screen (f)' : 'Full screen (f)'}
+            pressed={full}
+            onClick={() => toggleFull(id)}
+          />
+        </span>
+      </header>
+      <div class="card-body">{props.children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,94 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+
+// Observers by what they watch in: rootMargin counts only from the element that scrolls.
+const observers = new Map<Element | null, IntersectionObserver>();
+const callbacks = new WeakMap<Element, (near: boolean) => void>();
+const kMargin = '400px 0px';
+
+function observerOf(scroller: Element | null): IntersectionObserver {
+  let found = observers.get(scroller);
+  if (!found) {
+    found = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) callbacks.get(entry.target)?.(entry.isIntersecting);
+      },
+      { root: scroller, rootMargin: kMargin },
+    );
+    observers.set(scroller, found);
+  }
+  return found;
+}
+
+// True while the element is on the screen or within 400 px of it. What scrolls carries `data-scroller`.
+export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean {
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = observerOf(element.closest('[data-scroller]'));
+    callbacks.set(element, setNear);
+    observer.observe(element);
+    return () => observer.unobserve(element);
+  }, []);
+  return near;
+}
+
+// The size of an element's content box, in CSS pixels; zeros until it is known.
+export function useSize<E extends Element>(ref: RefObject<E | null>): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (!entry) return;
+      const { width, height } = entry.contentRect;
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return size;
+}
+
+export interface Loaded<Value> {
+  value: Value | undefined; // the last one, also while the next is on its way
+  error: string | null;
+  loading: boolean;
+}
+
+// Asks again whenever `key` changes, and gives up what is still on its way. The last value stays until the next is there.
+export function useAsked<Value>(
+  key: string | null,
+  ask: (signal: AbortSignal) => Promise<Value>,
+): Loaded<Value> {
+  const [state, setState] = useState<Loaded<Value>>({ value: undefined, error: null, loading: key !== null });
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    if (key === null) return;
+    const controller = new AbortController();
+    setState((old) => (old.loading ? old : { ...old, loading: true }));
+    latest.current(controller.signal).then(
+      (value) => {
+        if (!controller.signal.aborted) setState({ value, error: null, loading: false });
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        const text = error instanceof Error ? error.message : String(error);
+        setState((old) => ({ ...old, error: text, loading: false }));
+      },
+    );
+    return () => controller.abort();
+  }, [key]);
+  return state;
+}
+
+export function useDebounced<Value>(value: Value, ms: number): Value {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return late;
+}
