@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 3600
 ARGS ?=
 
 .NOTPARALLEL:
-.PHONY: all test demo bench fuzz format tidy install clean help setup setup-dev setup-python
+.PHONY: all test browser demo bench fuzz format tidy install clean help setup setup-dev setup-browser setup-python
 
 all: build/build.ninja  ## build in release mode; the command is then build/bin/sonde
 	@cmake --build build
@@ -13,6 +13,10 @@ all: build/build.ninja  ## build in release mode; the command is then build/bin/
 test: build/build.ninja setup-python  ## build and run all tests
 	@cmake --build build --target all tests
 	@ctest --preset release --parallel $$(nproc)
+
+browser: build/build.ninja setup-browser  ## test the page in chromium; ARGS="metrics live" are files of tests/browser
+	@cmake --build build --target all page_logs
+	@tests/browser/run $(ARGS)
 
 demo: all  ## train a small network, recorded; ARGS="..." are the arguments of `sonde demo`
 	@build/bin/sonde demo $(ARGS)
@@ -36,7 +40,7 @@ install: all  ## install headers, library and command under PREFIX=/usr/local
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean:  ## remove every build folder
-	rm -rf build build-*
+	rm -rf build build-* web/node_modules
 
 help:  ## list the goals
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -52,6 +56,9 @@ setup:
 
 setup-dev:
 	@tools/setup dev
+
+setup-browser: setup
+	@tools/setup browser
 
 setup-python: setup
 	@tools/setup python

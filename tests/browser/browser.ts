@@ -1,0 +1,126 @@
+// A real browser that looks at a server. A page that says anything on its console, breaks its own security policy or
+// asks anybody but its server fails the test that opened it.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, type TestContext } from 'node:test';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+
+import { build, patience, type Server, source } from './sonde.ts';
+
+const { chromium } = createRequire(join(source, 'web/package.json'))('playwright-core') as typeof import('playwright-core');
+
+let browser: Promise<Browser> | undefined;
+after(async () => (await browser)?.close());
+
+export function launch(): Promise<Browser> {
+  const executablePath = process.env['SONDE_CHROMIUM'] ?? '/usr/bin/chromium';
+  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: ['--disable-dev-shm-usage'] });
+}
+
+export interface Look extends BrowserContextOptions {
+  query?: string; // what stands behind the question mark
+  hash?: string;
+  expected?: RegExp[]; // complaints that belong to the test
+}
+
+export const desktop = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 844 };
+
+// A page with nothing remembered; closed, and its complaints looked at, when the test ends.
+export async function open(test: TestContext, server: Server, look: Look = {}): Promise<Page> {
+  const { query, hash, expected = [], ...options } = look;
+  browser ??= launch();
+  const context = await (await browser).newContext({ viewport: desktop, colorScheme: 'dark', ...options });
+  context.setDefaultTimeout(patience);
+  const page = await context.newPage();
+  const complaints = listen(page, server);
+  test.after(async () => {
+    await context.close();
+    const unexpected = complaints.filter((text) => !expected.some((pattern) => pattern.test(text)));
+    assert.deepEqual(unexpected, [], 'the page complained');
+  });
+  await page.goto(server.address);
+  if (query !== undefined || hash !== undefined) {
+    await page.goto(`${server.url}${query ? `?${query}` : ''}${hash ? `#${hash}` : ''}`);
+  }
+  return page;
+}
+
+export function listen(page: Page, server: Server): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`console: ${message.text()} (${message.location().url})`);
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(new URL(server.url).origin) && !/^(blob|data):/.test(url)) complaints.push(`asks ${url}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) complaints.push(`${response.status()} from ${response.url()}`);
+  });
+  return complaints;
+}
+
+// The first true answer of `condition`.
+export async function eventually<T>(condition: () => Promise<T>, what: string): Promise<NonNullable<T>> {
+  const until = Date.now() + patience;
+  let last: unknown;
+  while (Date.now() < until) {
+    try {
+      const answer = await condition();
+      if (answer) return answer;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((done) => setTimeout(done, 30));
+  }
+  throw new Error(`${what}: not within ${patience} ms${last ? ` (${String(last)})` : ''}`);
+}
+
+// ---- What the page promises to those who look at it from outside
+
+export function charts(page: Page): Locator {
+  return page.locator('[data-chart][data-ready]');
+}
+
+// The first chart of a tag that has drawn its data.
+export async function chart(page: Page, tag: string): Promise<Locator> {
+  const found = page.locator(`[data-chart=${JSON.stringify(tag)}][data-ready]`).first();
+  await found.waitFor({ state: 'attached' });
+  return found;
+}
+
+export async function points(found: Locator): Promise<number> {
+  return Number(await found.getAttribute('data-points'));
+}
+
+export function run(page: Page, name: string): Locator {
+  return page.locator(`[data-run=${JSON.stringify(name)}]`).first();
+}
+
+export async function runNames(page: Page): Promise<string[]> {
+  const names = await page.locator('[data-run]').evaluateAll((all) => all.map((one) => one.getAttribute('data-run') ?? ''));
+  return [...new Set(names)];
+}
+
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = join(build, 'screenshots');
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+// How many pixels of a canvas or picture are not transparent and differ from its first one: nothing drawn gives 0.
+export function inkOf(canvas: Locator): Promise<number> {
+  return canvas.evaluate((element) => {
+    if (!(element instanceof HTMLCanvasElement)) throw new Error('not a canvas');
+    const { data } = element.getContext('2d')!.getImageData(0, 0, element.width, element.height);
+    let ink = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i + 3] !== 0 && (data[i] !== data[0] || data[i + 1] !== data[1] || data[i + 2] !== data[2])) ink += 1;
+    }
+    return ink;
+  });
+}

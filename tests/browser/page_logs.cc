@@ -1,0 +1,128 @@
+// Logs for the tests in a browser, recorded as a user records them.
+//
+//   page_logs media DIR                     run "train": images (step N has pixels of the value N), audio, texts
+//   page_logs trials DIR                    runs "fast/0" ... "slow/2" with hyper-parameters lr and seed, and losses
+//   page_logs many DIR RUNS TAGS STEPS      runs "run_00000" ... with series "group_00/tag_0000" ...
+//   page_logs live RUN                      a job: records "TAG STEP VALUE" from each line of standard input, and
+//                                           prints the line again once it is in the file
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sonde/sonde.h"
+
+namespace {
+
+sonde::Recorder open(const std::string& directory) {
+  sonde::RecorderOptions options;
+  options.console = nullptr;
+  options.on_error = [](const sonde::Status& status) { std::fprintf(stderr, "%s\n", status.message().c_str()); };
+  auto opened = sonde::Recorder::open(directory, options);
+  if (!opened) {
+    std::fprintf(stderr, "%s\n", opened.error().message().c_str());
+    std::exit(1);
+  }
+  return std::move(*opened);
+}
+
+int close(sonde::Recorder& recorder) {
+  const sonde::Status status = recorder.close();
+  if (status.ok()) return 0;
+  return std::fprintf(stderr, "%s\n", status.message().c_str()), 1;
+}
+
+std::string numbered(const char* pattern, int number) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, number);
+  return text;
+}
+
+int record_media(const std::string& directory) {
+  sonde::Recorder recorder = open(directory + "/train");
+  for (int step = 0; step < 40; ++step) {
+    // Each step has a colour of its own, so that a test can see which one is shown.
+    std::vector<std::uint8_t> pixels(std::size_t{16} * 16 * 3, 0);
+    for (std::size_t i = 0; i < pixels.size(); i += 3) {
+      pixels[i] = static_cast<std::uint8_t>(step * 6);
+      pixels[i + 1] = static_cast<std::uint8_t>(i / 3);
+    }
+    recorder.image("samples/square", sonde::view(pixels, {16, 16, 3}), step * 10, sonde::Layout::HWC);
+    if (step % 2 == 0) {
+      recorder.image("samples/rarer", sonde::view(pixels, {16, 16, 3}), step * 10, sonde::Layout::HWC);
+    }
+    recorder.scalar("loss", 1.0 / (1 + step), step * 10);
+  }
+  for (int step = 0; step < 3; ++step) {
+    std::vector<float> tone(4000);
+    for (std::size_t i = 0; i < tone.size(); ++i) {
+      tone[i] = static_cast<float>(std::sin(static_cast<double>(i) * 0.05 * (1 + step)) * 0.8);
+    }
+    recorder.audio("samples/tone", sonde::view(tone), step * 100, {.sample_rate = 8000, .label = "a *tone*"});
+  }
+  recorder.text("notes/markdown",
+                "# Heading\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<script>document.title = 'taken'</script>\n"
+                "[bad](javascript:alert(1)) [good](https://example.org)",
+                0);
+  recorder.text("notes/markdown", "the **second** text", 100);
+  return close(recorder);
+}
+
+int record_trials(const std::string& directory) {
+  for (const std::string_view group : {"fast", "slow"}) {
+    for (int seed = 0; seed < 3; ++seed) {
+      sonde::Recorder recorder = open(directory + "/" + std::string(group) + "/" + std::to_string(seed));
+      const double rate = group == "fast" ? 0.1 : 0.01;
+      recorder.hparams(
+          {.values = {{"lr", rate}, {"seed", std::int64_t{seed}}, {"optimizer", "adam"}}, .metrics = {"loss"}});
+      for (int step = 0; step < 200; ++step) {
+        recorder.scalar("loss", std::exp(-rate * step) + 0.1 * seed, step);
+        recorder.scalar("accuracy", 1 - std::exp(-rate * step) - 0.01 * seed, step);
+      }
+      if (close(recorder) != 0) return 1;
+    }
+  }
+  return 0;
+}
+
+int record_many(const std::string& directory, int runs, int tags, int steps) {
+  for (int run = 0; run < runs; ++run) {
+    sonde::Recorder recorder = open(directory + "/" + numbered("run_%05d", run));
+    for (int tag = 0; tag < tags; ++tag) {
+      const sonde::Scalar series = recorder.series(numbered("group_%02d", tag / 50) + numbered("/tag_%04d", tag));
+      for (int step = 0; step < steps; ++step) series.record(std::sin(0.001 * step + tag) + run, step);
+    }
+    if (close(recorder) != 0) return 1;
+  }
+  return 0;
+}
+
+int record_live(const std::string& run) {
+  sonde::Recorder recorder = open(run);
+  std::string tag;
+  std::string value;
+  std::int64_t step = 0;
+  while (std::cin >> tag >> step >> value) {
+    recorder.scalar(tag, std::strtod(value.c_str(), nullptr), step);  // also "nan" and "inf"
+    if (!recorder.flush().ok()) return 1;
+    std::cout << tag << ' ' << step << ' ' << value << std::endl;
+  }
+  return close(recorder);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string kind = words.empty() ? "" : words[0];
+  if (kind == "media" && words.size() == 2) return record_media(words[1]);
+  if (kind == "trials" && words.size() == 2) return record_trials(words[1]);
+  if (kind == "many" && words.size() == 5) {
+    return record_many(words[1], std::atoi(words[2].c_str()), std::atoi(words[3].c_str()), std::atoi(words[4].c_str()));
+  }
+  if (kind == "live" && words.size() == 2) return record_live(words[1]);
+  return std::fputs("usage: page_logs media|trials|many|live DIR [RUNS TAGS STEPS]\n", stderr), 2;
+}
