@@ -7,6 +7,7 @@
 #include "formats/tfevents_decode.h"
 #include "index/log_index.h"
 #include "index/raw_value.h"
+#include "index/run_access.h"
 #include "index/run_index.h"
 
 namespace sonde {
@@ -14,12 +15,6 @@ namespace sonde {
 using index::RawValue;
 
 namespace index {
-
-// Friend of Run.
-class RunAccess {
- public:
-  static RunIndex& index(const Run& run) noexcept { return *run.index_; }
-};
 
 Result<std::unique_ptr<RawValue>> read_raw(const Run& run, const ValueRef& value) {
   Result<std::string> payload = RunAccess::index(run).read_record(value);

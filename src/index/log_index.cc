@@ -123,7 +123,7 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
   if (through_link && !walk.linked.insert(here).second) return Status::success();
   walk.above.push_back(here);
   for (const DirectoryEntry& entry : listed->entries) {
-    if (entry.type != DirectoryEntry::Type::directory) continue;
+    if (entry.type != DirectoryEntry::Type::directory || entry.name == kTrash) continue;
     const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
     const Status status = find_runs(below, through_link || entry.link, walk);
     if (status) continue;
@@ -174,7 +174,8 @@ void LogIndex::work() {
     queue_.pop_front();
     reading_.push_back(run.get());
     lock.unlock();
-    const bool news = run->update();
+    run->update();
+    const bool news = run->take_news();
     const bool alive = run->alive();
     lock.lock();
     std::erase(reading_, run.get());

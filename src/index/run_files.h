@@ -11,6 +11,9 @@
 
 namespace sonde::index {
 
+// Where runs are put that somebody has deleted: nothing in it is looked at.
+inline constexpr std::string_view kTrash = ".sonde-trash";
+
 // By its name: every one that contains "tfevents", as TensorBoard does it, and Sonde's statistics files. Nothing for
 // all others.
 std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept;

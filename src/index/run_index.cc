@@ -74,7 +74,8 @@ bool RunIndex::update() {
   bytes = 0;
   for (const SourceFile& file : data_.files) bytes += file.read;
   bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before where a file was read anew
-  read_once_.store(true, std::memory_order_release);
+  const bool first = !read_once_.exchange(true, std::memory_order_acq_rel);
+  if (changed || first) revision_.fetch_add(1, std::memory_order_release);
   return changed;
 }
 

@@ -45,6 +45,13 @@ class RunIndex {
   std::uint64_t bytes_found() const noexcept { return bytes_found_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
   bool read_once() const noexcept { return read_once_.load(std::memory_order_acquire); }
+  // Grows with every update() that changed something.
+  std::uint64_t revision() const noexcept { return revision_.load(std::memory_order_acquire); }
+  // Whether the revision is another than the last time this was asked: the log tells of it once, whoever has read.
+  bool take_news() noexcept {
+    const std::uint64_t now = revision();
+    return told_.exchange(now) != now;
+  }
 
   std::vector<Tag> tags();
   Result<Tag> tag(std::string_view name, TagKind kind);
@@ -52,6 +59,8 @@ class RunIndex {
   Result<Drawing> draw(std::string_view tag, int width, const Range& range, Axis axis);
   Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range, History history);
   double start_time();
+  // When one of its files was changed last, in seconds since 1970, as seen when they were read; 0: never.
+  double last_modified() const;
   std::vector<Damage> damage();
   std::vector<RecordingGap> gaps();
   std::vector<LogFile> files();
@@ -88,6 +97,8 @@ class RunIndex {
   std::uint64_t not_remembered_ = 0;  // bytes read since the cache was written
 
   std::atomic<bool> read_once_ = false;
+  std::atomic<std::uint64_t> revision_ = 0;
+  std::atomic<std::uint64_t> told_ = 0;
   std::atomic<std::uint64_t> bytes_found_ = 0;
   std::atomic<std::uint64_t> bytes_read_ = 0;
 };

@@ -267,6 +267,15 @@ double RunIndex::start_time() {
   return start;
 }
 
+double RunIndex::last_modified() const {
+  const std::shared_lock lock(data_mutex_);
+  std::int64_t latest = 0;
+  for (const SourceFile& file : data_.files) {
+    if (!file.gone) latest = std::max(latest, file.state.modified);
+  }
+  return static_cast<double>(latest) * 1e-9;
+}
+
 std::vector<Damage> RunIndex::damage() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);

@@ -1,0 +1,36 @@
+// Columns of numbers, little-endian, one after the other.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace sonde::query {
+
+static_assert(std::endian::native == std::endian::little, "columns are copied as they are in memory");
+
+class BinaryWriter {
+ public:
+  void text(const char (&four)[5]) { out_.append(four, 4); }
+  template <class Number>
+  void put(Number value) {
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    out_.append(bytes, sizeof value);
+  }
+  template <class Number>
+  void column(std::span<const Number> numbers) {
+    out_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+  }
+  // So that the next column of doubles is where doubles may be.
+  void align() { out_.resize((out_.size() + 7) / 8 * 8); }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+}  // namespace sonde::query

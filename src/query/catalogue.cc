@@ -1,0 +1,155 @@
+#include "query/catalogue.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/suggest.h"
+#include "index/run_access.h"
+#include "query/json_writer.h"
+#include "query/request.h"
+
+namespace sonde::query {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string shown_name(const std::string& label, const std::string& run) {
+  if (label.empty()) return run;
+  return run == "." ? label : label + "/" + run;
+}
+
+std::int64_t current_second() { return static_cast<std::int64_t>(wall_seconds()); }
+
+// The same run as before, if it was known.
+std::shared_ptr<const RunEntry> entry_of(const Catalogue& before, std::string name, std::size_t log, const Run& run) {
+  const Catalogue::Item* known = before.find(name);
+  if (known != nullptr && &index::RunAccess::index(known->entry->run) == &index::RunAccess::index(run)) {
+    return known->entry;
+  }
+  return std::make_shared<RunEntry>(std::move(name), log, run);
+}
+
+}  // namespace
+
+std::uint64_t RunEntry::version() const { return index::RunAccess::index(run).revision() + edits.load(); }
+
+std::shared_ptr<const Facts> RunEntry::facts() const {
+  if (!index::RunAccess::index(run).read_once()) return nullptr;
+  const std::uint64_t now = version();
+  const std::lock_guard lock(mutex);
+  if (!known || known->version != now) {
+    auto made = std::make_shared<Facts>(gather_facts(run));
+    made->version = now;
+    known = std::move(made);
+  }
+  return known;
+}
+
+const Catalogue::Item* Catalogue::find(std::string_view name) const {
+  const auto at =
+      std::ranges::lower_bound(runs, name, {}, [](const Item& item) -> std::string_view { return item.entry->name; });
+  return at != runs.end() && at->entry->name == name ? &*at : nullptr;
+}
+
+Result<Catalogue::Item> Catalogue::run(std::string_view name) const {
+  if (const Item* found = find(name)) return *found;
+  std::vector<std::string> names;
+  names.reserve(runs.size());
+  for (const Item& item : runs) names.push_back(item.entry->name);
+  return Status(Code::not_found, "there is no run " + in_quotes(name) + nearest(name.substr(0, 200), names));
+}
+
+Runs::Runs(std::vector<Served> logs)
+    : logs_(std::move(logs)), first_revision_(static_cast<std::uint64_t>(wall_seconds() * 1000)) {
+  auto empty = std::make_shared<Catalogue>();
+  empty->revision = first_revision_;
+  empty->list_changed = first_revision_;
+  catalogue_ = std::move(empty);
+}
+
+// A run that is live may have ended without a change in its files, so the states are looked at every second.
+bool Runs::is_current(std::int64_t second) const {
+  if (versions_.size() != logs_.size() || second != second_) return false;
+  for (std::size_t i = 0; i < logs_.size(); ++i) {
+    if (logs_[i].log.version() != versions_[i]) return false;
+  }
+  return true;
+}
+
+void Runs::renew(std::int64_t second) const {
+  versions_.resize(logs_.size());
+  for (std::size_t i = 0; i < logs_.size(); ++i) versions_[i] = logs_[i].log.version();
+  second_ = second;
+  const Catalogue& before = *catalogue_;
+  auto made = std::make_shared<Catalogue>();
+  for (std::size_t i = 0; i < logs_.size(); ++i) {
+    for (const Run& run : logs_[i].log.runs()) {
+      made->runs.push_back({.entry = entry_of(before, shown_name(logs_[i].label, run.name()), i, run)});
+    }
+  }
+  std::ranges::sort(made->runs, {}, [](const Catalogue::Item& item) -> const std::string& { return item.entry->name; });
+
+  const std::uint64_t next = before.revision + 1;
+  const double now = wall_seconds();
+  bool changed = false;
+  made->list_changed = before.list_changed;
+  if (made->runs.size() != before.runs.size()) made->list_changed = next;
+  for (Catalogue::Item& item : made->runs) {
+    const Catalogue::Item* old = before.find(item.entry->name);
+    if (old != nullptr && old->entry != item.entry) old = nullptr;
+    item.version = item.entry->version();
+    const bool same = old != nullptr && old->version == item.version;
+    // Only what is new or was live can be in another state now.
+    item.state = same && old->state != RunState::live ? old->state : item.entry->state(now);
+    if (old == nullptr) made->list_changed = next;
+    const bool news = !same || old->state != item.state;
+    item.changed = news ? next : old->changed;
+    changed |= news;
+  }
+  changed |= made->list_changed == next;
+  made->revision = changed ? next : before.revision;
+  if (changed) catalogue_ = std::move(made);
+}
+
+std::shared_ptr<const Catalogue> Runs::now() const {
+  const std::int64_t second = current_second();
+  const std::lock_guard lock(mutex_);
+  if (!is_current(second)) renew(second);
+  return catalogue_;
+}
+
+void Runs::look_again() const {
+  const std::lock_guard lock(mutex_);
+  renew(current_second());
+}
+
+std::uint64_t Runs::wait_for_change(std::uint64_t seen, milliseconds timeout) const {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + timeout;
+  // Several logs are waited for in turn, each for so long; and so often the states are looked at.
+  const milliseconds turn{logs_.size() == 1 ? 500 : 25};
+  for (std::size_t next = 0;; next = (next + 1) % std::max<std::size_t>(1, logs_.size())) {
+    std::optional<std::uint64_t> version;
+    if (!logs_.empty()) version = logs_[next].log.version();
+    const std::uint64_t revision = now()->revision;
+    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
+    if (revision != seen || left <= milliseconds(0) || !version) return revision;
+    (void)logs_[next].log.wait_for_change(*version, std::min(left, turn));
+  }
+}
+
+Change Runs::change_since(std::uint64_t seen) const {
+  const std::shared_ptr<const Catalogue> catalogue = now();
+  const bool foreign = seen < first_revision_ || seen > catalogue->revision;
+  JsonWriter json;
+  json.object().key("revision").integer(catalogue->revision).key("runs").array();
+  for (const Catalogue::Item& item : catalogue->runs) {
+    if (foreign || item.changed > seen) json.text(item.entry->name);
+  }
+  json.end().key("all").truth(foreign || catalogue->list_changed > seen).end();
+  return {catalogue->revision, json.take()};
+}
+
+}  // namespace sonde::query

@@ -1,0 +1,86 @@
+// The runs of all served logs under the names that clients know, and when each of them changed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "query/api.h"
+#include "query/facts.h"
+#include "sonde/log.h"
+
+namespace sonde::query {
+
+// One run. Shared between catalogues of different revisions.
+struct RunEntry {
+  RunEntry(std::string shown_name, std::size_t of_log, Run shown_run)
+      : name(std::move(shown_name)), log(of_log), run(std::move(shown_run)) {}
+
+  std::string name;  // with the label of its log
+  std::size_t log = 0;
+  Run run;
+
+  // Of what has been read by now; made anew where the run has changed. Null while the run has never been read.
+  std::shared_ptr<const Facts> facts() const;
+  // Of its files and rings at this moment.
+  RunState state(double now) const;
+  // Grows when something of the run was read or edited.
+  std::uint64_t version() const;
+  // After a change that is not in the files that are read, such as the note.
+  void edited() const { edits.fetch_add(1); }
+
+  mutable std::atomic<std::uint64_t> edits = 0;
+  mutable std::mutex mutex = {};
+  mutable std::shared_ptr<const Facts> known = nullptr;  // guarded by the mutex
+};
+
+// What the runs were at one moment. Never changes.
+struct Catalogue {
+  struct Item {
+    std::shared_ptr<const RunEntry> entry;
+    std::uint64_t version = 0;  // of the run, then
+    std::uint64_t changed = 0;  // the revision that brought its last change
+    RunState state = RunState::finished;
+  };
+  std::uint64_t revision = 0;
+  std::uint64_t list_changed = 0;  // the revision at which runs came or went
+  std::vector<Item> runs;          // by name
+
+  const Item* find(std::string_view name) const;
+  // Fails, with the nearest names, where there is none.
+  Result<Item> run(std::string_view name) const;
+};
+
+// Any thread.
+class Runs {
+ public:
+  explicit Runs(std::vector<Served> logs);
+
+  const std::vector<Served>& logs() const noexcept { return logs_; }
+  // What is there by now.
+  std::shared_ptr<const Catalogue> now() const;
+  std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
+  Change change_since(std::uint64_t seen) const;
+  // Has the catalogue made anew, after RunEntry::edited().
+  void look_again() const;
+
+ private:
+  bool is_current(std::int64_t second) const;
+  void renew(std::int64_t second) const;
+
+  std::vector<Served> logs_;
+  // Revisions begin at the time of the start, so that those of an earlier process are smaller.
+  const std::uint64_t first_revision_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Catalogue> catalogue_;
+  mutable std::vector<std::uint64_t> versions_;  // of the logs
+  mutable std::int64_t second_ = 0;              // when the states were looked at
+};
+
+}  // namespace sonde::query

@@ -1,0 +1,50 @@
+// What is known of a run as a whole, as far as it was read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sonde/log.h"
+
+namespace sonde::query {
+
+enum class RunState : std::uint8_t { live, finished, died };
+std::string_view to_string(RunState state) noexcept;
+
+struct Alert {
+  enum class Kind : std::uint8_t { nonfinite, trigger, died, dropped, budget, damage } kind = Kind::nonfinite;
+  std::string tag;  // empty: none
+  std::optional<TagKind> tag_kind;
+  std::optional<std::int64_t> step;
+  double time = 0;  // seconds since 1970
+  std::string text;
+};
+std::string_view to_string(Alert::Kind kind) noexcept;
+
+struct Facts {
+  std::uint64_t version = 0;  // of the run
+  std::vector<Tag> tags;      // by name
+  double started = 0;
+  double last_time = 0;
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::uint64_t points = 0;
+  std::uint64_t damaged = 0;
+  std::uint64_t dropped = 0;
+  double steps_per_second = 0;         // over all of it; NaN: nothing to measure
+  double recent_steps_per_second = 0;  // over its last 60 s
+  std::string hparams;                 // a JSON object; empty: none
+  std::vector<std::string> metrics;
+  std::optional<std::int64_t> first_bad_step;
+  std::string note;
+  std::vector<Alert> alerts;
+
+  const Tag* find(std::string_view tag, TagKind kind) const;
+};
+
+Facts gather_facts(const Run& run);
+
+}  // namespace sonde::query

@@ -1,0 +1,79 @@
+// Writing JSON from front to back.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "formats/json.h"
+
+namespace sonde::query {
+
+// Values one after the other; commas and closing brackets come by themselves.
+//
+//   JsonWriter json;
+//   json.object().key("runs").array();
+//   for (...) json.text(name);
+//   json.end().end();
+class JsonWriter {
+ public:
+  JsonWriter& object() { return open('{', '}'); }
+  JsonWriter& array() { return open('[', ']'); }
+  JsonWriter& end() {
+    out_ += closing_.back();
+    closing_.pop_back();
+    comma_ = true;
+    return *this;
+  }
+  JsonWriter& key(std::string_view name) {
+    separate();
+    out_.append("\"").append(name).append("\":");
+    comma_ = false;
+    return *this;
+  }
+  JsonWriter& text(std::string_view value) { return raw(json_text(value)); }
+  JsonWriter& number(double value) { return raw(json_number(value)); }
+  template <std::integral Integer>
+  JsonWriter& integer(Integer value) {
+    return raw(std::to_string(value));
+  }
+  JsonWriter& truth(bool value) { return raw(value ? "true" : "false"); }
+  JsonWriter& null() { return raw("null"); }
+  // What is JSON already.
+  JsonWriter& raw(std::string_view json) {
+    separate();
+    out_ += json;
+    comma_ = true;
+    return *this;
+  }
+
+  // An array with one value for each item, as `put(item)` writes it.
+  template <class Items, class Put>
+  JsonWriter& list(std::string_view name, const Items& items, Put put) {
+    key(name).array();
+    for (const auto& item : items) put(item);
+    return end();
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  JsonWriter& open(char begin, char end) {
+    separate();
+    out_ += begin;
+    closing_ += end;
+    comma_ = false;
+    return *this;
+  }
+  void separate() {
+    if (comma_) out_ += ',';
+  }
+
+  std::string out_;
+  std::string closing_;
+  bool comma_ = false;
+};
+
+}  // namespace sonde::query

@@ -1,0 +1,45 @@
+// Whether a run goes on: from its files, its flight rings and its captures.
+#include <algorithm>
+#include <string_view>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/file_lock.h"
+#include "index/run_access.h"
+#include "query/catalogue.h"
+#include "sonde/capture.h"
+
+namespace sonde::query {
+namespace {
+
+constexpr double kQuiet = 30;  // seconds without a change after which a run has ended
+
+// Whether the newest thing in the run is what a crash left.
+bool ended_with_crash(const std::string& directory, double last_modified) {
+  const Result<std::vector<std::string>> captures = list_captures(directory);
+  if (!captures || captures->empty() || !captures->back().ends_with("-crash")) return false;
+  const Result<FileState> made = file_state(join_path(captures->back(), "capture.json"));
+  return made && static_cast<double>(made->modified) * 1e-9 >= last_modified;
+}
+
+}  // namespace
+
+RunState RunEntry::state(double now) const {
+  const double modified = index::RunAccess::index(run).last_modified();
+  const std::string directory = run.directory();
+  bool abandoned = false;
+  bool captures = false;
+  if (const Result<Directory> listed = read_directory(directory)) {
+    for (const DirectoryEntry& entry : listed->entries) {
+      captures |= entry.name == "captures";
+      if (!entry.name.starts_with("flight-") || !entry.name.ends_with(".ring")) continue;
+      const Result<bool> locked = is_locked(join_path(directory, entry.name));
+      if (locked && *locked) return RunState::live;
+      abandoned |= locked.ok();
+    }
+  }
+  if (abandoned || (captures && ended_with_crash(directory, modified))) return RunState::died;
+  return now - modified < kQuiet ? RunState::live : RunState::finished;
+}
+
+}  // namespace sonde::query

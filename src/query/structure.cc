@@ -1,0 +1,180 @@
+// What there is: the server, the runs, the tags.
+#include <re2/re2.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "query/answers.h"
+#include "query/json_writer.h"
+
+namespace sonde::query {
+namespace {
+
+// FNV-1a.
+std::uint64_t hash(std::string_view text, std::uint64_t begin = 0xcbf29ce484222325) noexcept {
+  for (const char c : text) begin = (begin ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return begin;
+}
+std::string etag(std::uint64_t number) { return std::to_string(number).insert(0, 1, '"') + '"'; }
+
+// A pattern that matches everything where none is given.
+Result<std::unique_ptr<RE2>> pattern(const Params& params, std::string_view name) {
+  constexpr std::size_t kLongest = 1'000;
+  constexpr int kMemory = 1 << 20;
+  const std::string* text = params.find(name);
+  if (text == nullptr) return std::unique_ptr<RE2>();
+  if (text->size() > kLongest) return Status(Code::invalid_argument, "a pattern has at most 1,000 characters");
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMemory);
+  auto made = std::make_unique<RE2>(*text, options);
+  if (!made->ok()) {
+    return Status(Code::invalid_argument, in_quotes(name) + " is not a pattern: " + made->error());
+  }
+  return made;
+}
+bool matches(const std::unique_ptr<RE2>& wanted, std::string_view text) {
+  return !wanted || RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *wanted);
+}
+
+void number_or_null(JsonWriter& json, double value) {
+  if (std::isfinite(value)) {
+    json.number(value);
+  } else {
+    json.null();
+  }
+}
+
+// Hyper-parameters that are recorded for a run hold for those below it, too.
+const std::string* hparams_of(const std::map<std::string_view, const Facts*>& with_hparams, std::string_view run) {
+  for (;;) {
+    if (const auto found = with_hparams.find(run); found != with_hparams.end()) return &found->second->hparams;
+    const std::size_t slash = run.rfind('/');
+    if (slash == std::string_view::npos) return nullptr;
+    run = run.substr(0, slash);
+  }
+}
+
+void put_run(JsonWriter& json, const Catalogue::Item& item, const Facts* facts, const std::string* hparams) {
+  static const Facts nothing;
+  const bool read = facts != nullptr;
+  const Facts& known = read ? *facts : nothing;
+  json.object().key("run").text(item.entry->name).key("revision").integer(item.changed);
+  json.key("state").text(to_string(item.state)).key("read").truth(read);
+  json.key("started").number(known.started).key("last_time").number(known.last_time);
+  json.key("first_step").integer(known.first_step).key("last_step").integer(known.last_step);
+  json.key("steps_per_second");
+  number_or_null(json, !read                          ? NAN
+                       : item.state == RunState::live ? known.recent_steps_per_second
+                                                      : known.steps_per_second);
+  json.key("points").integer(known.points).key("damaged").integer(known.damaged).key("dropped").integer(known.dropped);
+  json.key("hparams").raw(hparams != nullptr ? *hparams : "{}");
+  json.list("metrics", known.metrics, [&](const std::string& metric) { json.text(metric); });
+  json.key("note").text(known.note).key("first_bad_step");
+  if (known.first_bad_step) {
+    json.integer(*known.first_bad_step);
+  } else {
+    json.null();
+  }
+  json.end();
+}
+
+}  // namespace
+
+std::string etag_of_content(std::string_view content) { return etag(hash(content)); }
+
+std::string etag_of(const RunEntry& entry, std::uint64_t version, std::string_view question) {
+  return etag(hash(question, hash(entry.name)) ^ (version * 0x9e3779b97f4a7c15));
+}
+
+Answer json_answer(std::string body) {
+  Answer answer;
+  answer.etag = etag_of_content(body);
+  answer.body = std::move(body);
+  return answer;
+}
+
+Result<Answer> answer_status(const Context& context, const Params& /*params*/) {
+  JsonWriter json;
+  json.object().key("version").text(SONDE_VERSION).key("revision").integer(context.catalogue->revision);
+  json.key("may_write").truth(context.may_write).key("logs").array();
+  Log::Progress all;
+  for (const Served& served : context.runs.logs()) {
+    json.object().key("label").text(served.label).key("directory").text(served.directory);
+    json.list("problems", served.log.problems(), [&](const std::string& problem) { json.text(problem); }).end();
+    const Log::Progress progress = served.log.progress();
+    all.bytes_read += progress.bytes_read;
+    all.bytes_found += progress.bytes_found;
+    all.runs_read += progress.runs_read;
+    all.runs_found += progress.runs_found;
+  }
+  json.end().key("progress").object();
+  json.key("bytes_read").integer(all.bytes_read).key("bytes_found").integer(all.bytes_found);
+  json.key("runs_read").integer(all.runs_read).key("runs_found").integer(all.runs_found).end().end();
+  return json_answer(json.take());
+}
+
+Result<Answer> answer_runs(const Context& context, const Params& /*params*/) {
+  const Catalogue& catalogue = *context.catalogue;
+  std::vector<std::shared_ptr<const Facts>> facts;
+  std::map<std::string_view, const Facts*> with_hparams;
+  facts.reserve(catalogue.runs.size());
+  for (const Catalogue::Item& item : catalogue.runs) {
+    const Facts* known = facts.emplace_back(item.entry->facts()).get();
+    if (known != nullptr && !known->hparams.empty()) with_hparams.emplace(item.entry->name, known);
+  }
+  JsonWriter json;
+  json.object().key("revision").integer(catalogue.revision).key("runs").array();
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    put_run(json, catalogue.runs[i], facts[i].get(), hparams_of(with_hparams, catalogue.runs[i].entry->name));
+  }
+  json.end().end();
+  return json_answer(json.take());
+}
+
+Result<Answer> answer_tags(const Context& context, const Params& params) {
+  const auto run_pattern = pattern(params, "runs");
+  if (!run_pattern) return run_pattern.error();
+  const auto tag_pattern = pattern(params, "tags");
+  if (!tag_pattern) return tag_pattern.error();
+  const auto kind = params.kind();
+  if (!kind) return kind.error();
+
+  const Catalogue& catalogue = *context.catalogue;
+  using Key = std::pair<TagKind, std::string_view>;
+  using Place = std::pair<std::size_t, const Tag*>;  // the run's place in the list
+  std::map<Key, std::vector<Place>> tags;
+  std::vector<std::shared_ptr<const Facts>> facts;  // keeps the tags
+  std::vector<std::string_view> runs;
+  for (const Catalogue::Item& item : catalogue.runs) {
+    if (!matches(*run_pattern, item.entry->name)) continue;
+    const auto& known = facts.emplace_back(item.entry->facts());
+    if (!known) continue;
+    for (const Tag& tag : known->tags) {
+      if (*kind && tag.kind != **kind) continue;
+      if (!matches(*tag_pattern, tag.name)) continue;
+      tags[{tag.kind, tag.name}].emplace_back(runs.size(), &tag);
+    }
+    runs.emplace_back(item.entry->name);
+  }
+
+  JsonWriter json;
+  json.object().key("revision").integer(catalogue.revision);
+  json.list("runs", runs, [&](std::string_view name) { json.text(name); }).key("tags").array();
+  for (const auto& [key, places] : tags) {
+    const Tag& first = *places.front().second;
+    json.object().key("tag").text(key.second).key("kind").text(to_string(key.first));
+    json.key("display").text(first.display_name).key("description").text(first.description);
+    json.list("runs", places, [&](const Place& place) { json.integer(place.first); });
+    json.list("points", places, [&](const Place& place) { json.integer(place.second->points); });
+    json.list("first_step", places, [&](const Place& place) { json.integer(place.second->first_step); });
+    json.list("last_step", places, [&](const Place& place) { json.integer(place.second->last_step); });
+    json.end();
+  }
+  json.end().end();
+  return json_answer(json.take());
+}
+
+}  // namespace sonde::query
