@@ -1,0 +1,105 @@
+// Percentiles over steps: bands around the median, as TensorBoard's distributions have them. A band ends where a recorded step
+// has no finite values.
+import type { Axis } from './axis';
+import type { Theme } from './colours';
+import { cursorLine, stepLabels } from './heatmap';
+import { nearestStep, percentiles } from './model';
+import {
+  badSteps, type Box, gridLines, type Hit, type Input, type Marks, type Plot, sideLabels, stepAxis, valueAxis,
+} from './plot';
+
+const kPairs = [[0, 8, 0.12], [1, 7, 0.16], [2, 6, 0.22], [3, 5, 0.3]] as const; // percentiles by place, opacity
+
+export function bands(input: Input): Plot {
+  const box: Box = { left: 52, top: 10, right: Math.max(80, input.width - 12), bottom: Math.max(30, input.height - 22) };
+  const values = valueAxis(input, box.bottom, box.top);
+  const steps = stepAxis(input, box.left, box.right);
+  const lines = input.series.map((series) => series.steps.map(percentiles));
+
+  // The nearest recorded step, of the run whose median is nearest.
+  function hit(x: number, y: number): Hit | null {
+    if (x < box.left - 6 || x > box.right + 6 || y < box.top - 8 || y > box.bottom) return null;
+    let found: Hit | null = null;
+    let distance = Infinity;
+    input.series.forEach((series, s) => {
+      const index = nearestStep(series.steps, steps.value(x));
+      if (index < 0) return;
+      const median = lines[s]![index]![4]!;
+      const away = Number.isNaN(median) ? 1e6 : Math.abs(values.place(median) - y);
+      if (away < distance) {
+        found = { series: s, index, bin: -1 };
+        distance = away;
+      }
+    });
+    return found;
+  }
+
+  function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks): void {
+    gridLines(context, values, theme, box, false);
+    input.series.forEach((series, s) => {
+      const places = series.steps.map((one) => steps.place(one.step));
+      for (const [from, to] of parts(lines[s]!)) drawPart(context, series.colour, places, lines[s]!, values, from, to);
+    });
+    for (const bad of badSteps(input)) {
+      context.fillStyle = bad.nan ? theme.nan : theme.infinity;
+      context.fillRect(steps.place(bad.step) - 1, box.top - 6, 3, 5);
+    }
+    sideLabels(context, values, theme, box.left - 6, 'right');
+    stepLabels(context, steps, theme, box);
+    cursorLine(context, theme, steps, box, marks.cursor);
+    const at = marks.hit && lines[marks.hit.series]?.[marks.hit.index];
+    if (!at || !marks.hit) return;
+    const x = steps.place(input.series[marks.hit.series]!.steps[marks.hit.index]!.step);
+    context.fillStyle = theme.text;
+    for (const value of at) if (!Number.isNaN(value)) context.fillRect(x - 3, values.place(value) - 0.5, 6, 1.5);
+  }
+
+  return {
+    draw,
+    hit,
+    stepAt: (x, y) => {
+      const at = hit(x, y);
+      return at && input.series[at.series]!.steps[at.index]!.step;
+    },
+  };
+}
+
+// Stretches of steps that have values, as [first, last].
+export function parts(lines: readonly number[][]): [number, number][] {
+  const found: [number, number][] = [];
+  lines.forEach((line, i) => {
+    if (Number.isNaN(line[4])) return;
+    const last = found[found.length - 1];
+    if (last && last[1] === i - 1) last[1] = i;
+    else found.push([i, i]);
+  });
+  return found;
+}
+
+function drawPart(
+  context: CanvasRenderingContext2D, colour: string, x: readonly number[], lines: readonly number[][], values: Axis,
+  from: number, to: number,
+): void {
+  // A single step has no stretch: a short bar shows it.
+  const at = (i: number): number => x[i]!;
+  const shift = from === to ? 4 : 0;
+  context.fillStyle = colour;
+  for (const [low, high, alpha] of kPairs) {
+    context.globalAlpha = alpha;
+    context.beginPath();
+    for (let i = from; i <= to; ++i) context.lineTo(at(i) - shift, values.place(lines[i]![low]!));
+    if (shift) context.lineTo(at(to) + shift, values.place(lines[to]![low]!));
+    for (let i = to; i >= from; --i) context.lineTo(at(i) + shift, values.place(lines[i]![high]!));
+    if (shift) context.lineTo(at(from) - shift, values.place(lines[from]![high]!));
+    context.closePath();
+    context.fill();
+  }
+  context.globalAlpha = 1;
+  context.strokeStyle = colour;
+  context.lineWidth = 1.75;
+  context.lineJoin = 'round';
+  context.beginPath();
+  for (let i = from; i <= to; ++i) context.lineTo(at(i) - shift, values.place(lines[i]![4]!));
+  if (shift) context.lineTo(at(to) + shift, values.place(lines[to]![4]!));
+  context.stroke();
+}

@@ -1,0 +1,51 @@
+// Colours of the charts: viridis for magnitude and for the order of steps; everything else from the page's theme.
+
+export interface Theme {
+  text: string;
+  faint: string; // axis labels
+  line: string; // grid
+  ground: string; // what lies behind the data
+  cursor: string;
+  nan: string;
+  infinity: string;
+}
+
+export function theme(of: Element): Theme {
+  const style = getComputedStyle(of);
+  const read = (name: string, otherwise: string): string => style.getPropertyValue(name).trim() || otherwise;
+  return {
+    text: read('--text', '#e6edf3'),
+    faint: read('--text-dim', '#8b98a5'),
+    line: read('--line', '#2b3640'),
+    ground: read('--surface', '#1a2027'),
+    cursor: read('--cursor', '#ffffff'),
+    nan: read('--nan', '#ff5c8a'),
+    infinity: read('--inf', '#ff9d3c'),
+  };
+}
+
+// Anchors of the map, evenly spread; what lies between is mixed.
+const kViridis = [
+  [68, 1, 84], [72, 36, 117], [65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132],
+  [68, 191, 112], [122, 209, 81], [189, 223, 38], [253, 231, 37],
+] as const;
+
+export function viridisAt(t: number): [number, number, number] {
+  const last = kViridis.length - 1;
+  const at = Math.min(1, Math.max(0, Number.isNaN(t) ? 0 : t)) * last;
+  const i = Math.min(last - 1, Math.floor(at));
+  const part = at - i;
+  const a = kViridis[i]!;
+  const b = kViridis[i + 1]!;
+  return [0, 1, 2].map((c) => Math.round(a[c]! + (b[c]! - a[c]!) * part)) as [number, number, number];
+}
+
+export function viridis(t: number): string {
+  const [r, g, b] = viridisAt(t);
+  return `rgb(${r} ${g} ${b})`;
+}
+
+// The order of steps: the ends of viridis vanish on a dark and on a light ground, so they are left out.
+export function stepColour(index: number, count: number): string {
+  return viridis(0.12 + 0.76 * (count > 1 ? index / (count - 1) : 1));
+}

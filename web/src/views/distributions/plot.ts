@@ -1,0 +1,166 @@
+// What the four charts have in common: their input, what they answer to a pointer, and the frame around the data.
+import { short } from '../../ui/format';
+import { type Axis, linearAxis, logAxis, logThreshold, type Scale } from './axis';
+import { commonPeak, peak, type Profile, profile } from './profile';
+import type { Theme } from './colours';
+import { type Distribution, extent, type Series, stepAt } from './model';
+
+export interface Input {
+  width: number; // CSS pixels, of the whole chart
+  height: number;
+  series: readonly Series[];
+  scale: Scale;
+  heights: Heights;
+  // Of the card: all its panels have the same axes. Null where there is nothing finite.
+  domain: Domain | null;
+  steps: [number, number];
+}
+
+// Whether the densities of all steps are drawn to one scale, or each as high as there is room.
+export type Heights = 'shared' | 'each';
+
+export interface Domain {
+  low: number;
+  high: number;
+  threshold: number; // see logThreshold
+}
+
+// What the pointer is at.
+export interface Hit {
+  series: number;
+  index: number; // of the step in the series
+  bin: number; // -1: none, the step alone
+}
+
+export interface Marks {
+  cursor: number | null; // the global step
+  hit: Hit | null;
+}
+
+export interface Plot {
+  draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks): void;
+  hit(x: number, y: number): Hit | null;
+  // The step at a place, of those drawn; null outside.
+  stepAt(x: number, y: number): number | null;
+}
+
+export interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+export const kFont = '11px system-ui, sans-serif';
+
+export function domainOf(all: readonly Series[]): Domain | null {
+  const every = all.flatMap((one) => one.steps);
+  const found = extent(every);
+  return found && { low: found[0], high: found[1], threshold: logThreshold(every) };
+}
+
+export function stepsOf(all: readonly Series[]): [number, number] {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const { steps } of all) {
+    if (steps.length === 0) continue;
+    low = Math.min(low, steps[0]!.step);
+    high = Math.max(high, steps[steps.length - 1]!.step);
+  }
+  return low <= high ? [low, high] : [0, 1];
+}
+
+export function valueAxis(input: Input, from: number, to: number): Axis {
+  const { low, high, threshold } = input.domain ?? { low: 0, high: 1, threshold: 1 };
+  const most = Math.max(2, Math.min(7, Math.floor(Math.abs(to - from) / (from < to ? 72 : 32))));
+  return input.scale === 'log' ? logAxis(low, high, threshold, from, to, most) : linearAxis(low, high, from, to, most);
+}
+
+export function stepAxis(input: Input, from: number, to: number): Axis {
+  const [low, high] = input.steps;
+  const most = Math.max(2, Math.min(6, Math.floor(Math.abs(to - from) / (from < to ? 80 : 28))));
+  const axis = low < high ? linearAxis(low, high, from, to, most) : linearAxis(low - 0.5, low + 0.5, from, to, most);
+  const ticks = low < high ? axis.ticks.filter(Number.isInteger) : [low];
+  return { ...axis, ticks };
+}
+
+export interface Shape {
+  series: number;
+  index: number;
+  of: Distribution;
+  profile: Profile;
+  peak: number; // what its height is measured by
+}
+
+// Every step's profile along a horizontal value axis of one column a pixel, by ascending step over all runs.
+export function shapes(input: Input, axis: Axis): Shape[] {
+  const columns = Math.max(1, Math.round(axis.to - axis.from));
+  const all: Shape[] = [];
+  input.series.forEach((series, s) =>
+    series.steps.forEach((of, index) => {
+      const made = profile(of, axis, columns);
+      all.push({ series: s, index, of, profile: made, peak: peak(made) });
+    }),
+  );
+  if (input.heights === 'shared') {
+    const common = commonPeak(all.map((shape) => shape.peak));
+    for (const shape of all) shape.peak = common;
+  }
+  return all.sort((a, b) => a.of.step - b.of.step || a.series - b.series);
+}
+
+// The steps at which every run stands when the cursor is at `cursor`: one for each.
+export function current(input: Input, cursor: number | null): Map<number, number> {
+  const found = new Map<number, number>();
+  if (cursor === null) return found;
+  input.series.forEach((series, s) => {
+    const at = stepAt(series.steps, cursor);
+    if (at >= 0) found.set(s, at);
+  });
+  return found;
+}
+
+export function valueLabels(context: CanvasRenderingContext2D, axis: Axis, theme: Theme, box: Box): void {
+  context.font = kFont;
+  context.fillStyle = theme.faint;
+  context.textAlign = 'center';
+  context.textBaseline = 'top';
+  for (const tick of axis.ticks) context.fillText(short(tick), clampLabel(axis.place(tick), box), box.bottom + 6);
+}
+
+// A label at the very end of an axis would leave the chart.
+function clampLabel(x: number, box: Box): number {
+  return Math.min(box.right - 8, Math.max(box.left + 8, x));
+}
+
+export function sideLabels(
+  context: CanvasRenderingContext2D, axis: Axis, theme: Theme, x: number, align: CanvasTextAlign,
+  write: (value: number) => string = short,
+): void {
+  context.font = kFont;
+  context.fillStyle = theme.faint;
+  context.textAlign = align;
+  context.textBaseline = 'middle';
+  for (const tick of axis.ticks) context.fillText(write(tick), x, axis.place(tick));
+}
+
+export function gridLines(context: CanvasRenderingContext2D, axis: Axis, theme: Theme, box: Box, upright: boolean): void {
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const tick of axis.ticks) {
+    const at = Math.round(axis.place(tick)) + 0.5;
+    context.moveTo(upright ? at : box.left, upright ? box.top : at);
+    context.lineTo(upright ? at : box.right, upright ? box.bottom : at);
+  }
+  context.stroke();
+}
+
+// Marks at the steps that have values that are not finite: NaN in its colour, infinities in theirs.
+export function badSteps(input: Input): { step: number; nan: boolean; series: number }[] {
+  return input.series.flatMap((series, s) =>
+    series.steps
+      .filter((one) => one.nan + one.positiveInfinity + one.negativeInfinity > 0)
+      .map((one) => ({ step: one.step, nan: one.nan > 0, series: s })),
+  );
+}

@@ -1,0 +1,75 @@
+// Which part of an image is seen. Kept in fractions of the image, so that images of any size can share it.
+
+export interface Zoom {
+  x: number; // the middle of what is seen, 0 to 1
+  y: number;
+  scale: number; // times the size at which the whole image fits; 1: it fits. 0: actual size, one pixel a pixel
+}
+
+export const kFit: Zoom = { x: 0.5, y: 0.5, scale: 1 };
+export const kActual: Zoom = { x: 0.5, y: 0.5, scale: 0 };
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+// Where the image lies in its frame, CSS pixels.
+export interface Placement {
+  left: number;
+  top: number;
+  perPixel: number; // of the image
+}
+
+export function fitScale(image: Size, frame: Size): number {
+  return Math.min(frame.width / image.width, frame.height / image.height);
+}
+
+function perPixel(zoom: Zoom, image: Size, frame: Size): number {
+  return zoom.scale === 0 ? 1 : zoom.scale * fitScale(image, frame);
+}
+
+export function placement(zoom: Zoom, image: Size, frame: Size): Placement {
+  const size = perPixel(zoom, image, frame);
+  return {
+    left: frame.width / 2 - zoom.x * image.width * size,
+    top: frame.height / 2 - zoom.y * image.height * size,
+    perPixel: size,
+  };
+}
+
+// The pixel under a place in the frame; null beside the image.
+export function pixelUnder(zoom: Zoom, image: Size, frame: Size, x: number, y: number): { x: number; y: number } | null {
+  const at = placement(zoom, image, frame);
+  const column = Math.floor((x - at.left) / at.perPixel);
+  const row = Math.floor((y - at.top) / at.perPixel);
+  return column >= 0 && row >= 0 && column < image.width && row < image.height ? { x: column, y: row } : null;
+}
+
+const kLargest = 64; // CSS pixels of one pixel of the image, at least: enough for its numbers
+
+// Closer or farther away, with the place under the pointer staying where it is.
+export function zoomed(zoom: Zoom, image: Size, frame: Size, x: number, y: number, factor: number): Zoom {
+  const before = placement(zoom, image, frame);
+  const fit = fitScale(image, frame);
+  const scale = Math.min(Math.max(64, kLargest / fit), Math.max(1, (before.perPixel / fit) * factor));
+  if (scale === 1) return kFit;
+  const after = scale * fit;
+  const fx = (x - before.left) / before.perPixel;
+  const fy = (y - before.top) / before.perPixel;
+  return limited({
+    x: (fx - (x - frame.width / 2) / after) / image.width,
+    y: (fy - (y - frame.height / 2) / after) / image.height,
+    scale,
+  });
+}
+
+export function panned(zoom: Zoom, image: Size, frame: Size, dx: number, dy: number): Zoom {
+  const size = perPixel(zoom, image, frame);
+  return limited({ ...zoom, x: zoom.x - dx / (image.width * size), y: zoom.y - dy / (image.height * size) });
+}
+
+// The middle of the frame never leaves the image: it cannot be lost.
+function limited(zoom: Zoom): Zoom {
+  return { ...zoom, x: Math.min(1, Math.max(0, zoom.x)), y: Math.min(1, Math.max(0, zoom.y)) };
+}
