@@ -2,26 +2,18 @@
 // asks anybody but its server fails the test that opened it.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
-import { build, patience, type Server, source } from './sonde.ts';
-
-const { chromium } = createRequire(join(source, 'web/package.json'))('playwright-core') as typeof import('playwright-core');
+import { launch } from './chromium.ts';
+import { build, patience, type Server } from './sonde.ts';
 
 let browser: Promise<Browser> | undefined;
 after(async () => (await browser)?.close());
 
-export function launch(): Promise<Browser> {
-  const executablePath = process.env['SONDE_CHROMIUM'] ?? '/usr/bin/chromium';
-  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: ['--disable-dev-shm-usage'] });
-}
-
 export interface Look extends BrowserContextOptions {
-  query?: string; // what stands behind the question mark
-  hash?: string;
+  at?: string; // where in the page, as in a link: "metrics?smooth=0"
   expected?: RegExp[]; // complaints that belong to the test
 }
 
@@ -30,7 +22,7 @@ export const phone = { width: 390, height: 844 };
 
 // A page with nothing remembered; closed, and its complaints looked at, when the test ends.
 export async function open(test: TestContext, server: Server, look: Look = {}): Promise<Page> {
-  const { query, hash, expected = [], ...options } = look;
+  const { at, expected = [], ...options } = look;
   browser ??= launch();
   const context = await (await browser).newContext({ viewport: desktop, colorScheme: 'dark', ...options });
   context.setDefaultTimeout(patience);
@@ -41,10 +33,7 @@ export async function open(test: TestContext, server: Server, look: Look = {}): 
     const unexpected = complaints.filter((text) => !expected.some((pattern) => pattern.test(text)));
     assert.deepEqual(unexpected, [], 'the page complained');
   });
-  await page.goto(server.address);
-  if (query !== undefined || hash !== undefined) {
-    await page.goto(`${server.url}${query ? `?${query}` : ''}${hash ? `#${hash}` : ''}`);
-  }
+  await page.goto(server.address + (at === undefined ? '' : `#/${at}`));
   return page;
 }
 
