@@ -18,6 +18,24 @@ std::uint8_t* input(Bytes bytes) noexcept {
   return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(bytes.data()));
 }
 
+std::uint16_t packing_flag(Wrapper wrapper) noexcept {
+  switch (wrapper) {
+    case Wrapper::none: return IGZIP_DEFLATE;
+    case Wrapper::zlib: return IGZIP_ZLIB;
+    case Wrapper::gzip: break;
+  }
+  return IGZIP_GZIP;
+}
+
+std::uint32_t expanding_flag(Wrapper wrapper) noexcept {
+  switch (wrapper) {
+    case Wrapper::none: return ISAL_DEFLATE;
+    case Wrapper::zlib: return ISAL_ZLIB;
+    case Wrapper::gzip: break;
+  }
+  return ISAL_GZIP;
+}
+
 Status corrupt(std::string_view what) {
   return {Code::corrupt, "the compressed data are damaged: " + std::string(what)};
 }
@@ -33,7 +51,7 @@ Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
   stream->level = 1;
   stream->level_buf = work.get();
   stream->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
-  stream->gzip_flag = wrapper == Wrapper::zlib ? IGZIP_ZLIB : IGZIP_DEFLATE;
+  stream->gzip_flag = packing_flag(wrapper);
   stream->flush = NO_FLUSH;
 
   std::size_t used = out.size();
@@ -64,7 +82,7 @@ Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wra
 
   const auto state = std::make_unique_for_overwrite<inflate_state>();
   isal_inflate_init(state.get());
-  state->crc_flag = wrapper == Wrapper::zlib ? ISAL_ZLIB : ISAL_DEFLATE;
+  state->crc_flag = expanding_flag(wrapper);
 
   std::vector<std::byte> out;
   std::size_t used = 0;

@@ -30,12 +30,21 @@ std::string noise(std::size_t size) {
 TEST(Deflate, GivesBackWhatItWasGiven) {
   std::string mixed = noise(300'000) + std::string(1'000'000, 'x') + noise(70'000);
   for (const std::string& text : {std::string(), std::string("a"), std::string(5000, 'b'), noise(100'000), mixed}) {
-    for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib}) {
+    for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib, Wrapper::gzip}) {
       const auto result = expanded(compressed(text, wrapper), wrapper, text.size());
       ASSERT_TRUE(result) << result.error().message();
       EXPECT_EQ(as_text(*result), text);
     }
   }
+}
+
+TEST(Deflate, GzipMembersEndWithChecksumAndSize) {
+  std::string packed = compressed("123456789", Wrapper::gzip);
+  EXPECT_EQ(packed.substr(0, 3), "\x1f\x8b\x08");
+  // The check value of CRC-32, and nine.
+  EXPECT_EQ(packed.substr(packed.size() - 8), std::string("\x26\x39\xf4\xcb\x09\0\0\0", 8));
+  packed[packed.size() - 8] ^= 1;
+  EXPECT_FALSE(expanded(packed, Wrapper::gzip, 9));
 }
 
 TEST(Deflate, AppendsToWhatIsThere) {
@@ -76,7 +85,7 @@ TEST(Deflate, NoticesAWrongZlibChecksum) {
 
 TEST(Deflate, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
   const std::string text = "abcabcabcabc" + noise(40) + "abcabcabcabc";
-  for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib}) {
+  for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib, Wrapper::gzip}) {
     testing::for_each_damage(compressed(text, wrapper), [&](Bytes damaged) {
       const auto result = expand({&damaged, 1}, wrapper, text.size());
       if (result && wrapper == Wrapper::zlib) {
