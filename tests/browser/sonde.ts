@@ -2,6 +2,7 @@
 // test process.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -38,9 +39,18 @@ function start(program: string, args: string[]): ChildProcess {
   return child;
 }
 
+// A program that still runs keeps nobody from ending; one that is waited for does.
+function hold(child: ChildProcess, held: boolean): void {
+  for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) {
+    if (held) handle?.ref();
+    else handle?.unref();
+  }
+}
+
 function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   return new Promise((done) => {
     if (child.exitCode !== null || child.signalCode !== null) return done(child.exitCode);
+    hold(child, true);
     child.once('exit', (code) => done(code));
     child.kill(signal);
   });
@@ -74,17 +84,21 @@ export class Job {
 
   constructor(run: string) {
     this.#child = start(pageLogs, ['live', run]);
+    hold(this.#child, false);
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
   }
 
   // Returns when the point is in the file.
   async record(tag: string, step: number, value: number): Promise<void> {
+    hold(this.#child, true);
     this.#child.stdin!.write(`${tag} ${step} ${value}\n`);
     const line = await this.#lines.next();
+    hold(this.#child, false);
     if (line.done) throw new Error('the job has ended');
   }
 
   async finish(): Promise<void> {
+    hold(this.#child, true);
     const ended = new Promise((done) => this.#child.once('exit', done));
     this.#child.stdin!.end();
     await ended;
@@ -127,6 +141,7 @@ export class Server {
         found(match[0]);
       });
     });
+    hold(child, false);
     return new Server(child, address, output);
   }
 
