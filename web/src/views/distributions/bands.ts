@@ -5,7 +5,7 @@ import type { Theme } from './colours';
 import { cursorLine, stepLabels } from './heatmap';
 import { nearestStep, percentiles } from './model';
 import {
-  badSteps, type Box, gridLines, type Hit, type Input, type Marks, type Plot, sideLabels, stepAxis, valueAxis,
+  badSteps, type Box, clipped, gridLines, type Hit, type Input, type Marks, type Plot, sideLabels, stepAxis, valueAxis,
 } from './plot';
 
 const kPairs = [[0, 8, 0.12], [1, 7, 0.16], [2, 6, 0.22], [3, 5, 0.3]] as const; // percentiles by place, opacity
@@ -36,10 +36,12 @@ export function bands(input: Input): Plot {
 
   function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks): void {
     gridLines(context, values, theme, box, false);
-    input.series.forEach((series, s) => {
-      const places = series.steps.map((one) => steps.place(one.step));
-      for (const [from, to] of parts(lines[s]!)) drawPart(context, series.colour, places, lines[s]!, values, from, to);
-    });
+    clipped(context, box, () =>
+      input.series.forEach((series, s) => {
+        const places = series.steps.map((one) => steps.place(one.step));
+        for (const [from, to] of parts(lines[s]!)) drawPart(context, series.colour, places, lines[s]!, values, from, to);
+      }),
+    );
     for (const bad of badSteps(input)) {
       context.fillStyle = bad.nan ? theme.nan : theme.infinity;
       context.fillRect(steps.place(bad.step) - 1, box.top - 6, 3, 5);

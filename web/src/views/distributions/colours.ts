@@ -12,15 +12,15 @@ export interface Theme {
 
 export function theme(of: Element): Theme {
   const style = getComputedStyle(of);
-  const read = (name: string, otherwise: string): string => style.getPropertyValue(name).trim() || otherwise;
+  const read = (name: string): string => style.getPropertyValue(name).trim() || '#888';
   return {
-    text: read('--text', '#e6edf3'),
-    faint: read('--text-dim', '#8b98a5'),
-    line: read('--line', '#2b3640'),
-    ground: read('--surface', '#1a2027'),
-    cursor: read('--cursor', '#ffffff'),
-    nan: read('--nan', '#ff5c8a'),
-    infinity: read('--inf', '#ff9d3c'),
+    text: read('--text'),
+    faint: read('--muted'),
+    line: read('--grid'),
+    ground: read('--card'),
+    cursor: read('--text'),
+    nan: read('--nan'),
+    infinity: read('--inf'),
   };
 }
 

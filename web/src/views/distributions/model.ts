@@ -127,13 +127,8 @@ export function binAt(of: Distribution, value: number, tolerance = 0): number {
   return found;
 }
 
-export interface NonFinite {
-  nan: number;
-  infinite: number;
-}
-
-export function nonFinite(of: Distribution): NonFinite {
-  return { nan: of.nan, infinite: of.positiveInfinity + of.negativeInfinity };
+export function isBad(of: Distribution): boolean {
+  return of.nan + of.positiveInfinity + of.negativeInfinity > 0;
 }
 
 // The place of the last step at or before `step`; the first one where there is none before; -1 of an empty list.

@@ -3,7 +3,7 @@ import { short } from '../../ui/format';
 import { type Axis, linearAxis, logAxis, logThreshold, type Scale } from './axis';
 import { commonPeak, peak, type Profile, profile } from './profile';
 import type { Theme } from './colours';
-import { type Distribution, extent, type Series, stepAt } from './model';
+import { type Distribution, extent, isBad, percentile, type Series, stepAt } from './model';
 
 export interface Input {
   width: number; // CSS pixels, of the whole chart
@@ -53,10 +53,20 @@ export interface Box {
 
 export const kFont = '11px system-ui, sans-serif';
 
-export function domainOf(all: readonly Series[]): Domain | null {
+// Which values an axis reaches over: all of them, or without the rarest.
+export type Reach = 'all' | 'usual';
+
+export function domainOf(all: readonly Series[], reach: Reach = 'all'): Domain | null {
   const every = all.flatMap((one) => one.steps);
-  const found = extent(every);
+  const found = reach === 'all' ? extent(every) : usualExtent(every);
   return found && { low: found[0], high: found[1], threshold: logThreshold(every) };
+}
+
+// From the smallest to the largest value that a step has in its middle 99 %.
+function usualExtent(all: readonly Distribution[]): [number, number] | null {
+  const some = all.filter((one) => one.total > 0);
+  if (some.length === 0) return null;
+  return [Math.min(...some.map((one) => percentile(one, 0.5))), Math.max(...some.map((one) => percentile(one, 99.5)))];
 }
 
 export function stepsOf(all: readonly Series[]): [number, number] {
@@ -156,11 +166,21 @@ export function gridLines(context: CanvasRenderingContext2D, axis: Axis, theme: 
   context.stroke();
 }
 
+// Lines and areas end at the edge of the chart: an axis need not reach over all values.
+export function clipped(context: CanvasRenderingContext2D, box: Box, draw: () => void): void {
+  context.save();
+  context.beginPath();
+  context.rect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+  context.clip();
+  draw();
+  context.restore();
+}
+
 // Marks at the steps that have values that are not finite: NaN in its colour, infinities in theirs.
 export function badSteps(input: Input): { step: number; nan: boolean; series: number }[] {
   return input.series.flatMap((series, s) =>
     series.steps
-      .filter((one) => one.nan + one.positiveInfinity + one.negativeInfinity > 0)
+      .filter(isBad)
       .map((one) => ({ step: one.step, nan: one.nan > 0, series: s })),
   );
 }

@@ -19,8 +19,9 @@ export function profile(of: Distribution, axis: Axis, columns: number): Profile 
     const a = (axis.place(of.left[i]!) - start) / perColumn;
     const b = (axis.place(of.right[i]!) - start) / perColumn;
     if (a === b) {
-      const at = Math.min(columns - 1, Math.floor(a));
-      if (at >= 0) spike[at]! += n;
+      // The largest value of an axis lies at the very end of its last column.
+      const at = a === columns ? columns - 1 : Math.floor(a);
+      if (at >= 0 && at < columns) spike[at]! += n;
     } else {
       spread(mass, Math.min(a, b), Math.max(a, b), n);
     }

@@ -16,7 +16,7 @@ export function ridgeline(input: Input): Plot {
   const all = shapes(input, values);
   const alone = input.steps[0] === input.steps[1];
   const tall = alone ? box.bottom - box.top : Math.max(18, (box.bottom - box.top) * 0.38);
-  const steps = alone ? { ...stepAxis(input, box.bottom - 1, box.bottom) } : stepAxis(input, box.top + tall, box.bottom);
+  const steps = alone ? stepAxis(input, box.bottom - 1, box.bottom) : stepAxis(input, box.top + tall, box.bottom);
 
   const baseline = (shape: Shape): number => (alone ? box.bottom : steps.place(shape.of.step));
 
@@ -125,6 +125,7 @@ function outline(context: CanvasRenderingContext2D, shape: Shape, left: number, 
   while (first < last && !filled(first)) ++first;
   while (last > first && !filled(last)) --last;
   context.beginPath();
+  if (!filled(first)) return; // nothing finite
   context.moveTo(left + first, base);
   trace(context, mass, shape.peak, left, base, tall, first, last);
   context.lineTo(left + last + 1, base);

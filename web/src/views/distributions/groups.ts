@@ -1,0 +1,50 @@
+// Which cards there are: one a tag, with the runs that have it.
+import type { Tag } from '../../api_types';
+
+export interface Recorded {
+  points: number;
+  last: number; // step
+}
+
+export interface RunOfTag {
+  run: string;
+  kinds: Partial<Record<string, Recorded>>;
+}
+
+export interface TagCard {
+  tag: string;
+  runs: RunOfTag[];
+}
+
+export interface Group {
+  name: string; // the first part of its tags; empty: tags without a slash
+  cards: TagCard[];
+}
+
+// Of the tags of some kinds and the runs that are shown; by name. Tags that no such run has are left out.
+export function groupTags(tags: readonly Tag[], kinds: readonly string[], visible: ReadonlySet<string>): Group[] {
+  const cards = new Map<string, Map<string, RunOfTag>>();
+  for (const tag of tags) {
+    if (!kinds.includes(tag.kind)) continue;
+    tag.runs.forEach((run, i) => {
+      if (!visible.has(run)) return;
+      const runs = cards.get(tag.tag) ?? new Map<string, RunOfTag>();
+      cards.set(tag.tag, runs);
+      const entry = runs.get(run) ?? { run, kinds: {} };
+      runs.set(run, entry);
+      entry.kinds[tag.kind] = { points: tag.points[i] ?? 0, last: tag.last_step[i] ?? 0 };
+    });
+  }
+  const groups = new Map<string, TagCard[]>();
+  for (const [tag, runs] of [...cards].sort(([a], [b]) => compare(a, b))) {
+    const slash = tag.indexOf('/');
+    const name = slash > 0 ? tag.slice(0, slash) : '';
+    const list = groups.get(name) ?? [];
+    groups.set(name, list);
+    list.push({ tag, runs: [...runs.values()].sort((a, b) => compare(a.run, b.run)) });
+  }
+  return [...groups].map(([name, list]) => ({ name, cards: list })).sort((a, b) => compare(a.name, b.name));
+}
+
+const order = new Intl.Collator('en', { numeric: true });
+const compare = (a: string, b: string): number => order.compare(a, b);
