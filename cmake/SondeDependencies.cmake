@@ -9,6 +9,7 @@ pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # of its headers only, in one file
 pkg_check_modules(CMARK_GFM REQUIRED IMPORTED_TARGET libcmark-gfm)
+find_path(BOOST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)  # of its headers only, in one file of the server
 if(SONDE_CLI)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
   pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)

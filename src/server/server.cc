@@ -1,0 +1,628 @@
+// The only file that includes Beast, which takes many seconds to compile. One thread serves all sockets and owns what
+// is not said to be shared; answers that may take a while are made by Workers and come back by posting.
+#include "server/server.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <condition_variable>
+#include <ctime>
+#include <exception>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "base/process.h"
+#include "base/thread.h"
+#include "server/site.h"
+#include "server/streams.h"
+#include "server/workers.h"
+
+namespace sonde::server {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+using Executor = asio::io_context::executor_type;
+using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
+using PlainSocket = asio::basic_stream_socket<tcp, Executor>;
+using Socket = beast::basic_stream<tcp, Executor>;
+using Parser = http::request_parser<http::string_body>;
+
+constexpr std::size_t kReadSize = std::size_t{16} << 10;
+constexpr std::size_t kWriteSize = std::size_t{256} << 10;  // at once, so that progress is seen
+constexpr std::size_t kTurnedAway = 64;                     // connections beyond the limit that are told so
+constexpr std::chrono::milliseconds kLinger{2000};          // for a client to read a refusal before hanging up
+constexpr std::chrono::milliseconds kBetweenEvents{100};
+constexpr std::chrono::milliseconds kStopLatency{200};
+constexpr int kPortsToTry = 100;
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+std::string_view reason(int status) noexcept {
+  switch (status) {
+    case 200: return "OK";
+    case 204: return "No Content";
+    case 303: return "See Other";
+    case 304: return "Not Modified";
+    case 308: return "Permanent Redirect";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 503: return "Service Unavailable";
+    default: return "Error";
+  }
+}
+
+Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port) {
+  error_code error;
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  const std::string bare = bracketed ? host.substr(1, host.size() - 2) : host;
+  const asio::ip::address address = asio::ip::make_address(bare, error);
+  if (!error) return tcp::endpoint(address, port);
+  asio::io_context context;
+  tcp::resolver resolver(context);
+  const auto found = resolver.resolve(bare, "", tcp::resolver::passive, error);
+  if (error || found.empty()) {
+    return Status(Code::not_found, "'" + host + "' is no address of this machine: " + error.message());
+  }
+  // Where a name has both kinds, the older one is what every client can reach.
+  for (const auto& entry : found) {
+    if (entry.endpoint().address().is_v4()) return tcp::endpoint(entry.endpoint().address(), port);
+  }
+  return tcp::endpoint(found.begin()->endpoint().address(), port);
+}
+
+error_code listen(Acceptor& acceptor, const tcp::endpoint& endpoint) {
+  error_code error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  // "::" is everywhere, also where the older protocol is spoken.
+  if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  return error;
+}
+
+std::string address_text(const asio::ip::address& address) {
+  return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
+}
+
+}  // namespace
+
+// Sockets, threads, and what all connections share.
+class Listener {
+ public:
+  Listener(Site what, const ServerLimits& how_much, std::shared_ptr<query::Api> answers)
+      : site(std::move(what)),
+        limits(how_much),
+        api(std::move(answers)),
+        streams([this](std::uint64_t seen) { ask_for_change(seen); }),
+        acceptor_(io),
+        retry_(io),
+        heartbeat_(io) {}
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() { stop(); }
+
+  Status listen_on(const tcp::endpoint& endpoint, const std::string& host);
+  Status start();
+  void stop() noexcept;
+
+  std::uint16_t port() const noexcept { return endpoint_.port(); }
+  const std::string& address() const noexcept { return address_; }
+  bool loopback() const noexcept { return endpoint_.address().is_loopback(); }
+
+  // For sessions, on the thread of the sockets.
+  std::string_view date();
+
+  const Site site;
+  const ServerLimits limits;
+  const std::shared_ptr<query::Api> api;
+  Streams streams;
+  std::size_t sessions = 0;
+  std::size_t unread_bytes = 0;  // of answers on their way
+  Workers workers;
+  asio::io_context io{1};  // below what sessions need, since the last of them end with it
+
+ private:
+  void accept();
+  void begin_session(PlainSocket socket);
+  void beat();
+  void serve();
+  void wait_for_changes();
+  void ask_for_change(std::uint64_t seen);
+
+  Acceptor acceptor_;
+  tcp::endpoint endpoint_;
+  std::string address_;
+  asio::steady_timer retry_;
+  asio::steady_timer heartbeat_;
+  std::time_t date_time_ = 0;
+  std::string date_;
+
+  std::mutex mutex_;  // of the following
+  std::condition_variable stopping_changed_;
+  bool stopping_ = false;
+
+  Thread sockets_;
+  Thread changes_;
+};
+
+// One connection: requests one after the other, or, in the end, a stream of events.
+class Session : public std::enable_shared_from_this<Session>, public StreamClient {
+ public:
+  Session(Listener& server, PlainSocket socket) : server_(server), socket_(std::move(socket)) { ++server_.sessions; }
+  ~Session() override {
+    server_.unread_bytes -= held_bytes_;
+    --server_.sessions;
+    if (streaming_) server_.streams.remove(*this);
+  }
+
+  void run() { next_request(); }
+  // There are too many already.
+  void turn_away() {
+    keep_alive_ = false;
+    send_reply(server_.site.refusal(429, "too many connections at once: try again in a moment", true));
+  }
+
+  void send(std::shared_ptr<const std::string> text) override;
+
+ private:
+  void next_request();
+  void read();
+  void parse();
+  void header_complete();
+  void continue_body();
+  void refuse(const error_code& error);
+  void act();
+  void ask(const ApiCall& call);
+  void begin_stream(const EventStream& stream);
+  void watch_for_end();
+  void write_event();
+  void end_stream();
+  void send_reply(Reply reply);
+  void write();
+  void sent();
+  void hang_up();
+  void drain();
+
+  Listener& server_;
+  Socket socket_;
+  beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  bool begun_ = false;        // some of the request has come
+  bool header_done_ = false;  // all of its header
+  bool keep_alive_ = true;
+  Plan plan_;  // what will be done once the request is complete
+
+  std::string header_;
+  Reply reply_;
+  std::array<asio::const_buffer, 2> unsent_;
+  std::size_t held_bytes_ = 0;
+
+  bool streaming_ = false;
+  bool ended_ = false;                        // its client has left
+  std::shared_ptr<const std::string> event_;  // on its way
+};
+
+// ---- Reading a request
+
+void Session::next_request() {
+  parser_.emplace();
+  parser_->eager(true);
+  parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
+  parser_->body_limit(server_.limits.body_bytes);
+  begun_ = false;
+  header_done_ = false;
+  socket_.expires_after(server_.limits.idle);
+  if (buffer_.size() > 0) {
+    parse();  // it was sent along with the last one
+  } else {
+    read();
+  }
+}
+
+void Session::read() {
+  socket_.async_read_some(buffer_.prepare(kReadSize),
+                          [self = shared_from_this()](const error_code& error, std::size_t count) {
+                            if (error) return;  // gone, or too slow
+                            self->buffer_.commit(count);
+                            self->parse();
+                          });
+}
+
+void Session::parse() {
+  if (!begun_) {
+    begun_ = true;
+    socket_.expires_after(server_.limits.request);
+  }
+  while (buffer_.size() > 0 && !parser_->is_done()) {
+    error_code error;
+    const std::size_t used = parser_->put(buffer_.data(), error);
+    buffer_.consume(used);
+    if (error == http::error::need_more) break;
+    if (error) return refuse(error);
+    if (used == 0) break;
+  }
+  if (parser_->is_header_done() && !header_done_) {
+    header_done_ = true;
+    header_complete();
+    if (std::holds_alternative<Reply>(plan_) && !parser_->is_done()) {
+      // Whatever the body says.
+      keep_alive_ = false;
+      return send_reply(std::get<Reply>(std::move(plan_)));
+    }
+    if (!parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") return continue_body();
+  }
+  if (parser_->is_done()) return act();
+  read();
+}
+
+void Session::header_complete() {
+  const auto& message = parser_->get();
+  const auto text = [&](http::field name) { return view(message[name]); };
+  const auto named = [&](beast::string_view name) { return view(message[name]); };
+  Request request;
+  request.method = view(message.method_string());
+  request.target = view(message.target());
+  // Of two names nobody knows which one counts.
+  request.caller.host = message.count(http::field::host) == 1 ? text(http::field::host) : "";
+  request.caller.origin = text(http::field::origin);
+  request.caller.cookie = text(http::field::cookie);
+  request.caller.authorization = text(http::field::authorization);
+  request.caller.fetch_site = named("Sec-Fetch-Site");
+  request.caller.fetch_mode = named("Sec-Fetch-Mode");
+  request.accept_encoding = text(http::field::accept_encoding);
+  request.if_none_match = text(http::field::if_none_match);
+  request.last_event_id = named("Last-Event-ID");
+  request.requested_method = text(http::field::access_control_request_method);
+  keep_alive_ = message.keep_alive() && message.version() >= 11;
+  plan_ = server_.site.plan(request);
+}
+
+void Session::continue_body() {
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  // So few bytes go out at once or not at all.
+  socket_.async_write_some(asio::buffer(kContinue.data(), kContinue.size()),
+                           [self = shared_from_this()](const error_code& error, std::size_t) {
+                             if (!error) self->read();
+                           });
+}
+
+void Session::refuse(const error_code& error) {
+  keep_alive_ = false;
+  const Site& site = server_.site;
+  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
+    return send_reply(site.refusal(431, "the header of the request is too large", true));
+  }
+  if (error == http::error::body_limit) {
+    return send_reply(site.refusal(
+        413, "the body of the request is larger than " + std::to_string(server_.limits.body_bytes) + " bytes", true));
+  }
+  send_reply(site.refusal(400, "this is no request of HTTP/1.1", true));
+}
+
+// ---- Answering it
+
+void Session::act() {
+  if (const auto* const call = std::get_if<ApiCall>(&plan_)) return ask(*call);
+  if (const auto* const stream = std::get_if<EventStream>(&plan_)) return begin_stream(*stream);
+  send_reply(std::get<Reply>(std::move(plan_)));
+}
+
+void Session::ask(const ApiCall& call) {
+  if (server_.unread_bytes > server_.limits.unread_bytes) {
+    return send_reply(
+        server_.site.refusal(429, "too many answers are still on their way: try again in a moment", true));
+  }
+  // The parser, and with it the request, stays as it is until the answer is sent.
+  server_.workers.post([self = shared_from_this(), &call]() mutable {
+    Listener& server = self->server_;
+    Reply reply;
+    try {
+      query::Question question = call.question;
+      question.body = self->parser_->get().body();
+      reply = server.site.reply(call, server.api->answer(question));
+    } catch (const std::exception&) {
+      reply = server.site.refusal(503, "there is not enough memory to answer this", true);
+    }
+    asio::post(server.io,
+               [self = std::move(self), reply = std::move(reply)]() mutable { self->send_reply(std::move(reply)); });
+  });
+}
+
+void Session::send_reply(Reply reply) {
+  reply_ = std::move(reply);
+  const auto body = reply_.body();
+  header_ = "HTTP/1.1 " + std::to_string(reply_.status) + " ";
+  header_.append(reason(reply_.status)).append("\r\nDate: ").append(server_.date()).append("\r\n");
+  header_.append("Server: sonde\r\n");
+  if (!keep_alive_) header_ += "Connection: close\r\n";
+  if (reply_.status != 304 && reply_.status != 204) {
+    header_.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+  }
+  header_.append(reply_.fields).append("\r\n");
+  unsent_ = {asio::buffer(header_),
+             reply_.without_body ? asio::const_buffer() : asio::buffer(body.data(), body.size())};
+  held_bytes_ = reply_.text.size();
+  server_.unread_bytes += held_bytes_;
+  write();
+}
+
+void Session::write() {
+  std::array<asio::const_buffer, 2> next = {unsent_[0], asio::buffer(unsent_[1], kWriteSize)};
+  socket_.expires_after(server_.limits.progress);
+  socket_.async_write_some(next, [self = shared_from_this()](const error_code& error, std::size_t count) {
+    if (error) return;
+    for (asio::const_buffer& buffer : self->unsent_) {
+      const std::size_t done = std::min(count, buffer.size());
+      buffer += done;
+      count -= done;
+    }
+    if (asio::buffer_size(self->unsent_) > 0) return self->write();
+    self->sent();
+  });
+}
+
+void Session::sent() {
+  server_.unread_bytes -= std::exchange(held_bytes_, 0);
+  reply_ = {};
+  if (keep_alive_) return next_request();
+  hang_up();
+}
+
+// Closing a socket with something unread in it would have the client lose what it was told.
+void Session::hang_up() {
+  error_code ignored;
+  socket_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  socket_.expires_after(kLinger);
+  drain();
+}
+
+void Session::drain() {
+  buffer_.clear();
+  socket_.async_read_some(buffer_.prepare(kReadSize),
+                          [self = shared_from_this()](const error_code& error, std::size_t) {
+                            if (!error) self->drain();
+                          });
+}
+
+// ---- Being a stream
+
+void Session::begin_stream(const EventStream& stream) {
+  keep_alive_ = false;
+  if (stream.head) {
+    Reply reply;
+    reply.fields = stream.fields;
+    reply.without_body = true;
+    return send_reply(std::move(reply));
+  }
+  header_ = "HTTP/1.1 200 OK\r\nConnection: close\r\nDate: " + std::string(server_.date()) + "\r\n" + stream.fields +
+            "\r\nretry: 1000\n\n";
+  const std::uint64_t seen = stream.seen;
+  socket_.expires_never();
+  watch_for_end();
+  socket_.expires_after(server_.limits.progress);
+  // The first bytes of an answer always fit.
+  socket_.async_write_some(asio::buffer(header_),
+                           [self = shared_from_this(), seen](const error_code& error, std::size_t) {
+                             if (error || self->ended_) return;
+                             self->streaming_ = true;
+                             self->server_.streams.add(*self, seen);
+                           });
+}
+
+// Clients of a stream have nothing more to say, but they leave. As long as this waits, the session lives.
+void Session::watch_for_end() {
+  buffer_.clear();
+  socket_.async_read_some(buffer_.prepare(256), [self = shared_from_this()](const error_code& error, std::size_t) {
+    if (!error) return self->watch_for_end();
+    self->ended_ = true;
+    self->end_stream();
+  });
+}
+
+void Session::end_stream() {
+  if (std::exchange(streaming_, false)) server_.streams.remove(*this);
+  socket_.close();
+}
+
+void Session::send(std::shared_ptr<const std::string> text) {
+  event_ = std::move(text);
+  unsent_ = {asio::buffer(*event_), asio::const_buffer()};
+  write_event();
+}
+
+void Session::write_event() {
+  // A client that takes nothing for so long is hung up on, which ends watch_for_end, too.
+  socket_.expires_after(server_.limits.progress);
+  socket_.async_write_some(unsent_, [self = shared_from_this()](const error_code& error, std::size_t count) {
+    if (error) return self->end_stream();
+    self->unsent_[0] += count;
+    if (self->unsent_[0].size() > 0) return self->write_event();
+    self->server_.streams.sent(*self);
+  });
+}
+
+// ---- Listening
+
+Status Listener::listen_on(const tcp::endpoint& endpoint, const std::string& host) {
+  const error_code error = listen(acceptor_, endpoint);
+  if (error == asio::error::address_in_use) {
+    return {Code::exhausted,
+            "port " + std::to_string(endpoint.port()) + " of " + host + " is in use by another program"};
+  }
+  if (error) {
+    const bool denied = error == asio::error::access_denied;
+    return {denied ? Code::permission_denied : Code::io,
+            "cannot listen on port " + std::to_string(endpoint.port()) + " of " + host + ": " + error.message()};
+  }
+  error_code ignored;
+  endpoint_ = acceptor_.local_endpoint(ignored);
+  address_ = address_text(endpoint_.address());
+  return Status::success();
+}
+
+Status Listener::start() {
+  // Answers may wait for a run to be read, and others should not wait for those: more threads than processors.
+  constexpr int kFewest = 8;
+  constexpr int kMost = 32;
+  if (Status status = workers.start(std::clamp(2 * processor_count(), kFewest, kMost)); !status) return status;
+  accept();
+  beat();
+  Result<Thread> sockets = Thread::start("sonde-sockets", [this] { serve(); });
+  if (!sockets) return sockets.error();
+  sockets_ = *std::move(sockets);
+  Result<Thread> changes = Thread::start("sonde-changes", [this] { wait_for_changes(); });
+  if (!changes) return changes.error();
+  changes_ = *std::move(changes);
+  return Status::success();
+}
+
+void Listener::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopping_changed_.notify_all();
+  io.stop();
+  sockets_.join();
+  changes_.join();
+  workers.stop();
+  error_code ignored;
+  acceptor_.close(ignored);
+}
+
+void Listener::serve() {
+  for (;;) {
+    try {
+      io.run();
+      return;
+    } catch (const std::exception&) {
+      // Memory has run out: it costs one connection, not the others.
+    }
+  }
+}
+
+void Listener::accept() {
+  acceptor_.async_accept([this](const error_code& error, PlainSocket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (!error) {
+      begin_session(std::move(socket));
+      return accept();
+    }
+    // There may be no more file descriptors: some will be free soon.
+    retry_.expires_after(std::chrono::milliseconds(100));
+    retry_.async_wait([this](const error_code& aborted) {
+      if (!aborted) accept();
+    });
+  });
+}
+
+void Listener::begin_session(PlainSocket socket) {
+  if (sessions >= limits.connections + kTurnedAway) return;
+  const bool full = sessions >= limits.connections;
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  const auto session = std::make_shared<Session>(*this, std::move(socket));
+  full ? session->turn_away() : session->run();
+}
+
+void Listener::beat() {
+  heartbeat_.expires_after(limits.heartbeat);
+  heartbeat_.async_wait([this](const error_code& aborted) {
+    if (aborted) return;
+    streams.heartbeat();
+    beat();
+  });
+}
+
+void Listener::wait_for_changes() {
+  std::uint64_t seen = api->revision();
+  for (;;) {
+    const std::uint64_t revision = api->wait_for_change(seen, kStopLatency);
+    std::unique_lock lock(mutex_);
+    if (stopping_) return;
+    if (revision == seen) continue;
+    seen = revision;
+    asio::post(io, [this, revision] { streams.changed(revision); });
+    stopping_changed_.wait_for(lock, kBetweenEvents, [this] { return stopping_; });
+  }
+}
+
+void Listener::ask_for_change(std::uint64_t seen) {
+  workers.post([this, seen] {
+    query::Change change = api->change_since(seen);
+    asio::post(io, [this, seen, change = std::move(change)] { streams.answer(seen, change); });
+  });
+}
+
+std::string_view Listener::date() {
+  const std::time_t now = std::time(nullptr);
+  if (now != date_time_) {
+    date_time_ = now;
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char text[64];
+    date_.assign(text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc));
+  }
+  return date_;
+}
+
+// ---- The interface
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, std::shared_ptr<query::Api> api) {
+  Result<std::string> prefix = normal_prefix(options.path_prefix);
+  if (!prefix) return prefix.error();
+  const Result<tcp::endpoint> endpoint = resolve(options.host, options.port);
+  if (!endpoint) return endpoint.error();
+  Result<Gate> gate = Gate::make({.host = options.host,
+                                  .loopback = endpoint->address().is_loopback(),
+                                  .machine = host_name(),
+                                  .allow_origins = options.allow_origins,
+                                  .token = options.token});
+  if (!gate) return gate.error();
+  Site site(*std::move(gate), *std::move(prefix), options.assets);
+  auto listener = std::make_unique<Listener>(std::move(site), options.limits, std::move(api));
+  if (Status status = listener->listen_on(*endpoint, options.host); !status) return status;
+  if (Status status = listener->start(); !status) return status;
+  return std::unique_ptr<Server>(new Server(std::move(listener)));
+}
+
+Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
+Server::~Server() = default;
+
+std::uint16_t Server::port() const noexcept { return listener_->port(); }
+const std::string& Server::address() const noexcept { return listener_->address(); }
+bool Server::loopback() const noexcept { return listener_->loopback(); }
+void Server::stop() noexcept { listener_->stop(); }
+
+std::optional<std::uint16_t> free_port(const std::string& host, std::uint16_t first) {
+  for (int port = first; port < std::min(first + kPortsToTry, 65536); ++port) {
+    const Result<tcp::endpoint> endpoint = resolve(host, static_cast<std::uint16_t>(port));
+    if (!endpoint) return std::nullopt;
+    asio::io_context context;
+    Acceptor acceptor(context);
+    if (!listen(acceptor, *endpoint)) return static_cast<std::uint16_t>(port);
+  }
+  return std::nullopt;
+}
+
+}  // namespace sonde::server

@@ -1,0 +1,329 @@
+#include "server/site.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "formats/deflate.h"
+#include "formats/json.h"
+
+namespace sonde::server {
+namespace {
+
+constexpr std::size_t kWorthCompressing = 1024;  // bytes
+constexpr std::string_view kApi = "/api/";
+
+std::string field(std::string_view name, std::string_view value) {
+  std::string line;
+  line.reserve(name.size() + value.size() + 4);
+  return line.append(name).append(": ").append(value).append("\r\n");
+}
+
+// An address as the standard allows it has nothing else in it.
+bool is_printable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+// Up to each comma, without blanks around it and without parameters.
+template <class Visit>
+void each_listed(std::string_view list, const Visit& visit) {
+  while (!list.empty()) {
+    std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+    while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
+    while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
+    visit(one);
+  }
+}
+
+bool takes_gzip(std::string_view accept_encoding) {
+  bool takes = false;
+  each_listed(accept_encoding, [&](std::string_view one) {
+    const std::string_view name = one.substr(0, one.find_first_of("; \t"));
+    const bool refused = one.ends_with("q=0") || one.find("q=0.0") != std::string_view::npos;
+    if (name == "gzip") takes = !refused;
+  });
+  return takes;
+}
+
+std::string_view without_weakness(std::string_view etag) { return etag.starts_with("W/") ? etag.substr(2) : etag; }
+
+bool matches(std::string_view if_none_match, std::string_view etag) {
+  if (etag.empty()) return false;
+  bool found = false;
+  each_listed(if_none_match, [&](std::string_view one) {
+    found = found || one == "*" || without_weakness(one) == without_weakness(etag);
+  });
+  return found;
+}
+
+std::string content_security_policy(const Gate& gate) {
+  std::string policy =
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; "
+      "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+  for (const std::string& origin : gate.origins()) policy += " " + origin;
+  return policy;
+}
+
+// Whatever a log's names have in them, a file name has only what every system takes.
+std::string safe_file_name(std::string name) {
+  for (char& c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    if (!plain) c = '_';
+  }
+  return name;
+}
+
+bool compresses(std::string_view content_type) {
+  return !content_type.starts_with("image/") && !content_type.starts_with("audio/");
+}
+
+// The query without one parameter, and that parameter's value.
+struct Taken {
+  std::optional<std::string> value;
+  std::string rest;
+};
+Taken take(std::string_view query, std::string_view name) {
+  Taken taken;
+  while (!query.empty()) {
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(one.size() + 1, query.size()));
+    if (one.substr(0, one.find('=')) == name) {
+      taken.value = one.size() > name.size() ? one.substr(name.size() + 1) : "";
+    } else if (!one.empty()) {
+      taken.rest.append(taken.rest.empty() ? "" : "&").append(one);
+    }
+  }
+  return taken;
+}
+
+std::string_view last_part(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::uint64_t revision_of(std::string_view last_event_id) {
+  std::uint64_t revision = 0;
+  const auto end = std::from_chars(last_event_id.data(), last_event_id.data() + last_event_id.size(), revision);
+  return end.ec == std::errc{} && end.ptr == last_event_id.data() + last_event_id.size() ? revision : 0;
+}
+
+}  // namespace
+
+Result<std::string> normal_prefix(std::string_view prefix) {
+  while (prefix.starts_with('/')) prefix.remove_prefix(1);
+  while (prefix.ends_with('/')) prefix.remove_suffix(1);
+  if (prefix.empty()) return std::string();
+  const bool plain = std::ranges::all_of(prefix, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/-_.~").find(c) != std::string_view::npos;
+  });
+  const std::string path = "/" + std::string(prefix);
+  if (!plain || path.find("//") != std::string::npos || (path + "/").find("/../") != std::string::npos ||
+      (path + "/").find("/./") != std::string::npos) {
+    return Status(Code::invalid_argument, "'" + std::string(prefix) +
+                                              "' is no path prefix: it is made of letters, digits, '-', '_', '.', '~' "
+                                              "and single slashes, such as /boards/mine");
+  }
+  return path;
+}
+
+Site::Site(Gate gate, std::string path_prefix, std::span<const Asset> assets)
+    : gate_(std::move(gate)), prefix_(std::move(path_prefix)), assets_(assets) {
+  common_fields_ = field("Content-Security-Policy", content_security_policy(gate_)) +
+                   field("X-Content-Type-Options", "nosniff") + field("Referrer-Policy", "no-referrer") +
+                   field("Cross-Origin-Resource-Policy", "same-origin") +
+                   field("Cross-Origin-Opener-Policy", "same-origin") + field("Vary", "Accept-Encoding, Origin");
+}
+
+Reply Site::refusal(int status, std::string_view sentence, bool api) const {
+  Reply reply;
+  reply.status = status;
+  reply.fields = common_fields_ + field("Cache-Control", "no-store");
+  if (status == 405) reply.fields += field("Allow", "GET, HEAD, POST, OPTIONS");
+  if (status == 401) reply.fields += field("WWW-Authenticate", "Bearer");
+  if (status == 429) reply.fields += field("Retry-After", "1");
+  reply.fields += field("Content-Type", api ? "application/json" : "text/plain; charset=utf-8");
+  reply.text = api ? "{\"error\": " + json_text(sentence) + "}" : std::string(sentence) + "\n";
+  return reply;
+}
+
+Reply Site::refuse_caller(const Request& request, Verdict verdict, bool api) const {
+  switch (verdict) {
+    case Verdict::bad_host: return refusal(400, "the request has no sound Host", api);
+    case Verdict::foreign_host:
+      return refusal(403,
+                     "this server does not answer to this name: open it as the address that 'sonde serve' printed, "
+                     "or start it with --allow-origin and the address of the proxy",
+                     api);
+    case Verdict::foreign_origin:
+      return refusal(403,
+                     "this server answers its own page alone: to let another one ask, start it with --allow-origin "
+                     "and that page's origin",
+                     api);
+    case Verdict::needs_token:
+    case Verdict::welcome: break;
+  }
+  Reply reply = refusal(401, "a token is needed here: open the address that 'sonde serve' printed, which has it", api);
+  // A browser that has followed a link from elsewhere keeps back the cookie that it has. It sends it when the page asks
+  // for itself again; then the site is no longer another one, so this happens once.
+  if (!api && request.caller.fetch_site == "cross-site") reply.fields += field("Refresh", "0");
+  return reply;
+}
+
+std::string Site::cors_fields(const Request& request) const {
+  if (gate_.origins().empty() || request.caller.origin.empty()) return {};
+  const std::optional<std::string> origin = gate_.allowed_origin(request.caller.origin);
+  if (!origin) return {};
+  return field("Access-Control-Allow-Origin", *origin) + field("Access-Control-Expose-Headers", "ETag");
+}
+
+Reply Site::preflight(const Request& request, bool api) const {
+  const std::string cors = cors_fields(request);
+  if (cors.empty() || request.requested_method.empty() || !api) {
+    return refusal(405, "there is GET, HEAD and POST, and OPTIONS for origins that are allowed", api);
+  }
+  Reply reply;
+  reply.status = 204;
+  reply.fields = common_fields_ + cors + field("Access-Control-Allow-Methods", "GET, HEAD, POST") +
+                 field("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Last-Event-ID") +
+                 field("Access-Control-Max-Age", "600");
+  return reply;
+}
+
+Plan Site::plan(const Request& request) const {
+  const std::string_view target = request.target;
+  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view query = path.size() < target.size() ? target.substr(path.size() + 1) : "";
+  const bool below = path.starts_with(prefix_) && path.substr(prefix_.size()).starts_with('/');
+  const bool api = below && path.substr(prefix_.size()).starts_with(kApi);
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool head = request.method == "HEAD";
+  const auto refused = [&](Reply reply) {
+    reply.without_body = head;
+    return reply;
+  };
+  if (!target.starts_with('/') || !is_printable(target)) {
+    return refused(refusal(400, "the address of the request makes no sense", api));
+  }
+  // Browsers ask beforehand without the token.
+  const bool asks_beforehand = request.method == "OPTIONS";
+  const bool shows_token = reads && !api && take(query, "token").value.has_value();
+  const Verdict verdict =
+      asks_beforehand || shows_token ? gate_.judge_address(request.caller, reads) : gate_.judge(request.caller, reads);
+  if (verdict != Verdict::welcome) return refused(refuse_caller(request, verdict, api));
+  if (asks_beforehand) return preflight(request, api);
+  if (!reads && request.method != "POST") return refused(refusal(405, "there is GET, HEAD and POST", api));
+  if (!prefix_.empty() && path == prefix_) {
+    // As seen by the browser, so that a proxy may have a prefix of its own.
+    Reply reply = refusal(308, "the page is one slash further", false);
+    reply.fields += field("Location", std::string(last_part(path)) + "/" + std::string(target.substr(path.size())));
+    return refused(std::move(reply));
+  }
+  if (!below) return refused(refusal(404, "there is nothing here: the page is at " + prefix_ + "/", false));
+  return plan_below_prefix(request, path.substr(prefix_.size()), query, reads);
+}
+
+Plan Site::plan_below_prefix(const Request& request, std::string_view path, std::string_view query, bool reads) const {
+  const bool head = request.method == "HEAD";
+  if (!path.starts_with(kApi)) {
+    Reply reply = !reads                       ? refusal(405, "there is nothing to be sent to this address", false)
+                  : take(query, "token").value ? take_token(request, path, query)
+                                               : page(request, path);
+    reply.without_body = head;
+    return reply;
+  }
+  const std::string_view name = path.substr(kApi.size());
+  if (name == "events" && reads) {
+    EventStream stream;
+    stream.head = head;
+    stream.seen = revision_of(request.last_event_id);
+    stream.fields = common_fields_ + cors_fields(request) + field("Content-Type", "text/event-stream") +
+                    field("Cache-Control", "no-store") + field("X-Accel-Buffering", "no");
+    return stream;
+  }
+  ApiCall call;
+  call.question.method = reads ? query::Question::Method::get : query::Question::Method::post;
+  call.question.path = name;
+  call.question.query = query;
+  call.question.may_write = gate_.has_token(request.caller);
+  call.if_none_match = reads ? request.if_none_match : "";
+  call.gzip = takes_gzip(request.accept_encoding);
+  call.head = head;
+  call.fields = cors_fields(request);
+  return call;
+}
+
+// Puts the token into a cookie and out of the address, and with it out of the history and of pictures of the screen.
+Reply Site::take_token(const Request& request, std::string_view path, std::string_view query) const {
+  const Taken taken = take(query, "token");
+  if (!gate_.is_token(*taken.value)) {
+    return refusal(401, "this token is not the right one: open the address that 'sonde serve' printed", false);
+  }
+  Reply reply = refusal(303, "the page is at the same address without the token", false);
+  reply.fields += field("Set-Cookie", gate_.cookie(request.caller, prefix_ + "/"));
+  reply.fields += field("Location", "./" + std::string(last_part(path)) + (taken.rest.empty() ? "" : "?" + taken.rest));
+  return reply;
+}
+
+Reply Site::page(const Request& request, std::string_view path) const {
+  std::string_view name = path.substr(1);
+  // Views of the page may have addresses of their own. They are one part long, since the page finds its files beside
+  // it.
+  if (name.empty() || name.find_first_of("./") == std::string_view::npos) name = "index.html";
+  const auto found = std::ranges::find(assets_, name, &Asset::path);
+  if (found == assets_.end()) {
+    return name == "index.html" ? refusal(404, "this program was built without the page; its API is below api/", false)
+                                : refusal(404, "there is no such file; the page is at " + prefix_ + "/", false);
+  }
+  const Asset& asset = *found;
+  Reply reply;
+  reply.fields = common_fields_ + field("ETag", asset.etag);
+  // A file whose name has the hash of its content never changes.
+  const bool hashed = asset.path.starts_with("assets/");
+  reply.fields += field("Cache-Control", hashed ? "private, max-age=31536000, immutable" : "no-cache");
+  if (matches(request.if_none_match, asset.etag)) {
+    reply.status = 304;
+    return reply;
+  }
+  reply.fields += field("Content-Type", asset.content_type);
+  reply.bytes = asset.plain;
+  if (!asset.gzip.empty() && takes_gzip(request.accept_encoding)) {
+    reply.fields += field("Content-Encoding", "gzip");
+    reply.bytes = asset.gzip;
+  }
+  return reply;
+}
+
+Reply Site::reply(const ApiCall& call, query::Answer answer) const {
+  Reply reply;
+  reply.status = answer.status;
+  reply.without_body = call.head;
+  reply.fields = common_fields_ + call.fields + field("Cache-Control", answer.etag.empty() ? "no-store" : "no-cache");
+  if (answer.status == 401) reply.fields += field("WWW-Authenticate", "Bearer");
+  std::string packed;
+  if (answer.status == 200 && matches(call.if_none_match, answer.etag)) {
+    reply.status = 304;
+    answer.body.clear();
+  } else if (call.gzip && answer.body.size() >= kWorthCompressing && compresses(answer.content_type)) {
+    const Status status = deflate::compress(std::as_bytes(std::span(answer.body)), deflate::Wrapper::gzip, packed);
+    if (!status || packed.size() >= answer.body.size()) packed.clear();
+  }
+  // The same answer, but not the same bytes, compressed or not: that is what a weak tag says.
+  if (!answer.etag.empty()) {
+    reply.fields += field("ETag", (packed.empty() || answer.etag.starts_with("W/") ? "" : "W/") + answer.etag);
+  }
+  if (reply.status == 304) return reply;
+  reply.fields += field("Content-Type", answer.content_type);
+  if (!packed.empty()) reply.fields += field("Content-Encoding", "gzip");
+  if (!answer.file_name.empty()) {
+    reply.fields +=
+        field("Content-Disposition", "attachment; filename=\"" + safe_file_name(std::move(answer.file_name)) + "\"");
+  }
+  reply.text = packed.empty() ? std::move(answer.body) : std::move(packed);
+  return reply;
+}
+
+}  // namespace sonde::server
