@@ -1,0 +1,37 @@
+// Through the recorded steps of a card: it moves the cursor of the whole page, and follows it.
+import { cursorStep, setCursor } from '../../state';
+import { integer } from '../../ui/format';
+import { IconButton } from '../../ui/IconButton';
+import { shownAt } from './steps';
+
+export function StepNav({ label, steps }: { label: string; steps: number[] }) {
+  const shown = shownAt(steps, cursorStep.value);
+  if (!shown) return null;
+  const go = (index: number): void => setCursor(steps[Math.min(steps.length - 1, Math.max(0, index))]!);
+  const before = !shown.exact && cursorStep.value < shown.step; // the cursor stands before the first
+  return (
+    <div class="media-nav">
+      <IconButton icon="right" class="media-back" label={`Recorded step before, of ${label}`} disabled={shown.index === 0} onClick={() => go(shown.index - 1)} />
+      <input
+        type="range"
+        aria-label={`Step of ${label}`}
+        aria-valuetext={`step ${integer(shown.step)}, ${shown.index + 1} of ${steps.length}`}
+        min={0}
+        max={Math.max(0, steps.length - 1)}
+        step={1}
+        value={shown.index}
+        disabled={steps.length < 2}
+        onInput={(event) => go(Number(event.currentTarget.value))}
+      />
+      <IconButton
+        icon="right"
+        label={`Next recorded step, of ${label}`}
+        disabled={shown.index === steps.length - 1 && !before}
+        onClick={() => go(before ? shown.index : shown.index + 1)}
+      />
+      <output class="media-step">
+        {integer(shown.step)} <span class="muted">{`${integer(shown.index + 1)} / ${integer(steps.length)}`}</span>
+      </output>
+    </div>
+  );
+}

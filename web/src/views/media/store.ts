@@ -1,0 +1,92 @@
+// Bytes and images that were fetched: the newest are kept, so that going back and forth over steps is at once.
+import { ApiError } from '../../api';
+import { decodePng, type Pixels } from './png';
+
+const kMostBytes = 96 << 20;
+
+class Store {
+  private kept = new Map<string, { bytes: Promise<ArrayBuffer>; size: number }>(); // the oldest first
+  private size = 0;
+
+  get(url: string): Promise<ArrayBuffer> {
+    const known = this.kept.get(url);
+    if (known) {
+      this.kept.delete(url);
+      this.kept.set(url, known);
+      return known.bytes;
+    }
+    const entry = { bytes: load(url), size: 0 };
+    this.kept.set(url, entry);
+    entry.bytes.then(
+      (bytes) => {
+        if (this.kept.get(url) !== entry) return;
+        entry.size = bytes.byteLength;
+        this.size += entry.size;
+        this.trim();
+      },
+      () => this.kept.get(url) === entry && this.kept.delete(url), // to be tried again
+    );
+    return entry.bytes;
+  }
+
+  private trim(): void {
+    for (const [url, { size }] of this.kept) {
+      if (this.size <= kMostBytes) return;
+      this.kept.delete(url);
+      this.size -= size;
+    }
+  }
+}
+
+async function load(url: string): Promise<ArrayBuffer> {
+  const answer = await fetch(url, { credentials: 'same-origin' });
+  if (answer.ok) return answer.arrayBuffer();
+  const said = (await answer.json().catch(() => ({}))) as { error?: string };
+  throw new ApiError(answer.status, said.error ?? `The server answered ${answer.status}.`);
+}
+
+const store = new Store();
+
+export const bytesOf = (url: string): Promise<ArrayBuffer> => store.get(url);
+
+export function preload(urls: readonly string[]): void {
+  for (const url of urls) bytesOf(url).catch(() => undefined); // said when it is shown
+}
+
+export interface Picture {
+  url: string;
+  bitmap: ImageBitmap;
+  bytes: ArrayBuffer;
+}
+
+export async function pictureOf(url: string): Promise<Picture> {
+  const bytes = await bytesOf(url);
+  try {
+    // Colours as they are in the file: a profile would change the numbers.
+    const bitmap = await createImageBitmap(new Blob([bytes]), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
+    return { url, bitmap, bytes };
+  } catch {
+    throw new Error('The browser cannot decode this image.');
+  }
+}
+
+const decoded = new WeakMap<ImageBitmap, Promise<Pixels>>();
+
+// The numbers of an image: those of the file where it is a PNG, otherwise what the browser makes of it.
+export function pixelsOf(picture: Picture): Promise<Pixels> {
+  const known = decoded.get(picture.bitmap);
+  if (known) return known;
+  const made = decodePng(picture.bytes).then((pixels) => pixels ?? rendered(picture.bitmap));
+  decoded.set(picture.bitmap, made);
+  return made;
+}
+
+function rendered(bitmap: ImageBitmap): Pixels {
+  const canvas = document.createElement('canvas');
+  canvas.width = bitmap.width;
+  canvas.height = bitmap.height;
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  context?.drawImage(bitmap, 0, 0);
+  const data = context?.getImageData(0, 0, bitmap.width, bitmap.height).data ?? new Uint8ClampedArray();
+  return { width: bitmap.width, height: bitmap.height, channels: 4, bits: 8, data: new Uint8Array(data.buffer) };
+}

@@ -1,0 +1,39 @@
+// The recorded steps of a card's runs, and which of them stands at the cursor.
+import { useMemo } from 'preact/hooks';
+
+import * as api from '../../api';
+import { cursorStep } from '../../state';
+import { type Loaded, useAsked } from '../../ui/hooks';
+import type { MediaCard, RunOfTag } from './cards';
+import { type Shown, shownAt, union } from './steps';
+
+export interface RunSteps {
+  run: string;
+  steps: number[];
+  shown: Shown | null;
+}
+
+export interface CardSteps {
+  asked: Loaded<unknown>;
+  runs: RunSteps[];
+  all: number[]; // of any run
+  recorded: number;
+}
+
+export const kMostRuns = 12; // side by side: more cannot be compared
+
+export function useSteps(card: MediaCard, near: boolean): CardSteps {
+  const runs = card.runs.slice(0, kMostRuns);
+  const asked = useAsked(near ? JSON.stringify([card.tag, card.kind, runs]) : null, (signal) =>
+    Promise.all(runs.map((one) => ask(card, one, signal))),
+  );
+  const all = useMemo(() => union(asked.value?.map((one) => one.steps) ?? []), [asked.value]);
+  const cursor = cursorStep.value;
+  const known = (asked.value ?? []).map((one) => ({ ...one, shown: shownAt(one.steps, cursor) }));
+  return { asked, runs: known, all, recorded: known.reduce((sum, one) => sum + one.steps.length, 0) };
+}
+
+async function ask(card: MediaCard, of: RunOfTag, signal: AbortSignal): Promise<{ run: string; steps: number[] }> {
+  const { steps } = await api.steps({ run: of.run, tag: card.tag, kind: card.kind }, signal);
+  return { run: of.run, steps };
+}

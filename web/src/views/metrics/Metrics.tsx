@@ -1,0 +1,154 @@
+import { useMemo, useState } from 'preact/hooks';
+
+import { MetricCard } from '../../chart/MetricCard';
+import { cardSize } from '../../chart/settings';
+import { scalarTags } from '../../headline';
+import { filteredTags, layouts, tagFilter } from '../../state';
+import { MenuItem } from '../../ui/Menu';
+import { pins } from '../../ui/cards';
+import { Copy, Empty } from '../../ui/states';
+import { NewChart } from './NewChart';
+import { Portions, SectionView } from './SectionView';
+import { Toolbar } from './Toolbar';
+import { type PlannedChart, planned } from './layouts';
+import './metrics.css';
+import { type Section, sectionsOf } from './sections';
+import { type OwnChart, ownCharts } from './state';
+
+type Combine = (tags: string[]) => void;
+
+function TagCard({ tag, section, onCombine }: { tag: string; section?: string; onCombine: Combine }) {
+  const short = section && tag.startsWith(`${section}/`) ? tag.slice(section.length + 1) : tag;
+  return (
+    <MetricCard
+      id={`metrics:${tag}`}
+      title={short}
+      fullTitle={tag}
+      tags={[tag]}
+      more={(close) => (
+        <MenuItem onClick={() => (close(), onCombine([tag]))}>Combine with other tags…</MenuItem>
+      )}
+    />
+  );
+}
+
+function OwnCard({ chart, at }: { chart: OwnChart; at: number }) {
+  return (
+    <MetricCard
+      id={`chart:${chart.title}`}
+      title={chart.title}
+      tags={chart.tags}
+      more={(close) => (
+        <MenuItem onClick={() => (close(), (ownCharts.value = ownCharts.peek().filter((_, i) => i !== at)))}>
+          Remove this chart
+        </MenuItem>
+      )}
+    />
+  );
+}
+
+const PlannedCard = ({ chart }: { chart: PlannedChart }) => (
+  <MetricCard id={chart.id} title={chart.title} tags={chart.tags} margins={chart.margins} />
+);
+
+function TagSection({ section, onCombine }: { section: Section; onCombine: Combine }) {
+  const of = (path: string) => (tag: string) => <TagCard key={tag} tag={tag} section={path} onCombine={onCombine} />;
+  return (
+    <SectionView id={`/${section.name}`} title={section.name || 'Metrics'} count={section.count}>
+      {() =>
+        section.parts.map((part) =>
+          part.name === '' || section.parts.length === 1 ? (
+            <Portions key={part.name} items={part.tags} card={of(section.name)} />
+          ) : (
+            <SectionView
+              key={part.name}
+              id={`/${section.name}/${part.name}`}
+              title={`${section.name}/${part.name}`}
+              count={part.tags.length}
+              level={3}
+            >
+              {() => <Portions items={part.tags} card={of(`${section.name}/${part.name}`)} />}
+            </SectionView>
+          ),
+        )
+      }
+    </SectionView>
+  );
+}
+
+function Pinned({ categories, onCombine }: { categories: ReturnType<typeof planned>; onCombine: Combine }) {
+  const charts = new Map(categories.flatMap((category) => category.charts).map((chart) => [chart.id, chart]));
+  const known = new Set(scalarTags.value.map((tag) => tag.tag));
+  const cards = pins.value.flatMap((id) => {
+    const tag = id.startsWith('metrics:') ? id.slice(8) : '';
+    if (tag && known.has(tag)) return [<TagCard key={id} tag={tag} onCombine={onCombine} />];
+    const at = ownCharts.value.findIndex((chart) => `chart:${chart.title}` === id);
+    const own = ownCharts.value[at];
+    if (own) return [<OwnCard key={id} chart={own} at={at} />];
+    const chart = charts.get(id);
+    return chart ? [<PlannedCard key={id} chart={chart} />] : [];
+  });
+  if (cards.length === 0) return null;
+  return (
+    <SectionView id="pinned" title="Pinned" count={cards.length}>
+      {() => <div class="card-grid">{cards}</div>}
+    </SectionView>
+  );
+}
+
+export default function Metrics() {
+  const [combining, setCombining] = useState<string[] | null>(null);
+  const names = filteredTags.value.filter((tag) => tag.kind === 'scalars').map((tag) => tag.tag);
+  // Live logs repeat the same names every second: cards are planned anew only for other ones.
+  const key = names.join('\n');
+  const pinned = new Set(pins.value);
+  const sections = useMemo(
+    () => sectionsOf(names.filter((tag) => !pinned.has(`metrics:${tag}`))),
+    [key, pins.value],
+  );
+  const all = scalarTags.value.map((tag) => tag.tag);
+  const categories = useMemo(() => planned(layouts.value, all), [layouts.value, all.join('\n')]);
+  const own = ownCharts.value;
+  return (
+    <div class={`metrics size-${cardSize.value}`}>
+      <Toolbar onNew={() => setCombining([])} />
+      <Pinned categories={categories} onCombine={setCombining} />
+      {own.some((chart) => !pinned.has(`chart:${chart.title}`)) && (
+        <SectionView id="own" title="Your charts" count={own.length}>
+          {() => (
+            <div class="card-grid">
+              {own.map((chart, at) => !pinned.has(`chart:${chart.title}`) && <OwnCard key={chart.title} chart={chart} at={at} />)}
+            </div>
+          )}
+        </SectionView>
+      )}
+      {tagFilter.value === '' &&
+        categories.map((category) => (
+          <SectionView key={category.id} id={category.id} title={category.title} count={category.charts.length} initiallyClosed={category.closed}>
+            {() => (
+              <div class="card-grid">
+                {category.charts.map((chart) => !pinned.has(chart.id) && <PlannedCard key={chart.id} chart={chart} />)}
+              </div>
+            )}
+          </SectionView>
+        ))}
+      {sections.map((section) => (
+        <TagSection key={section.name} section={section} onCombine={setCombining} />
+      ))}
+      {all.length === 0 && (
+        <Empty title="No scalars yet">
+          <p>Nothing that can be drawn as a line was recorded. In C++:</p>
+          <Copy text={'rec.scalar("loss", loss, step);'} />
+        </Empty>
+      )}
+      {all.length > 0 && names.length === 0 && (
+        <Empty title="No tag matches the filter">
+          <button type="button" class="text-button" onClick={() => (tagFilter.value = '')}>
+            Show all tags
+          </button>
+        </Empty>
+      )}
+      {combining && <NewChart first={combining} onClose={() => setCombining(null)} />}
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+import type { Axis } from '../../api_types';
+import * as settings from '../../chart/settings';
+import { axis, smooth } from '../../state';
+import { Choice } from '../../ui/Choice';
+import { IconButton } from '../../ui/IconButton';
+import { Menu, MenuCheck } from '../../ui/Menu';
+import { Slider } from '../../ui/Slider';
+
+const kAxes: { value: Axis; label: string; title: string }[] = [
+  { value: 'step', label: 'Step', title: 'x is the step' },
+  { value: 'relative', label: 'Relative', title: 'x is the time since the run began' },
+  { value: 'wall', label: 'Wall', title: 'x is the time of day' },
+];
+
+const kSorts = [
+  { value: 'value', label: 'value' },
+  { value: 'nearest', label: 'nearest' },
+  { value: 'name', label: 'name' },
+] as const;
+
+const kSizes = [
+  { value: 's', label: 'S' },
+  { value: 'm', label: 'M' },
+  { value: 'l', label: 'L' },
+] as const;
+
+function setAxis(next: Axis): void {
+  // A range of steps is not one of seconds.
+  if (axis.peek() !== next) settings.resetZoom();
+  axis.value = next;
+}
+
+export function Toolbar({ onNew }: { onNew: () => void }) {
+  return (
+    <div class="toolbar" role="toolbar" aria-label="How charts are drawn">
+      <Choice label="Horizontal axis" value={axis.value} options={kAxes} onChange={setAxis} />
+      <Slider
+        label="Smoothing"
+        value={smooth.value}
+        min={0}
+        max={0.999}
+        step={0.001}
+        format={(x) => x.toFixed(x > 0.99 ? 3 : 2)}
+        onInput={(x) => (smooth.value = x)}
+      />
+      <div class="choice" role="group" aria-label="Scales">
+        <button type="button" aria-pressed={settings.logX.value} onClick={() => (settings.logX.value = !settings.logX.value)}>
+          log x
+        </button>
+        <button type="button" aria-pressed={settings.logY.value} onClick={() => (settings.logY.value = !settings.logY.value)}>
+          log y
+        </button>
+        <button
+          type="button"
+          aria-pressed={settings.clip.value}
+          title="Fit the y axis to the inner nine tenths of the values"
+          onClick={() => (settings.clip.value = !settings.clip.value)}
+        >
+          clip outliers
+        </button>
+        <button
+          type="button"
+          aria-pressed={settings.showMean.value}
+          title="One line for each group of runs: mean, standard deviation, smallest and largest"
+          onClick={() => (settings.showMean.value = !settings.showMean.value)}
+        >
+          mean ± spread
+        </button>
+      </div>
+      <span class="spring" />
+      <IconButton
+        icon="reset"
+        label="Show everything"
+        disabled={settings.xRange.value === null}
+        onClick={settings.resetZoom}
+      />
+      <IconButton
+        icon="select"
+        label="Drag marks a range (alt + drag)"
+        pressed={settings.selecting.value}
+        onClick={() => (settings.selecting.value = !settings.selecting.value)}
+      />
+      <IconButton
+        icon="table"
+        label="Tables of values"
+        pressed={settings.showTable.value}
+        onClick={() => (settings.showTable.value = !settings.showTable.value)}
+      />
+      <IconButton icon="plus" label="New chart of several tags" onClick={onNew} />
+      <Menu label="Chart settings" icon="gear">
+        {() => (
+          <>
+            <div class="menu-row">
+              <span class="muted spring">Tooltip sorted by</span>
+              <Choice
+                label="Tooltip sorted by"
+                value={settings.tooltipSort.value}
+                options={kSorts}
+                onChange={(value) => (settings.tooltipSort.value = value)}
+              />
+            </div>
+            <div class="menu-row">
+              <span class="muted spring">Size of cards</span>
+              <Choice
+                label="Size of cards"
+                value={settings.cardSize.value as 's' | 'm' | 'l'}
+                options={kSizes}
+                onChange={(value) => (settings.cardSize.value = value)}
+              />
+            </div>
+            <MenuCheck
+              label="Tables of values"
+              checked={settings.showTable.value}
+              onChange={(on) => (settings.showTable.value = on)}
+            />
+          </>
+        )}
+      </Menu>
+    </div>
+  );
+}
