@@ -3,6 +3,7 @@ import { render } from 'preact';
 import './styles/base.css';
 import './styles/ui.css';
 import './styles/shell.css';
+import './styles/chart.css';
 import { start } from './live';
 import { App } from './shell/App';
 

@@ -2,46 +2,72 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { allViews, viewOf } from '../registry';
-import { view } from '../state';
+import { loadError, loaded, runs, status, view } from '../state';
+import { refresh } from '../live';
 import { Failure, Loading } from '../ui/states';
+import { CursorBar } from './CursorBar';
+import { Help } from './Help';
+import { NoRuns } from './NoRuns';
+import { RunsPanel } from './RunsPanel';
+import { TopBar } from './TopBar';
+import { drawer, useKeys } from './keys';
 
-function useView(id: string): { component: ComponentType | null; error: string | null } {
-  const [state, setState] = useState<{ id: string; component: ComponentType | null; error: string | null }>({
-    id: '',
-    component: null,
-    error: null,
-  });
+interface Shown {
+  id: string;
+  component: ComponentType | null;
+  error: string | null;
+}
+
+function useView(id: string): Shown {
+  const [state, setState] = useState<Shown>({ id: '', component: null, error: null });
   useEffect(() => {
     let current = true;
-    const found = viewOf(id);
-    if (!found) return;
-    found.load().then(
-      (module) => current && setState({ id, component: module.default, error: null }),
-      () => current && setState({ id, component: null, error: 'This view could not be loaded: reload the page.' }),
-    );
+    viewOf(id)
+      ?.load()
+      .then(
+        (module) => current && setState({ id, component: module.default, error: null }),
+        () => current && setState({ id, component: null, error: 'This view could not be loaded: reload the page.' }),
+      );
     return () => {
       current = false;
     };
   }, [id]);
-  return state.id === id ? state : { component: null, error: null };
+  return state.id === id ? state : { id, component: null, error: null };
+}
+
+function Body({ id }: { id: string }) {
+  const { component: View, error } = useView(id);
+  if (error) return <Failure text={error} onRetry={() => location.reload()} />;
+  if (!loaded.value) {
+    if (loadError.value) return <Failure text={loadError.value} onRetry={() => void refresh()} />;
+    return <Loading what="Reading the log" />;
+  }
+  const reading = status.value && status.value.progress.runs_read < status.value.progress.runs_found;
+  if (runs.value.length === 0) return reading ? <Loading what="Reading the log" /> : <NoRuns />;
+  return View ? <View /> : <Loading what="Opening" />;
 }
 
 export function App() {
-  const first = allViews()[0]?.id ?? '';
-  const id = viewOf(view.value) ? view.value : first;
-  const { component: View, error } = useView(id);
+  const id = viewOf(view.value) ? view.value : (allViews()[0]?.id ?? '');
+  useEffect(() => {
+    if (view.peek() !== id) view.value = id;
+    const title = viewOf(id)?.title;
+    document.title = title ? `${title} - Sonde` : 'Sonde';
+  }, [id]);
+  useKeys();
   return (
-    <div class="app">
-      <nav class="top">
-        {allViews().map((one) => (
-          <a key={one.id} href={`#/${one.id}`}>
-            {one.title}
-          </a>
-        ))}
-      </nav>
-      <main class="main" data-scroller>
-        {View ? <View /> : error ? <Failure text={error} /> : <Loading />}
+    <div class={`app ${drawer.value ? 'drawer-open' : ''}`}>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
+        To the charts
+      </a>
+      <TopBar current={id} />
+      <RunsPanel />
+      {drawer.value && <div class="drawer-shade" onClick={() => (drawer.value = false)} />}
+      <main id="main" class="main" data-scroller tabIndex={-1} key={id}>
+        <Body id={id} />
       </main>
+      <CursorBar />
+      <Help />
     </div>
   );
 }

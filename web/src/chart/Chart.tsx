@@ -1,0 +1,229 @@
+import { effect, signal } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+
+import { axis, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
+import { useSize } from '../ui/hooks';
+import { TooltipBox } from './TooltipBox';
+import { type GroupSpec, type LineSpec, buildScene, pointsOf } from './build';
+import { useChartData } from './data';
+import { type Frame, draw, drawOverlay, frameOf } from './draw';
+import { drawSoon, forget } from './frames';
+import { type Pair, attach } from './gestures';
+import { inkOf } from './painter';
+import { type Scene, nearest } from './scene';
+import * as settings from './settings';
+import { type TooltipRow, rowsAt } from './tooltip';
+
+export interface ChartProps {
+  id: string; // of the card: its options
+  name: string; // data-chart
+  lines: LineSpec[];
+  groups: GroupSpec[];
+  margins?: readonly { value: string; lower: string; upper: string }[];
+  full?: boolean;
+  onPoints?: (points: number) => void;
+  sceneRef?: { current: (() => { scene: Scene; width: number; height: number } | null) | null };
+}
+
+// The x of a step: the charts' axis may be time, the cursor is a step.
+function xOfStep(scene: Scene, step: number): number | null {
+  if (scene.axis === 'number') return step;
+  for (const line of scene.lines) {
+    const i = nearest(line.step, step);
+    if (i >= 0) return line.x[i] ?? null;
+  }
+  return null;
+}
+
+function stepOfX(scene: Scene, x: number): number | null {
+  if (scene.axis === 'number') return x;
+  for (const line of scene.lines) {
+    const i = nearest(line.x, x);
+    if (i >= 0) return line.step[i] ?? null;
+  }
+  return null;
+}
+
+function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+  const ratio = Math.min(window.devicePixelRatio || 1, 3);
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+  }
+  const context = canvas.getContext('2d');
+  context?.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context?.clearRect(0, 0, width, height);
+  return context;
+}
+
+// Widths are asked for in steps of 64 pixels, so that cards of about one size travel in one request.
+const asked = (width: number) => Math.min(16384, Math.max(64, Math.ceil(width / 64) * 64));
+
+export function Chart(props: ChartProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const base = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const { width, height } = useSize(root);
+  const own = settings.cardOptions.value[props.id];
+  const logY = own?.logY ?? settings.logY.value;
+  const logX = settings.logX.value && axis.value !== 'wall';
+  const range = settings.xRange.value;
+  const smoothing = smooth.value > 0 && props.groups.length === 0;
+
+  const { data, ready, error } = useChartData({
+    series: props.lines.map(({ run, tag }) => ({ run, tag })),
+    groups: props.groups.map(({ tag, runs }) => ({ tag, runs })),
+    window:
+      width > 0
+        ? {
+            axis: axis.value,
+            ...(range ? { range: [range[0], range[1]] as const } : {}),
+            width: asked(width),
+            ...(smoothing ? { smooth: Math.min(smooth.value, 0.9999) } : {}),
+          }
+        : null,
+  });
+
+  const scene = useMemo(() => {
+    if (!data) return null;
+    return buildScene(data, props.lines, props.groups, {
+      axis: data.wanted.window?.axis ?? 'step',
+      logX,
+      logY,
+      clip: settings.clip.value,
+      smoothing,
+      // While the answer for another axis is on its way, its range would make no sense.
+      xRange: data.wanted.window?.axis === axis.value ? range : null,
+      yRange: own?.y,
+      started: (run) => runByName.peek().get(run)?.started ?? 0,
+      margins: props.margins ?? [],
+    });
+  }, [data, props.lines, props.groups, props.margins, logX, logY, settings.clip.value, smoothing, range, own, axis.value]);
+
+  // What the pointer does changes sixty times a second: kept out of the component's own state.
+  const live = useMemo(
+    () => ({
+      scene: signal<Scene | null>(null),
+      frame: null as Frame | null,
+      drag: signal<Pair | null>(null),
+      pointer: signal<{ x: number; px: number; py: number } | null>(null),
+    }),
+    [],
+  );
+  const [drawn, setDrawn] = useState<{ key: string; points: number } | null>(null);
+  const [rows, setRows] = useState<{ rows: TooltipRow[]; px: number } | null>(null);
+
+  useEffect(() => {
+    if (!scene || width === 0 || !data) return;
+    const frame = frameOf(scene, width, height);
+    const ink = inkOf(dark.value ? 'dark' : 'light');
+    drawSoon(live, () => {
+      const context = base.current && fit(base.current, width, height);
+      if (!context) return;
+      draw(context, scene, frame, ink);
+      live.frame = frame;
+      live.scene.value = scene;
+      const points = pointsOf(data);
+      setDrawn((old) => (old?.key === data.key && old.points === points ? old : { key: data.key, points }));
+      props.onPoints?.(points);
+    });
+    return () => forget(live);
+  }, [scene, width, height, dark.value]);
+
+  useEffect(
+    () =>
+      effect(() => {
+        const shown = live.scene.value;
+        const drag = live.drag.value;
+        const pointer = live.pointer.value;
+        const at = hover.value;
+        const step = cursorStep.value;
+        const range = settings.selected.value;
+        const sort = settings.tooltipSort.value;
+        const { frame } = live;
+        const ink = inkOf(dark.value ? 'dark' : 'light');
+        const box = root.current;
+        if (!shown || !frame || !over.current || !box) return;
+        const context = fit(over.current, box.clientWidth, box.clientHeight);
+        if (!context) return;
+        const found = at === null ? [] : rowsAt(shown, frame, at, pointer?.py ?? 0, sort);
+        const ends = range && [xOfStep(shown, range[0]), xOfStep(shown, range[1])];
+        drawOverlay(
+          context,
+          frame,
+          {
+            cursor: xOfStep(shown, step),
+            hover: at,
+            selection: ends && ends[0] != null && ends[1] != null ? [ends[0], ends[1]] : null,
+            drag,
+            dots: found.filter((row) => !row.far).map((row) => ({ x: row.x, y: row.value, color: row.color })),
+          },
+          ink,
+        );
+        setRows(pointer && found.length > 0 ? { rows: found, px: pointer.px } : null);
+      }),
+    [],
+  );
+
+  useEffect(() => {
+    const element = root.current;
+    if (!element) return;
+    const steps = ([a, b]: Pair): Pair | null => {
+      const shown = live.scene.peek();
+      const from = shown && stepOfX(shown, a);
+      const to = shown && stepOfX(shown, b);
+      return from != null && to != null && from < to ? [Math.round(from), Math.round(to)] : null;
+    };
+    return attach(element, {
+      frame: () => live.frame,
+      selecting: () => settings.selecting.peek(),
+      wheelZooms: () => element.closest('.card-full') !== null,
+      hover: (x, px, py) => {
+        hover.value = x;
+        live.pointer.value = x === null ? null : { x, px, py };
+      },
+      click: (x) => {
+        const shown = live.scene.peek();
+        const step = shown && stepOfX(shown, x);
+        if (step != null) setCursor(step);
+      },
+      drag: (range) => (live.drag.value = range),
+      zoom: ([lo, hi]) => {
+        if (hi - lo > Math.abs(lo) * 1e-12) settings.xRange.value = [lo, hi];
+      },
+      zoomY: (y) => settings.setCardOptions(props.id, { y }),
+      select: (range) => settings.selectRange(steps(range)),
+      reset: () => {
+        settings.resetZoom();
+        settings.setCardOptions(props.id, { y: [null, null] });
+      },
+    });
+  }, [props.id]);
+
+  useEffect(() => {
+    if (props.sceneRef) props.sceneRef.current = () => (scene ? { scene, width, height } : null);
+  }, [scene, width, height]);
+
+  const isReady = ready && drawn?.key === data?.key;
+  const nothing = data !== null && ready && drawn?.points === 0;
+  return (
+    <div
+      class="chart"
+      ref={root}
+      tabIndex={0}
+      role="img"
+      aria-label={`Chart of ${props.name}: ${props.lines.map((line) => line.label).slice(0, 8).join(', ')}`}
+      data-chart={props.name}
+      data-points={drawn?.points ?? 0}
+      {...(isReady ? { 'data-ready': '' } : {})}
+    >
+      <canvas ref={base} class="chart-layer" />
+      <canvas ref={over} class="chart-layer" />
+      {error && <div class="chart-note bad">{error}</div>}
+      {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
+      {!data && !error && <div class="chart-note muted">Reading…</div>}
+      {rows && <TooltipBox rows={rows.rows} x={rows.px} width={width} />}
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+// From answers to a scene.
+import type { Axis, Columns, Series } from '../api_types';
+import type { ChartData } from './data';
+import { type AxisKind, padded, sane } from './scale';
+import { type BandShape, type Line, type Margin, type Scene, fitX, fitY } from './scene';
+
+// One line of a chart, as its card wants it.
+export interface LineSpec {
+  id: string;
+  run: string;
+  tag: string;
+  label: string;
+  color: string;
+  dash: number[];
+}
+
+export interface GroupSpec {
+  tag: string;
+  runs: string[];
+  label: string;
+  color: string;
+}
+
+export interface View {
+  axis: Axis;
+  logX: boolean;
+  logY: boolean;
+  clip: boolean;
+  smoothing: boolean;
+  xRange: readonly [number, number] | null;
+  yRange: readonly [number | null, number | null] | undefined;
+  started: (run: string) => number; // where the relative axis of a run begins
+  margins: readonly { value: string; lower: string; upper: string }[];
+}
+
+export const axisKind = (axis: Axis): AxisKind => (axis === 'step' ? 'number' : axis);
+
+function xOf(columns: Pick<Columns, 'step' | 'time'>, axis: Axis, started: number): Float64Array {
+  if (axis === 'step') return columns.step;
+  return axis === 'wall' ? columns.time : columns.time.map((time) => time - started);
+}
+
+function lineOf(spec: LineSpec, series: Series, view: View): Line {
+  const started = view.axis === 'relative' ? view.started(spec.run) : 0;
+  const smooth = view.smoothing && series.smooth.step.length > 0;
+  const main = smooth ? series.smooth : series.raw;
+  return {
+    ...spec,
+    x: xOf(main, view.axis, started),
+    y: main.value,
+    step: main.step,
+    time: main.time,
+    rawX: smooth ? xOf(series.raw, view.axis, started) : null,
+    rawY: smooth ? series.raw.value : null,
+    bad: { ...series.bad, x: xOf(series.bad, view.axis, started) },
+  };
+}
+
+function marginsOf(lines: Line[], specs: readonly LineSpec[], view: View): Margin[] {
+  const made: Margin[] = [];
+  const tagOf = new Map(specs.map((spec) => [spec.id, spec.tag]));
+  for (const margin of view.margins)
+    for (const run of new Set(lines.map((line) => line.run))) {
+      const of = (tag: string) => lines.find((line) => line.run === run && tagOf.get(line.id) === tag);
+      const low = of(margin.lower);
+      const high = of(margin.upper);
+      if (low && high) made.push({ color: high.color, lowX: low.x, low: low.y, highX: high.x, high: high.y });
+    }
+  return made;
+}
+
+export function buildScene(data: ChartData, lines: readonly LineSpec[], groups: readonly GroupSpec[], view: View): Scene {
+  const at = new Map(data.wanted.series.map((one, i) => [`${one.run}\n${one.tag}`, i]));
+  const made: Line[] = [];
+  for (const spec of lines) {
+    const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
+    if (series?.found) made.push(lineOf(spec, series, view));
+  }
+  const bands: BandShape[] = [];
+  groups.forEach((group, i) => {
+    const band = data.bands[i];
+    if (!band?.found) return;
+    bands.push({
+      id: `${group.label}\n${group.tag}`,
+      label: group.label,
+      color: group.color,
+      x: band.x,
+      mean: band.mean,
+      low: band.mean.map((mean, k) => mean - (band.std[k] as number)),
+      high: band.mean.map((mean, k) => mean + (band.std[k] as number)),
+      min: band.min,
+      max: band.max,
+      count: band.count,
+    });
+  });
+  const parts = { lines: made, bands };
+  const x = view.xRange ? sane(view.xRange[0], view.xRange[1], view.logX) : sane(...fitX(parts, view.logX), view.logX);
+  const fitted = sane(...fitY(parts, x, view.logY, view.clip), view.logY);
+  const [low, high] = padded(...fitted, view.logY);
+  const y = sane(view.yRange?.[0] ?? low, view.yRange?.[1] ?? high, view.logY);
+  return {
+    ...parts,
+    margins: marginsOf(made, lines, view),
+    axis: axisKind(view.axis),
+    logX: view.logX,
+    logY: view.logY,
+    x,
+    y,
+  };
+}
+
+// Points in view before down-sampling.
+export const pointsOf = (data: ChartData): number =>
+  data.series.reduce((sum, one) => sum + one.total, 0) + data.bands.reduce((sum, one) => sum + one.total, 0);

@@ -1,0 +1,77 @@
+// Which lines a chart of some tags has: one for every visible run that recorded them, or a mean for every group.
+import { computed } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+
+import { hash, kPalette } from '../colors';
+import { groupOf } from '../groups';
+import { scalarTags } from '../headline';
+import { groupBy } from '../shell/order';
+import { colorOf, dark, runByName, visibleSet } from '../state';
+import type { GroupSpec, LineSpec } from './build';
+import { showMean } from './settings';
+
+export const scalarsByTag = computed(() => new Map(scalarTags.value.map((tag) => [tag.tag, tag])));
+
+const kDashes: number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 4], [8, 2, 2, 2, 2, 2]];
+
+// What names of tags have in common at their beginning does not tell them apart.
+export function shortened(tags: readonly string[]): string[] {
+  if (tags.length < 2) return [...tags];
+  const parts = tags.map((tag) => tag.split('/'));
+  let same = 0;
+  const first = parts[0] ?? [];
+  while (same < first.length - 1 && parts.every((one) => one.length > same + 1 && one[same] === first[same])) ++same;
+  return parts.map((one) => one.slice(same).join('/'));
+}
+
+export function groupColor(name: string): string {
+  const tone = kPalette[hash(name) % kPalette.length];
+  return (dark.value ? tone?.dark : tone?.light) ?? '#888888';
+}
+
+// Groups that a mean can be taken over: as the panel has them, or by the first part of the path.
+const meanBy = computed(() => (/^(path|hparam):/.test(groupBy.value) ? groupBy.value : 'path:1'));
+
+function linesOf(tags: readonly string[]): LineSpec[] {
+  const visible = visibleSet.value;
+  const names = shortened(tags);
+  const lines: LineSpec[] = [];
+  tags.forEach((tag, i) => {
+    for (const run of scalarsByTag.value.get(tag)?.runs ?? []) {
+      if (!visible.has(run)) continue;
+      const label = tags.length === 1 ? run : `${run} · ${names[i]}`;
+      lines.push({ id: `${run}\n${tag}`, run, tag, label, color: colorOf(run), dash: kDashes[i % kDashes.length] ?? [] });
+    }
+  });
+  return lines;
+}
+
+function groupsOf(tags: readonly string[]): GroupSpec[] {
+  const visible = visibleSet.value;
+  const all = runByName.value;
+  const names = shortened(tags);
+  const groups: GroupSpec[] = [];
+  tags.forEach((tag, i) => {
+    const found = new Map<string, string[]>();
+    for (const name of scalarsByTag.value.get(tag)?.runs ?? []) {
+      const run = all.get(name);
+      if (!run || !visible.has(name)) continue;
+      const group = groupOf(run, meanBy.value);
+      found.set(group, [...(found.get(group) ?? []), name]);
+    }
+    for (const [group, runs] of found)
+      groups.push({ tag, runs, label: tags.length === 1 ? group : `${group} · ${names[i]}`, color: groupColor(group) });
+  });
+  return groups;
+}
+
+const kNoLines: LineSpec[] = [];
+const kNoGroups: GroupSpec[] = [];
+
+// The same arrays as long as nothing in them has changed: charts are drawn anew only when they must.
+export function useLines(tags: readonly string[]): { lines: LineSpec[]; groups: GroupSpec[] } {
+  const lines = showMean.value ? kNoLines : linesOf(tags);
+  const groups = showMean.value ? groupsOf(tags) : kNoGroups;
+  const key = JSON.stringify([lines, groups]);
+  return useMemo(() => ({ lines, groups }), [key]);
+}

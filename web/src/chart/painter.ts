@@ -1,0 +1,60 @@
+// The few things that charts are drawn with: a canvas can do them, and so can a writer of SVG.
+export type Painter = Pick<
+  CanvasRenderingContext2D,
+  | 'save'
+  | 'restore'
+  | 'beginPath'
+  | 'moveTo'
+  | 'lineTo'
+  | 'closePath'
+  | 'rect'
+  | 'clip'
+  | 'stroke'
+  | 'fill'
+  | 'fillRect'
+  | 'fillText'
+  | 'arc'
+  | 'setLineDash'
+  | 'strokeStyle'
+  | 'fillStyle'
+  | 'lineWidth'
+  | 'lineJoin'
+  | 'globalAlpha'
+  | 'font'
+  | 'textAlign'
+  | 'textBaseline'
+>;
+
+export interface Ink {
+  card: string;
+  grid: string;
+  text: string;
+  muted: string;
+  cursor: string;
+  accent: string;
+  nan: string;
+  inf: string;
+}
+
+let known: { theme: string; ink: Ink } | null = null;
+
+// The theme's colours, as base.css has them.
+export function inkOf(theme: string): Ink {
+  if (known?.theme === theme) return known.ink;
+  const style = getComputedStyle(document.documentElement);
+  const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const ink = {
+    card: of('card'),
+    grid: of('grid'),
+    text: of('text'),
+    muted: of('muted'),
+    cursor: of('cursor'),
+    accent: of('accent'),
+    nan: of('nan'),
+    inf: of('inf'),
+  };
+  known = { theme, ink };
+  return ink;
+}
+
+export const kFont = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif';

@@ -1,0 +1,126 @@
+// What a chart shows, in units of its axes.
+import type { AxisKind } from './scale';
+
+export interface Line {
+  id: string; // unique in the chart
+  run: string;
+  label: string;
+  color: string;
+  dash: number[];
+  x: Float64Array; // of the line that counts: smoothed where there is smoothing
+  y: Float64Array;
+  step: Float64Array;
+  time: Float64Array;
+  rawX: Float64Array | null; // faint behind it; null: the line is the raw one
+  rawY: Float64Array | null;
+  bad: { x: Float64Array; nan: Uint32Array; posInf: Uint32Array; negInf: Uint32Array };
+}
+
+export interface BandShape {
+  id: string;
+  label: string;
+  color: string;
+  x: Float64Array;
+  mean: Float64Array;
+  low: Float64Array; // mean - std
+  high: Float64Array;
+  min: Float64Array;
+  max: Float64Array;
+  count: Uint32Array;
+}
+
+// Between two recorded lines, as a layout asks for.
+export interface Margin {
+  color: string;
+  lowX: Float64Array;
+  low: Float64Array;
+  highX: Float64Array;
+  high: Float64Array;
+}
+
+export interface Scene {
+  lines: Line[];
+  bands: BandShape[];
+  margins: Margin[];
+  axis: AxisKind;
+  logX: boolean;
+  logY: boolean;
+  x: [number, number];
+  y: [number, number];
+}
+
+// The place of the point nearest to x; -1 where there is none. `xs` ascends.
+export function nearest(xs: Float64Array, x: number): number {
+  if (xs.length === 0) return -1;
+  let lo = 0;
+  let hi = xs.length - 1;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if ((xs[mid] as number) < x) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo > 0 && Math.abs((xs[lo - 1] as number) - x) <= Math.abs((xs[lo] as number) - x)) --lo;
+  return lo;
+}
+
+function eachY(scene: Pick<Scene, 'lines' | 'bands'>, x: readonly [number, number], take: (y: number) => void): void {
+  for (const line of scene.lines) {
+    const xs = line.rawX ?? line.x;
+    const ys = line.rawY ?? line.y;
+    for (let i = 0; i < xs.length; ++i) if ((xs[i] as number) >= x[0] && (xs[i] as number) <= x[1]) take(ys[i] as number);
+  }
+  for (const band of scene.bands)
+    for (let i = 0; i < band.x.length; ++i) {
+      if ((band.x[i] as number) < x[0] || (band.x[i] as number) > x[1]) continue;
+      take(band.low[i] as number);
+      take(band.high[i] as number);
+    }
+}
+
+// The smallest and largest value in view; without outliers those of the inner nine tenths, with some room.
+export function fitY(
+  scene: Pick<Scene, 'lines' | 'bands'>,
+  x: readonly [number, number],
+  log: boolean,
+  clip: boolean,
+): [number, number] {
+  let lo = Infinity;
+  let hi = -Infinity;
+  const all: number[] = [];
+  eachY(scene, x, (y) => {
+    if (!Number.isFinite(y) || (log && y <= 0)) return;
+    if (y < lo) lo = y;
+    if (y > hi) hi = y;
+    if (clip) all.push(y);
+  });
+  if (!clip || all.length < 20) return [lo, hi];
+  const sorted = Float64Array.from(all).sort();
+  const low = sorted[Math.floor(0.05 * (sorted.length - 1))] as number;
+  const high = sorted[Math.ceil(0.95 * (sorted.length - 1))] as number;
+  if (log) {
+    const room = (high / low) ** 0.15;
+    return [Math.max(lo, low / room), Math.min(hi, high * room)];
+  }
+  const room = (high - low) * 0.15;
+  return [Math.max(lo, low - room), Math.min(hi, high + room)];
+}
+
+export function fitX(scene: Pick<Scene, 'lines' | 'bands'>, log: boolean): [number, number] {
+  let lo = Infinity;
+  let hi = -Infinity;
+  const take = (xs: Float64Array) => {
+    for (const at of [0, xs.length - 1]) {
+      const x = xs[at];
+      if (x === undefined) continue;
+      lo = Math.min(lo, x);
+      hi = Math.max(hi, x);
+    }
+    if (log && lo <= 0) lo = xs.find((x) => x > 0) ?? lo;
+  };
+  for (const line of scene.lines) {
+    take(line.rawX ?? line.x);
+    take(line.bad.x);
+  }
+  for (const band of scene.bands) take(band.x);
+  return [lo, hi];
+}

@@ -1,0 +1,73 @@
+// How charts are looked at: the same for all of them, and what one of them has for itself.
+import { batch } from '@preact/signals';
+
+import { setCursor } from '../state';
+import { type Codec, flag, json, oneOf, urlSignal } from '../url';
+
+export type TooltipSort = 'value' | 'nearest' | 'name';
+
+export const logX = urlSignal('logx', false, flag, { remember: true });
+export const logY = urlSignal('logy', false, flag, { remember: true });
+export const clip = urlSignal('clip', false, flag, { remember: true });
+export const tooltipSort = urlSignal<TooltipSort>('sort', 'value', oneOf<TooltipSort>('value', 'nearest', 'name'), {
+  remember: true,
+});
+export const showTable = urlSignal('table', false, flag, { remember: true });
+export const showMean = urlSignal('mean', false, flag);
+export const cardSize = urlSignal('size', 'm', oneOf('s', 'm', 'l'), { remember: true });
+
+type Pair = readonly [number, number];
+const pair: Codec<Pair | null> = {
+  write: (value) => (value === null ? '' : `${value[0]}~${value[1]}`),
+  read: (text) => {
+    const [lo, hi, more] = text.split('~').map(Number);
+    if (text === '') return null;
+    return lo !== undefined && hi !== undefined && more === undefined && lo < hi ? [lo, hi] : undefined;
+  },
+};
+
+// What is in view, in units of the axis; null: everything.
+export const xRange = urlSignal<Pair | null>('x', null, pair);
+// Steps that the tables are about; null: the step of the cursor.
+export const selected = urlSignal<Pair | null>('range', null, pair);
+export const selecting = urlSignal('select', false, flag); // dragging marks a range instead of zooming
+
+export interface CardOptions {
+  logY?: boolean;
+  y?: [number | null, number | null]; // fixed ends; null: fitted
+}
+
+const isOptions = (value: unknown): value is Record<string, CardOptions> =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((one: unknown) => {
+    if (typeof one !== 'object' || one === null) return false;
+    const { logY: log, y } = one as CardOptions;
+    const end = (x: unknown) => x === null || typeof x === 'number';
+    return (log === undefined || typeof log === 'boolean') && (y === undefined || (Array.isArray(y) && y.every(end)));
+  });
+
+export const cardOptions = urlSignal<Record<string, CardOptions>>('cards', {}, json(isOptions));
+
+export function setCardOptions(id: string, change: CardOptions): void {
+  const all = { ...cardOptions.peek() };
+  const next = { ...all[id], ...change };
+  if (next.y && next.y[0] === null && next.y[1] === null) delete next.y;
+  if (Object.keys(next).length === 0) delete all[id];
+  else all[id] = next;
+  cardOptions.value = all;
+}
+
+export function resetZoom(): void {
+  xRange.value = null;
+}
+
+export function selectRange(range: Pair | null): void {
+  batch(() => {
+    selected.value = range;
+    if (range) {
+      showTable.value = true;
+      setCursor(range[1]);
+    }
+  });
+}

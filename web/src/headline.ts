@@ -1,0 +1,57 @@
+// Which scalars say whether it is learning. Training and test of the same quantity belong into one chart.
+import { computed } from '@preact/signals';
+
+import type { Tag } from './api_types';
+import { tags } from './state';
+
+export interface Headline {
+  name: string; // what the tags have in common
+  tags: string[];
+  smallerIsBetter: boolean;
+}
+
+const kPhases = /(^|[^a-z])(train(ing)?|test(ing)?|val(id(ation)?)?|eval(uation)?|dev)(?=$|[^a-z])/gi;
+
+// "train/loss", "loss_test" and "validation/Loss" are all "loss".
+export function quantityOf(tag: string): string {
+  const bare = tag.replace(kPhases, '$1').replace(/[/_.\-\s]+/g, '/').replace(/^\/+|\/+$/g, '');
+  return (bare === '' ? tag : bare).toLowerCase();
+}
+
+export const smallerIsBetter = (quantity: string): boolean =>
+  !/acc|precision|recall|f1|auc|score|reward|return|bleu|rouge|iou|map\b|psnr|ssim|speed|throughput|per_sec/i.test(quantity);
+
+const kWanted: [RegExp, number][] = [
+  [/^loss$/, 100],
+  [/(^|\/)loss$/, 80],
+  [/loss/, 60],
+  [/^(acc|accuracy)$/, 55],
+  [/acc|error|perplexity|reward|f1|auc/, 50],
+  [/grad.*norm/, 30],
+  [/(^|\/)(lr|learning\/?rate)/, 25],
+];
+
+export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
+  const groups = new Map<string, { tags: Tag[]; points: number }>();
+  for (const tag of scalars) {
+    const name = quantityOf(tag.tag);
+    const group = groups.get(name) ?? { tags: [], points: 0 };
+    group.tags.push(tag);
+    group.points += tag.points.reduce((sum, n) => sum + n, 0);
+    groups.set(name, group);
+  }
+  const scored = [...groups].map(([name, group]) => ({
+    name,
+    group,
+    score: (kWanted.find(([pattern]) => pattern.test(name))?.[1] ?? 0) - name.split('/').length,
+  }));
+  scored.sort((a, b) => b.score - a.score || b.group.points - a.group.points || (a.name < b.name ? -1 : 1));
+  return scored.slice(0, most).map(({ name, group }) => ({
+    name: group.tags.length === 1 ? (group.tags[0]?.tag ?? name) : name,
+    tags: group.tags.map((tag) => tag.tag).slice(0, 6),
+    smallerIsBetter: smallerIsBetter(name),
+  }));
+}
+
+export const scalarTags = computed(() => tags.value.filter((tag) => tag.kind === 'scalars'));
+export const headlines = computed(() => headlinesOf(scalarTags.value, 6));

@@ -1,0 +1,58 @@
+import * as api from '../api';
+import { headlines, scalarTags } from '../headline';
+import { change } from '../live';
+import { colorOf, cursorStep, stepRange, visibleRuns } from '../state';
+import { useAsked, useDebounced } from '../ui/hooks';
+import { integer, middle, value } from '../ui/format';
+
+const kMost = 6;
+
+// What the numbers were at the cursor, and how they changed over the tenth of the run before it.
+export function AtStep() {
+  const step = useDebounced(cursorStep.value, 120);
+  const shown = new Set(visibleRuns.value.slice(0, 50));
+  const series: { run: string; tag: string }[] = [];
+  for (const headline of headlines.value)
+    for (const name of headline.tags) {
+      const run = scalarTags.value.find((tag) => tag.tag === name)?.runs.find((one) => shown.has(one));
+      if (run !== undefined && series.length < kMost) series.push({ run, tag: name });
+    }
+  const [first, last] = stepRange.value;
+  const before = Math.max(first, Math.round(step - (last - first) / 10));
+  const key = series.length > 0 ? JSON.stringify([series, step, before, change.value.serial]) : null;
+  const { value: answer } = useAsked(key, async (signal) => {
+    const [now, then] = await Promise.all([
+      api.table({ series, step }, signal),
+      api.table({ series, step: before }, signal),
+    ]);
+    return now.map((row, i) => ({ row, then: api.num(then[i]?.value) }));
+  });
+  if (series.length === 0) return null;
+  return (
+    <section class="panel-section at-step" aria-label="Values at the step cursor">
+      <h2 class="section-title">At step {integer(cursorStep.value)}</h2>
+      <table>
+        <tbody>
+          {series.map((one, i) => {
+            const found = answer?.[i];
+            const now = found && found.row.count > 0 ? api.num(found.row.value) : null;
+            const share = found && now !== null ? (now - found.then) / Math.abs(found.then) : NaN;
+            const changed = Number.isFinite(share) && share !== 0;
+            return (
+              <tr key={`${one.run}\n${one.tag}`} title={`${one.tag} of ${one.run}`}>
+                <td>
+                  <span class="swatch" style={{ background: colorOf(one.run) }} />
+                </td>
+                <td class="name">{middle(one.tag, 18)}</td>
+                <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
+                <td class="num muted" title="against a tenth of the run before">
+                  {changed && `${share > 0 ? '▲' : '▼'} ${value(Math.abs(share) * 100, 2)} %`}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+import { connect, connection, connectionText } from '../live';
+import { allViews } from '../registry';
+import { tagCounts, tagFilter, tagPattern, theme, view } from '../state';
+import { IconButton } from '../ui/IconButton';
+import { integer } from '../ui/format';
+import { drawer, helpOpen } from './keys';
+
+function Connection() {
+  const state = connection.value;
+  return (
+    <button
+      type="button"
+      class={`connection connection-${state}`}
+      aria-label={`Connection: ${connectionText.value}`}
+      title={state === 'lost' ? 'The server does not answer. Click to try again now.' : 'New points appear by themselves.'}
+      onClick={() => state !== 'live' && connect()}
+      data-connection={state}
+    >
+      <span class="connection-dot" aria-hidden="true" />
+      <span class="connection-text" role="status">{connectionText.value}</span>
+    </button>
+  );
+}
+
+const kThemes = { auto: 'dark', dark: 'light', light: 'auto' } as const;
+const kThemeIcons = { auto: 'auto', dark: 'moon', light: 'sun' } as const;
+
+export function TopBar({ current }: { current: string }) {
+  const counts = tagCounts.value;
+  const error = tagPattern.value.error;
+  return (
+    <header class="top">
+      <IconButton
+        class="drawer-button"
+        icon="menu"
+        label="Runs"
+        expanded={drawer.value}
+        onClick={() => (drawer.value = !drawer.value)}
+      />
+      <span class="brand" aria-label="Sonde">
+        <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="2" />
+          <circle cx="8" cy="8" r="3" fill="currentColor" />
+        </svg>
+        <span>Sonde</span>
+      </span>
+      <nav class="views" aria-label="Views">
+        {allViews().map((one) => {
+          const count = one.kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0);
+          return (
+            <a
+              key={one.id}
+              href={`#/${one.id}`}
+              class="view-link"
+              {...(one.id === current ? { 'aria-current': 'page' as const } : {})}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                view.value = one.id;
+              }}
+            >
+              {one.title}
+              {one.kinds.length > 0 && <span class="count">{integer(count)}</span>}
+            </a>
+          );
+        })}
+      </nav>
+      <input
+        id="tag-filter"
+        class="tag-filter"
+        type="search"
+        placeholder="/ filter tags"
+        aria-label="Filter tags by a regular expression"
+        aria-invalid={error !== null}
+        title={error ? `Taken as plain text: ${error}.` : 'A regular expression, as RE2 has them'}
+        value={tagFilter.value}
+        onInput={(event) => (tagFilter.value = event.currentTarget.value)}
+      />
+      <span class="spring" />
+      <Connection />
+      <IconButton
+        icon={kThemeIcons[theme.value]}
+        label={`Theme: ${theme.value}`}
+        onClick={() => (theme.value = kThemes[theme.value])}
+      />
+      <button type="button" class="icon-button" aria-label="Keyboard help (?)" title="Keyboard help (?)" onClick={() => (helpOpen.value = true)}>
+        ?
+      </button>
+    </header>
+  );
+}

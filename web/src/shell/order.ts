@@ -1,0 +1,59 @@
+// The order of the runs in the panel.
+import { computed } from '@preact/signals';
+
+import type { Run } from '../api_types';
+import { type GroupBy, isGroupBy } from '../groups';
+import { filteredRuns, runs } from '../state';
+import { list, oneOf, urlSignal } from '../url';
+import { type Row, rowsOf } from './tree';
+
+export type Sort = 'name' | 'newest' | 'step' | 'state';
+
+export const sort = urlSignal<Sort>('order', 'name', oneOf<Sort>('name', 'newest', 'step', 'state'), { remember: true });
+export const groupBy = urlSignal<GroupBy>(
+  'group',
+  'tree',
+  { write: (by) => by, read: (text) => (isGroupBy(text) ? text : undefined) },
+  { remember: true },
+);
+export const closed = urlSignal<string[]>('fold', [], list);
+
+const collator = new Intl.Collator('en', { numeric: true });
+let ranked: { names: string[]; rank: Map<string, number> } = { names: [], rank: new Map() };
+
+// Comparing names as people order them is slow: done only when there are other names than before.
+function rankOf(all: readonly Run[]): Map<string, number> {
+  const same = all.length === ranked.names.length && all.every((run, i) => run.run === ranked.names[i]);
+  if (same) return ranked.rank;
+  const names = all.map((run) => run.run);
+  const rank = new Map([...names].sort(collator.compare).map((name, i) => [name, i]));
+  ranked = { names, rank };
+  return rank;
+}
+
+const kStates = { live: 0, died: 1, finished: 2 };
+
+const orderedNames = computed(() => {
+  const rank = rankOf(runs.value);
+  const by = sort.value;
+  const key = (run: Run): number => {
+    if (by === 'newest') return -(run.started ?? 0);
+    if (by === 'step') return -(run.last_step ?? -1);
+    return by === 'state' ? kStates[run.state] : 0;
+  };
+  const keyed = runs.value.map((run) => ({ run, key: key(run), rank: rank.get(run.run) ?? 0 }));
+  keyed.sort((a, b) => a.key - b.key || a.rank - b.rank);
+  return new Map(keyed.map(({ run }, i) => [run.run, i]));
+});
+
+export const rows = computed<Row[]>(() => {
+  const order = orderedNames.value;
+  const shown = [...filteredRuns.value].sort((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
+  return rowsOf(shown, groupBy.value, new Set(closed.value));
+});
+
+export function toggleClosed(id: string): void {
+  const name = id.slice(1);
+  const old = closed.peek();
+  closed.value = old.includes(name) ? old.filter((one) => one !== name) : [...old, name];
+}

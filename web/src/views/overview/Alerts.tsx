@@ -1,0 +1,80 @@
+import { batch } from '@preact/signals';
+import { useState } from 'preact/hooks';
+
+import type { Alert } from '../../api_types';
+import { allViews } from '../../registry';
+import { toggled } from '../../selection';
+import { alerts, loaded, runs, selection, setCursor, tagFilter, view, visibleSet } from '../../state';
+import { Icon } from '../../ui/icons';
+import { ago, integer, middle, plural, time } from '../../ui/format';
+
+const kWords: Record<Alert['kind'], string> = {
+  nonfinite: 'not finite',
+  trigger: 'trigger',
+  died: 'died',
+  dropped: 'dropped',
+  budget: 'budget',
+  damage: 'damage',
+};
+
+const escape = (tag: string) => tag.replace(/[\\^$.[\]|()?*+{}]/g, '\\$&');
+
+// To the tag and the step that it is about.
+function follow(alert: Alert): void {
+  const kind = alert.tag_kind ?? 'scalars';
+  const target = allViews().find((one) => one.kinds.includes(kind));
+  batch(() => {
+    if (!visibleSet.peek().has(alert.run)) selection.value = toggled(selection.peek(), [alert.run], true);
+    if (alert.step !== null) setCursor(alert.step);
+    if (alert.tag !== null) {
+      tagFilter.value = `^${escape(alert.tag)}$`;
+      if (target) view.value = target.id;
+    }
+  });
+}
+
+const kFew = 4;
+
+export function Alerts() {
+  const [all, setAll] = useState(false);
+  const found = alerts.value;
+  if (found.length === 0)
+    return (
+      <section class="alerts alerts-none" aria-label="Alerts">
+        {loaded.value && <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>}
+      </section>
+    );
+  const shown = all ? found : found.slice(0, kFew);
+  return (
+    <section class="alerts" aria-label="Alerts">
+      <ul>
+        {shown.map((alert, i) => (
+          <li key={`${alert.kind}${alert.run}${alert.tag}${alert.step}${i}`}>
+            <button type="button" class={`alert alert-${alert.kind}`} data-alert={alert.kind} onClick={() => follow(alert)}>
+              <Icon name="warn" />
+              <span class="alert-kind">{kWords[alert.kind] ?? alert.kind}</span>
+              <span class="alert-run" title={alert.run}>
+                {middle(alert.run, 28)}
+              </span>
+              <span class="alert-text">{alert.text}</span>
+              <span class="muted alert-where">
+                {alert.step !== null && `step ${integer(alert.step)}`}
+                {alert.time !== null && (
+                  <span title={time(alert.time)}>
+                    {alert.step !== null && ' · '}
+                    {ago(alert.time)}
+                  </span>
+                )}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length > kFew && (
+        <button type="button" class="link-button alerts-more" onClick={() => setAll(!all)}>
+          {all ? 'Show fewer' : `Show all ${integer(found.length)} alerts`}
+        </button>
+      )}
+    </section>
+  );
+}
