@@ -22,7 +22,9 @@ const kPanelWidth = 220; // at least
 export function DistributionCard({ card }: { card: TagCard }) {
   const root = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const near = useVisible(root);
+  const id = `distributions:${card.tag}`;
+  const full = fullCard.value === id;
+  const near = useVisible(root) || full; // what fills the screen is not where it scrolls
   const size = useSize(body);
   const drawn = mode.value;
   // Cells of two runs would cover one another.
@@ -40,10 +42,9 @@ export function DistributionCard({ card }: { card: TagCard }) {
   const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
   const state: Record<string, string> = { chart: card.tag };
   if (ready) Object.assign(state, { ready: '', points: String(recorded) });
-  const full = fullCard.value === `distributions:${card.tag}`;
   return (
     <Card
-      id={`distributions:${card.tag}`}
+      id={id}
       title={card.tag}
       subtitle={<Subtitle found={found} total={card.runs.length} shown={runs.length} />}
       mayPin={false}

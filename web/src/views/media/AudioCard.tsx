@@ -3,27 +3,28 @@ import { useRef, useState } from 'preact/hooks';
 import * as api from '../../api';
 import type { Media } from '../../api_types';
 import { Card } from '../../ui/Card';
-import { plural } from '../../ui/format';
+import { fullCard } from '../../ui/cards';
 import { useAsked, useVisible } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
 import { Clip } from './Clip';
-import type { MediaCard } from './cards';
+import { type MediaCard, subtitle } from './cards';
 import { RunCaption } from './RunCaption';
 import { StepNav } from './StepNav';
 import { type RunSteps, useSteps } from './useSteps';
 
 export function AudioCard({ card }: { card: MediaCard }) {
+  const id = `audio:${card.tag}`;
   const root = useRef<HTMLElement>(null);
-  const near = useVisible(root);
+  const near = useVisible(root) || fullCard.value === id;
   const { asked, runs, all, recorded } = useSteps(card, near);
   const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
   const state: Record<string, string> = { chart: card.tag };
   if (runs.length > 0 && runs.every((one) => ready.has(one.run))) Object.assign(state, { ready: '', points: String(recorded) });
   return (
     <Card
-      id={`audio:${card.tag}`}
+      id={id}
       title={card.tag}
-      subtitle={`${plural(recorded, 'step')}${card.runs.length > 1 ? ` · ${plural(card.runs.length, 'run')}` : ''}`}
+      subtitle={subtitle(card)}
       mayPin={false}
       class="media-card"
       data={state}

@@ -5,7 +5,7 @@ import { dark } from '../../state';
 import { duration, integer } from '../../ui/format';
 import { useSize } from '../../ui/hooks';
 import { bytesOf } from './store';
-import { decodeWav, peaks, type Sound } from './wav';
+import { decodeWav, peaks, type Peaks, type Sound } from './wav';
 
 export interface ClipProps {
   url: string;
@@ -103,6 +103,38 @@ interface WaveformProps {
 
 const kChannelHeight = 56; // CSS pixels
 
+interface Look {
+  width: number;
+  played: number; // CSS pixels
+  colour: (name: string) => string;
+}
+
+// Extremes of each pixel column; where there are hardly more samples than columns, a line through them.
+function drawChannel(context: CanvasRenderingContext2D, channel: Float32Array, extremes: Peaks, middle: number, look: Look): void {
+  const tall = kChannelHeight / 2 - 3;
+  const place = (v: number): number => middle - Math.max(-1, Math.min(1, Number.isFinite(v) ? v : 0)) * tall;
+  context.fillStyle = look.colour('--line');
+  context.fillRect(0, middle - 0.5, look.width, 1);
+  const ink = (x: number): string => look.colour(x < look.played ? '--accent' : '--muted');
+  if (channel.length <= 2 * extremes.low.length) {
+    const at = (i: number): number => ((i + 0.5) / channel.length) * look.width;
+    context.lineWidth = 1.25;
+    for (let i = 0; i + 1 < channel.length; ++i) {
+      context.strokeStyle = ink(at(i));
+      context.beginPath();
+      context.moveTo(at(i), place(channel[i]!));
+      context.lineTo(at(i + 1), place(channel[i + 1]!));
+      context.stroke();
+    }
+    return;
+  }
+  for (let i = 0; i < extremes.low.length; ++i) {
+    const top = place(extremes.high[i]!);
+    context.fillStyle = ink(i);
+    context.fillRect(i, top - 0.5, 1, Math.max(1, place(extremes.low[i]!) - top + 1));
+  }
+}
+
 function Waveform({ sound, at, label, onSeek }: WaveformProps) {
   const root = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -124,17 +156,7 @@ function Waveform({ sound, at, label, onSeek }: WaveformProps) {
     const colour = (name: string): string => style.getPropertyValue(name).trim();
     const played = seconds > 0 ? (at / seconds) * columns : 0;
     drawn.forEach((one, c) => {
-      const middle = kChannelHeight * (c + 0.5);
-      const tall = kChannelHeight / 2 - 3;
-      const limit = (v: number): number => Math.max(-1, Math.min(1, v)) * tall;
-      context.fillStyle = colour('--line');
-      context.fillRect(0, middle - 0.5, width, 1);
-      for (let i = 0; i < columns; ++i) {
-        const top = limit(one.high[i]!);
-        const bottom = limit(one.low[i]!);
-        context.fillStyle = i < played ? colour('--accent') : colour('--muted');
-        context.fillRect(i, middle - top - 0.5, 1, Math.max(1, top - bottom + 1));
-      }
+      drawChannel(context, sound.channels[c]!, one, kChannelHeight * (c + 0.5), { width, played, colour });
     });
     context.fillStyle = colour('--text');
     context.fillRect(Math.min(width - 1, played), 0, 1, height);

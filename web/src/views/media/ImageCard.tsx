@@ -8,7 +8,7 @@ import { fullCard } from '../../ui/cards';
 import { integer, plural } from '../../ui/format';
 import { useAsked, useSize, useVisible } from '../../ui/hooks';
 import { Failure } from '../../ui/states';
-import type { MediaCard } from './cards';
+import { type MediaCard, subtitle } from './cards';
 import { ImageTile, type Spot } from './ImageTile';
 import { RunCaption } from './RunCaption';
 import { kTile, linkZoom, sharedZoom, tileSize } from './settings';
@@ -24,13 +24,13 @@ export function ImageCard({ card }: { card: MediaCard }) {
   const id = `images:${card.tag}`;
   const root = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const near = useVisible(root);
+  const full = fullCard.value === id;
+  const near = useVisible(root) || full; // what fills the screen is not where it scrolls
   const size = useSize(body);
   const { asked, runs, all, recorded } = useSteps(card, near);
   const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
   const [own, setOwn] = useState<Zoom>(kFit);
   const [spot, setSpot] = useState<Spot | null>(null);
-  const full = fullCard.value === id;
   const zoom = linkZoom.value ? sharedZoom.value : own;
   const setZoom = (next: Zoom): void => (linkZoom.value ? void (sharedZoom.value = next) : setOwn(next));
   const width = tileWidth(card.runs.length, size, full);
@@ -41,7 +41,7 @@ export function ImageCard({ card }: { card: MediaCard }) {
     <Card
       id={id}
       title={card.tag}
-      subtitle={`${plural(recorded, 'step')}${card.runs.length > 1 ? ` · ${plural(card.runs.length, 'run')}` : ''}`}
+      subtitle={subtitle(card)}
       mayPin={false}
       class="media-card"
       data={state}

@@ -1,5 +1,6 @@
 // Which cards there are: one a tag of a kind, with the runs that have it.
 import type { Tag } from '../../api_types';
+import { plural } from '../../ui/format';
 import type { Kind } from './settings';
 
 export interface RunOfTag {
@@ -25,4 +26,9 @@ export function cardsOf(tags: readonly Tag[], kind: Kind, visible: ReadonlySet<s
     })
     .filter((card) => card.runs.length > 0)
     .sort((a, b) => order.compare(a.tag, b.tag));
+}
+
+export function subtitle(card: MediaCard): string {
+  const steps = card.runs.reduce((sum, one) => sum + one.points, 0);
+  return `${plural(steps, 'step')}${card.runs.length > 1 ? ` · ${plural(card.runs.length, 'run')}` : ''}`;
 }

@@ -46,13 +46,14 @@ export function pixelUnder(zoom: Zoom, image: Size, frame: Size, x: number, y: n
   return column >= 0 && row >= 0 && column < image.width && row < image.height ? { x: column, y: row } : null;
 }
 
-const kLargest = 64; // CSS pixels of one pixel of the image, at least: enough for its numbers
+const kLargest = 80; // CSS pixels of one pixel of the image: enough for its numbers
+const kClosest = 4; // times the size at which it fits, also where pixels are larger then
 
 // Closer or farther away, with the place under the pointer staying where it is.
 export function zoomed(zoom: Zoom, image: Size, frame: Size, x: number, y: number, factor: number): Zoom {
   const before = placement(zoom, image, frame);
   const fit = fitScale(image, frame);
-  const scale = Math.min(Math.max(64, kLargest / fit), Math.max(1, (before.perPixel / fit) * factor));
+  const scale = Math.min(Math.max(kClosest, kLargest / fit), Math.max(1, (before.perPixel / fit) * factor));
   if (scale === 1) return kFit;
   const after = scale * fit;
   const fx = (x - before.left) / before.perPixel;
