@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -79,6 +80,27 @@ Status make_private_directory(const std::string& path) {
     if (Status status = make_directories(path.substr(0, slash)); !status) return status;
   }
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make the directory", path, errno);
+  return Status::success();
+}
+
+Status make_new_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0) return Status::success();
+  const int error = errno;
+  const Status status = system_error("make the directory", path, error);
+  return error == EEXIST ? Status(Code::exhausted, status.message()) : status;
+}
+
+Status move_entry(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return Status::success();
+  // Some file systems do not know the flag.
+  struct stat info{};
+  const bool free = errno == EINVAL && ::lstat(to.c_str(), &info) != 0 && errno == ENOENT;
+  if (free && ::rename(from.c_str(), to.c_str()) == 0) return Status::success();
+  return system_error("move", from, errno);
+}
+
+Status remove_empty_directory(const std::string& path) {
+  if (::rmdir(path.c_str()) != 0) return system_error("remove the directory", path, errno);
   return Status::success();
 }
 

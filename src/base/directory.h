@@ -33,6 +33,13 @@ Result<std::string> user_cache_directory();
 // Makes it, with all parents, for this user alone; one that is there stays as it is.
 Status make_private_directory(const std::string& path);
 
+// Where something is there already the code is `exhausted`. Its parent must be there.
+Status make_new_directory(const std::string& path);
+// Moves a file, a link or a directory to a path where nothing is, on the same file system.
+Status move_entry(const std::string& from, const std::string& to);
+// Fails where something is in it.
+Status remove_empty_directory(const std::string& path);
+
 // No error where there is no such file.
 Status remove_file(const std::string& path);
 

@@ -17,7 +17,7 @@ namespace sonde::index {
 namespace {
 
 constexpr std::string_view kMagic = "SONDEIDX";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kHead = 16;
 constexpr std::string_view kSuffix = ".index";
 
@@ -73,12 +73,15 @@ bool get_file(ByteReader& from, SourceFile& file) {
 
 void put_track(std::string& out, const RefTrack& track) {
   put_varint(out, track.size());
+  auto non_finite = track.non_finite();
   for (std::size_t i = 0; i < track.size(); ++i) {
     const ValueRef& ref = track.at(i);
+    const bool marked = !non_finite.empty() && non_finite.front() == i;
+    if (marked) non_finite = non_finite.subspan(1);
     put_zigzag(out, ref.step);
     put(out, ref.wall_time);
     put_varint(out, ref.offset);
-    put_varint(out, ref.part);
+    put_varint(out, std::uint64_t{ref.part} << 1U | (marked ? 1U : 0U));
   }
 }
 
@@ -89,9 +92,11 @@ bool get_track(ByteReader& from, std::uint32_t file, RefTrack& track) {
     ref.step = from.zigzag();
     ref.wall_time = from.get<double>();
     ref.offset = from.varint();
-    ref.part = static_cast<std::uint32_t>(from.varint());
+    const std::uint64_t part = from.varint();
+    ref.part = static_cast<std::uint32_t>(part >> 1U);
     ref.file = file;
     track.append(ref);
+    if ((part & 1U) != 0) track.mark_non_finite();
   }
   return from.ok();
 }

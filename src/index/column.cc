@@ -305,7 +305,22 @@ std::size_t Column::unpack(std::size_t block, Points& to) const noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     to.times[i] = from_ordered(known.time_base + i * known.time_slope + unpack_one(at.times, i, known.time_bits));
   }
-  for (std::size_t i = 0; i < count; ++i) to.values[i] = value_one(at.values, i, known.value_bytes);
+  return unpack_values(block, to.values);
+}
+
+std::size_t Column::unpack_values(std::size_t block, double* to) const noexcept {
+  if (block >= blocks_.size()) {
+    std::copy_n(tail_.values, tail_count_, to);
+    return tail_count_;
+  }
+  const Block& known = blocks_[block];
+  const std::byte* const values = places(known, data_[block]).values;
+  const std::size_t count = known.count;
+  if (known.value_bytes == 4) {
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<double>(load<float>(values + i * 4));
+  } else {
+    for (std::size_t i = 0; i < count; ++i) to[i] = value_one(values, i, known.value_bytes);
+  }
   return count;
 }
 

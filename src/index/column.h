@@ -89,6 +89,8 @@ class Column {
   std::size_t blocks() const noexcept { return (size() + kBlock - 1) / kBlock; }
   // Copies the points of a block; returns how many. `to` may be used again for the next one.
   std::size_t unpack(std::size_t block, Points& to) const noexcept;
+  // The same of its values alone; `to` has room for kBlock.
+  std::size_t unpack_values(std::size_t block, double* to) const noexcept;
   // Null for the last block while it still grows.
   const Block* block(std::size_t index) const noexcept { return index < blocks_.size() ? &blocks_[index] : nullptr; }
 

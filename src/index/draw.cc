@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "index/smooth.h"
 
 namespace sonde::index {
 namespace {
@@ -31,8 +34,12 @@ struct Cell {
 
 class Canvas {
  public:
-  Canvas(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis)
-      : stretches_(stretches), range_(range), axis_(axis), cells_(static_cast<std::size_t>(std::max(width, 1))) {
+  Canvas(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis, const Smoothed* smoothed)
+      : stretches_(stretches),
+        range_(range),
+        axis_(axis),
+        smoothed_(smoothed),
+        cells_(static_cast<std::size_t>(std::max(width, 1))) {
     find_limits();
   }
 
@@ -139,6 +146,10 @@ class Canvas {
     Cell& cell = cell_of(first);
     if (&cell != &cell_of(last)) return false;
     total_ += block->count;
+    if (smoothed_ != nullptr) {
+      add_smoothed_block(cell, s, b, begin);
+      return true;
+    }
     add_finite(cell, {first, s, begin});
     add_finite(cell, {last, s, end - 1});
     if (!(block->min >= cell.min.point.value)) {
@@ -152,9 +163,30 @@ class Canvas {
     return true;
   }
 
+  // All of its points are finite and in this cell.
+  void add_smoothed_block(Cell& cell, std::size_t s, std::size_t b, std::size_t begin) {
+    const Column& column = *stretches_[s].column;
+    const Column::Block& block = *column.block(b);
+    const Smoothed::Block& averages = smoothed_->block(stretches_[s].number, b);
+    const auto point_at = [&](std::size_t at, double value) {
+      return Point{column.step_at(at), column.time_at(at), value};
+    };
+    add_finite(cell, {{block.first.step, block.first.time, averages.first}, s, begin});
+    add_finite(cell, {{block.last.step, block.last.time, averages.last}, s, begin + block.count - 1U});
+    if (averages.min < cell.min.point.value) {
+      const std::size_t at = begin + averages.min_at;
+      cell.min = {point_at(at, averages.min), s, at};
+    }
+    if (averages.max > cell.max.point.value) {
+      const std::size_t at = begin + averages.max_at;
+      cell.max = {point_at(at, averages.max), s, at};
+    }
+  }
+
   void add_points(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     Points points;
-    stretches_[s].column->unpack(b, points);
+    const std::size_t count = stretches_[s].column->unpack(b, points);
+    if (smoothed_ != nullptr) smoothed_->apply(stretches_[s].number, b, count, points);
     for (std::size_t index = begin; index < end; ++index) {
       const std::size_t i = index - b * kBlock;
       const Point point = {points.steps[i], points.times[i], points.values[i]};
@@ -163,7 +195,7 @@ class Canvas {
       Cell& cell = cell_of(point);
       if (std::isfinite(point.value)) {
         add_finite(cell, {point, s, index});
-      } else {
+      } else if (smoothed_ == nullptr) {
         add_non_finite(cell, point);
       }
     }
@@ -230,6 +262,7 @@ class Canvas {
   std::span<const ColumnStretch> stretches_;
   Range range_;
   Axis axis_;
+  const Smoothed* smoothed_;
   std::vector<Cell> cells_;
   std::int64_t first_step_ = 0;
   double low_ = 0;
@@ -237,10 +270,82 @@ class Canvas {
   std::uint64_t total_ = 0;
 };
 
+// Looks for the finite point next to a range, on one side of it.
+class Neighbour {
+ public:
+  enum class Side : std::uint8_t { before, behind };
+  Neighbour(const Range& range, Axis axis, Side side, const Smoothed* smoothed)
+      : range_(range), axis_(axis), side_(side), smoothed_(smoothed) {}
+
+  // In the order that meets the nearest block of a stretch first.
+  std::optional<Point> find(std::span<const ColumnStretch> stretches) {
+    for (const ColumnStretch& stretch : stretches) {
+      const std::size_t first = stretch.begin / kBlock;
+      const std::size_t blocks = (stretch.end - 1) / kBlock + 1 - first;
+      for (std::size_t i = 0; i < blocks; ++i)
+        look_at(stretch, side_ == Side::before ? first + blocks - 1 - i : first + i);
+    }
+    return found_;
+  }
+
+ private:
+  bool is_outside(std::int64_t step, double time) const noexcept {
+    if (axis_ == Axis::step) return side_ == Side::before ? step < range_.first_step : step > range_.last_step;
+    return side_ == Side::before ? time < range_.first_time : time > range_.last_time;
+  }
+  bool is_nearer(std::int64_t step, double time) const noexcept {
+    if (!found_) return true;
+    if (axis_ == Axis::step) return side_ == Side::before ? step > found_->step : step < found_->step;
+    return side_ == Side::before ? time > found_->time : time < found_->time;
+  }
+  // Whether what is known of the block rules it out.
+  bool is_useless(const Column::Block& block) const noexcept {
+    if (block.count == block.nan + block.positive_infinity + block.negative_infinity) return true;
+    if (axis_ != Axis::step && !block.times_ascend) return false;
+    const Point& outer = side_ == Side::before ? block.first : block.last;
+    const Point& inner = side_ == Side::before ? block.last : block.first;
+    return !is_outside(outer.step, outer.time) || !is_nearer(inner.step, inner.time);
+  }
+  void look_at(const ColumnStretch& stretch, std::size_t b) {
+    const Column::Block* block = stretch.column->block(b);
+    if (block != nullptr && is_useless(*block)) return;
+    Points points;
+    const std::size_t count = stretch.column->unpack(b, points);
+    if (smoothed_ != nullptr) smoothed_->apply(stretch.number, b, count, points);
+    const std::size_t begin = std::max(stretch.begin, b * kBlock) - b * kBlock;
+    const std::size_t end = std::min(stretch.end - b * kBlock, count);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!std::isfinite(points.values[i]) || !is_outside(points.steps[i], points.times[i])) continue;
+      if (is_nearer(points.steps[i], points.times[i])) found_ = {points.steps[i], points.times[i], points.values[i]};
+    }
+  }
+
+  const Range& range_;
+  Axis axis_;
+  Side side_;
+  const Smoothed* smoothed_;
+  std::optional<Point> found_;
+};
+
 }  // namespace
 
-Drawing draw(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis) {
-  return Canvas(stretches, width, range, axis).draw();
+Drawing draw(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis,
+             const Smoothed* smoothed) {
+  return Canvas(stretches, width, range, axis, smoothed).draw();
+}
+
+void add_neighbours(std::span<const ColumnStretch> stretches, const Range& range, Axis axis, const Smoothed* smoothed,
+                    Scalars& points) {
+  if (const auto before = Neighbour(range, axis, Neighbour::Side::before, smoothed).find(stretches)) {
+    points.steps.insert(points.steps.begin(), before->step);
+    points.wall_times.insert(points.wall_times.begin(), before->time);
+    points.values.insert(points.values.begin(), before->value);
+  }
+  if (const auto behind = Neighbour(range, axis, Neighbour::Side::behind, smoothed).find(stretches)) {
+    points.steps.push_back(behind->step);
+    points.wall_times.push_back(behind->time);
+    points.values.push_back(behind->value);
+  }
 }
 
 }  // namespace sonde::index

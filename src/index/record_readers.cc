@@ -132,7 +132,10 @@ void StatisticsReader::read_step(std::uint64_t offset, const stats_record::Step&
     const std::string tag = tag_of(id, tags::Plugin::histograms);
     Series* series = run_.find(tag, TagKind::statistics);
     if (series == nullptr) series = &run_.add(tag, TagKind::statistics, "");
-    series->tracks.of(file_).append({step.step, step.wall_time, offset, file_, part});
+    RefTrack& track = series->tracks.of(file_);
+    track.append({step.step, step.wall_time, offset, file_, part});
+    const stats::Summary& summary = entry.summary;
+    if (summary.nan + summary.positive_infinity + summary.negative_infinity > 0) track.mark_non_finite();
   }
 }
 

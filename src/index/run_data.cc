@@ -67,6 +67,7 @@ void RunData::add_damage(FoundDamage found) {
 }
 
 void RunData::drop_file(std::uint32_t file) {
+  ++generation;
   for (Series& one : series_) {
     one.columns.drop(file);
     one.tracks.drop(file);

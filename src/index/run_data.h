@@ -50,6 +50,9 @@ class RefTrack {
     if (!refs_.empty() && ref.step < refs_.back().step) breaks_.push_back(static_cast<std::uint32_t>(refs_.size()));
     refs_.push_back(ref);
   }
+  // Says of the last one that it is of a tensor with elements that are not finite.
+  void mark_non_finite() { non_finite_.push_back(static_cast<std::uint32_t>(refs_.size() - 1)); }
+  std::span<const std::uint32_t> non_finite() const noexcept { return non_finite_; }  // by ascending index
   std::size_t size() const noexcept { return refs_.size(); }
   const ValueRef& at(std::size_t index) const noexcept { return refs_[index]; }
   std::int64_t step_at(std::size_t index) const noexcept { return refs_[index].step; }
@@ -59,6 +62,7 @@ class RefTrack {
  private:
   std::vector<ValueRef> refs_;
   std::vector<std::uint32_t> breaks_;
+  std::vector<std::uint32_t> non_finite_;
 };
 
 // The points of a series by file. There are few files, and nearly always the last one grows.
@@ -127,6 +131,8 @@ class RunData {
   std::vector<SourceFile> files;  // the number of a file never changes
   std::vector<FoundDamage> damage;
   std::vector<FoundGap> gaps;
+  // Grows when something is forgotten: until then, series only get longer.
+  std::uint64_t generation = 0;
 
   const std::deque<Series>& series() const noexcept { return series_; }
   std::deque<Series>& series() noexcept { return series_; }

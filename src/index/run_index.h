@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/input_file.h"
+#include "index/lines.h"
 #include "index/run_data.h"
 #include "index/run_files.h"
 #include "sonde/log.h"
@@ -65,6 +67,21 @@ class RunIndex {
   std::vector<RecordingGap> gaps();
   std::vector<LogFile> files();
 
+  // `smoothed` is what an earlier call for the same tag and weight has put there, or null; it is brought up to date.
+  Result<DrawnLine> line(std::string_view tag, const LineRequest& request, std::shared_ptr<const Smoothed>& smoothed);
+  // Of the steps of the range; or, where `nearest` is given, of the one point that is at this step or next before it,
+  // or the first one where there is none before.
+  Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
+                              double smooth, std::shared_ptr<const Smoothed>& smoothed);
+  // Adds the finite points of the range to the cells, one for each column of the grid. Returns how many points, finite
+  // or not, the range has.
+  Result<std::uint64_t> accumulate(std::string_view tag, const Range& range, const Grid& grid,
+                                   std::span<GridCell> cells);
+  // By ascending first step.
+  std::vector<NonFiniteSeries> non_finite();
+  // The first point of a scalar series that is not older than `time`, where times ascend.
+  std::optional<Point> first_since(std::string_view tag, double time);
+
   // The payload of a record, its checksum verified.
   Result<std::string> read_record(const ValueRef& value);
   // What a statistics record says of `value`.
@@ -82,6 +99,9 @@ class RunIndex {
   std::string path_of(const SourceFile& source) const;
   void restore();
 
+  std::vector<ColumnStretch> newest_stretches(const Series& series) const;
+  std::shared_ptr<const Smoothed> smooth(std::span<const ColumnStretch> stretches, double weight,
+                                         std::shared_ptr<const Smoothed>& kept) const;
   Status no_such_tag(std::string_view tag, TagKind kind) const;
   Tag describe(const Series& series, std::span<const std::uint32_t> order) const;
 

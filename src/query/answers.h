@@ -8,6 +8,7 @@
 #include "query/api.h"
 #include "query/catalogue.h"
 #include "query/request.h"
+#include "query/smoothed_cache.h"
 
 namespace sonde::query {
 
@@ -17,20 +18,35 @@ struct Context {
   std::shared_ptr<const Catalogue> catalogue;
   Actions* actions = nullptr;  // may be null
   bool may_write = false;
+  SmoothedCache& averages;
 };
 
 Result<Answer> answer_status(const Context& context, const Params& params);
 Result<Answer> answer_runs(const Context& context, const Params& params);
 Result<Answer> answer_tags(const Context& context, const Params& params);
 
+Result<Answer> answer_alerts(const Context& context, const Params& params);
+Result<Answer> answer_layouts(const Context& context, const Params& params);
+
 Result<Answer> answer_series(const Context& context, const Body& body);
+Result<Answer> answer_bands(const Context& context, const Body& body);
+Result<Answer> answer_table(const Context& context, const Body& body);
+Result<Answer> answer_scalars(const Context& context, const Params& params);
 
 Result<Answer> answer_steps(const Context& context, const Params& params);
+Result<Answer> answer_histograms(const Context& context, const Params& params);
+Result<Answer> answer_statistics(const Context& context, const Params& params);
+Result<Answer> answer_media(const Context& context, const Params& params);
+Result<Answer> answer_image(const Context& context, const Params& params);
+Result<Answer> answer_audio(const Context& context, const Params& params);
 
-// A JSON answer with an ETag of its content.
+Result<Answer> answer_arm(const Context& context, const Body& body);
+Result<Answer> answer_note(const Context& context, const Body& body);
+Result<Answer> answer_delete(const Context& context, const Body& body);
+
+// The range of a request body, in steps or in seconds since 1970.
+Range range_of(const Run& run, AxisName axis, const Span& span);
+
 Answer json_answer(std::string body);
-// An ETag for what depends on a run and on the question.
-std::string etag_of(const RunEntry& entry, std::uint64_t version, std::string_view question);
-std::string etag_of_content(std::string_view content);
 
 }  // namespace sonde::query

@@ -1,6 +1,11 @@
 #include "query/api.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <mutex>
 #include <new>
 #include <span>
 #include <utility>
@@ -22,14 +27,28 @@ struct Route {
   Result<Answer> (*get)(const Context&, const Params&) = nullptr;
   Result<Answer> (*post)(const Context&, const Body&) = nullptr;
   bool writes = false;
+  bool kept = false;  // the same until the next revision, and worth keeping until then
 };
 
 constexpr Route kRoutes[] = {
     {.path = "status", .get = answer_status},
-    {.path = "runs", .get = answer_runs},
-    {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags},
+    {.path = "runs", .get = answer_runs, .kept = true},
+    {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags, .kept = true},
+    {.path = "alerts", .get = answer_alerts, .kept = true},
+    {.path = "layouts", .get = answer_layouts, .kept = true},
     {.path = "series", .known = {"axis", "range", "width", "smooth"}, .required = {"series"}, .post = answer_series},
+    {.path = "bands", .known = {"axis", "range", "width"}, .required = {"groups"}, .post = answer_bands},
+    {.path = "table", .known = {"step", "range", "smooth"}, .required = {"series"}, .post = answer_table},
+    {.path = "scalars", .known = {"run", "tag", "format", "first", "last"}, .get = answer_scalars},
     {.path = "steps", .known = {"run", "tag", "kind"}, .get = answer_steps},
+    {.path = "histograms", .known = {"run", "tag", "kind", "step", "first", "last", "most"}, .get = answer_histograms},
+    {.path = "statistics", .known = {"run", "tag", "first", "last", "most"}, .get = answer_statistics},
+    {.path = "media", .known = {"run", "tag", "kind", "step"}, .get = answer_media},
+    {.path = "image", .known = {"run", "tag", "step", "index"}, .get = answer_image},
+    {.path = "audio", .known = {"run", "tag", "step", "index"}, .get = answer_audio},
+    {.path = "arm", .known = {"before", "after"}, .required = {"run", "when"}, .post = answer_arm, .writes = true},
+    {.path = "note", .required = {"run", "note"}, .post = answer_note, .writes = true},
+    {.path = "delete", .required = {"run"}, .post = answer_delete, .writes = true},
 };
 
 // The names that are there.
@@ -78,6 +97,49 @@ Result<Answer> ask(const Route& route, const Context& context, const Question& q
   return route.post(context, *body);
 }
 
+// Of the content: what is the same is the same, whichever process has answered.
+std::string etag_of(std::string_view content) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15 ^ content.size();
+  for (std::size_t at = 0; at < content.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, content.data() + at, std::min<std::size_t>(8, content.size() - at));
+    hash = (hash ^ word) * 0xff51afd7ed558ccd;
+    hash ^= hash >> 32;
+  }
+  return std::to_string(hash).insert(0, 1, '"') + '"';
+}
+
+// Answers of the present revision: many clients ask the same, and often.
+class KeptAnswers {
+ public:
+  std::shared_ptr<const Answer> find(const Question& question, std::uint64_t revision) {
+    const std::lock_guard lock(mutex_);
+    if (revision != revision_) return nullptr;
+    const auto found = answers_.find(key_of(question));
+    return found != answers_.end() ? found->second : nullptr;
+  }
+  void keep(const Question& question, std::uint64_t revision, const Answer& answer) {
+    constexpr std::size_t kMost = 16;
+    constexpr std::size_t kLargest = std::size_t{16} << 20;
+    if (answer.body.size() > kLargest) return;
+    auto copy = std::make_shared<const Answer>(answer);
+    const std::lock_guard lock(mutex_);
+    if (revision < revision_) return;
+    if (revision > revision_ || answers_.size() >= kMost) answers_.clear();
+    revision_ = revision;
+    answers_.insert_or_assign(key_of(question), std::move(copy));
+  }
+
+ private:
+  static std::string key_of(const Question& question) {
+    return std::string(question.path).append("?").append(question.query);
+  }
+
+  std::mutex mutex_;
+  std::uint64_t revision_ = 0;
+  std::map<std::string, std::shared_ptr<const Answer>, std::less<>> answers_;
+};
+
 }  // namespace
 
 class Api::State {
@@ -95,16 +157,25 @@ class Api::State {
       if (route.writes && !question.may_write) {
         return error_answer(401, "this changes something, which needs the token that 'sonde serve' has printed");
       }
-      const Context context = {runs, runs.now(), actions.get(), question.may_write};
+      const Context context = {runs, runs.now(), actions.get(), question.may_write, averages_};
+      if (route.kept) {
+        if (const auto known = kept_.find(question, context.catalogue->revision)) return *known;
+      }
       Result<Answer> answer = ask(route, context, question);
-      if (answer) return *std::move(answer);
-      return error_answer(status_of(answer.error().code()), answer.error().message());
+      if (!answer) return error_answer(status_of(answer.error().code()), answer.error().message());
+      if (is_get) answer->etag = etag_of(answer->body);
+      if (route.kept) kept_.keep(question, context.catalogue->revision, *answer);
+      return *std::move(answer);
     }
     return error_answer(404, "there is no " + in_quotes(question.path) + " here; docs/api.md lists what is");
   }
 
   Runs runs;
   std::shared_ptr<Actions> actions;
+
+ private:
+  mutable SmoothedCache averages_;
+  mutable KeptAnswers kept_;
 };
 
 Api::Api(std::vector<Served> logs, std::shared_ptr<Actions> actions)

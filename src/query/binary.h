@@ -27,6 +27,7 @@ class BinaryWriter {
   }
   // So that the next column of doubles is where doubles may be.
   void align() { out_.resize((out_.size() + 7) / 8 * 8); }
+  std::size_t size() const noexcept { return out_.size(); }
   std::string take() { return std::move(out_); }
 
  private:

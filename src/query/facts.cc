@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "index/run_access.h"
+#include "query/plugin_data.h"
 
 namespace sonde::query {
 
@@ -36,6 +37,43 @@ const Tag* Facts::find(std::string_view tag, TagKind kind) const {
   return found != end ? &*found : nullptr;
 }
 
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double rate(double steps, double seconds) { return seconds > 0 && std::isfinite(seconds) ? steps / seconds : kNaN; }
+
+// Over the last minute of the series with the most points, which tells it best.
+double recent_rate(const Run& run, const Facts& facts) {
+  constexpr double kWindow = 60;
+  const Tag* longest = nullptr;
+  for (const Tag& tag : facts.tags) {
+    if (tag.kind == TagKind::scalars && (longest == nullptr || tag.points > longest->points)) longest = &tag;
+  }
+  if (longest == nullptr) return facts.steps_per_second;
+  const auto since = index::RunAccess::index(run).first_since(longest->name, longest->last_time - kWindow);
+  if (!since) return facts.steps_per_second;
+  return rate(static_cast<double>(longest->last_step) - static_cast<double>(since->step),
+              longest->last_time - since->time);
+}
+
+void gather_plugins(const Run& run, Facts& facts) {
+  for (const Tag& tag : facts.tags) {
+    if (tag.kind == TagKind::hparams) {
+      if (auto hparams = session_hparams(tag.plugin_content)) facts.hparams = *std::move(hparams);
+      if (auto metrics = experiment_metrics(tag.plugin_content)) facts.metrics = *std::move(metrics);
+    }
+    if (tag.kind != TagKind::custom_scalars) continue;
+    const auto values = run.values(tag.name, tag.kind);
+    if (!values || values->empty()) continue;
+    const auto texts = run.text(values->back());
+    if (!texts || texts->empty()) continue;
+    if (auto categories = layout_categories(texts->front())) facts.layouts.push_back(*std::move(categories));
+  }
+}
+
+}  // namespace
+
 Facts gather_facts(const Run& run) {
   Facts facts;
   facts.tags = run.tags();
@@ -45,15 +83,15 @@ Facts gather_facts(const Run& run) {
     facts.points += tag.points;
     facts.first_step = any ? std::min(facts.first_step, tag.first_step) : tag.first_step;
     facts.last_step = any ? std::max(facts.last_step, tag.last_step) : tag.last_step;
-    facts.last_time = any ? std::max(facts.last_time, tag.last_time) : tag.last_time;
+    if (std::isfinite(tag.last_time)) facts.last_time = std::max(facts.last_time, tag.last_time);
     any = true;
   }
-  facts.damaged = run.damage().size();
-  for (const RecordingGap& gap : run.gaps()) facts.dropped += gap.count;
-  const double seconds = facts.last_time - facts.started;
   const double steps = static_cast<double>(facts.last_step) - static_cast<double>(facts.first_step);
-  facts.steps_per_second = seconds > 0 ? steps / seconds : std::numeric_limits<double>::quiet_NaN();
-  facts.recent_steps_per_second = facts.steps_per_second;
+  facts.steps_per_second = rate(steps, facts.last_time - facts.started);
+  facts.recent_steps_per_second = recent_rate(run, facts);
+  gather_plugins(run, facts);
+  facts.note = read_note(run);
+  gather_alerts(run, facts);
   return facts;
 }
 

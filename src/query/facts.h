@@ -16,11 +16,11 @@ std::string_view to_string(RunState state) noexcept;
 
 struct Alert {
   enum class Kind : std::uint8_t { nonfinite, trigger, died, dropped, budget, damage } kind = Kind::nonfinite;
-  std::string tag;  // empty: none
-  std::optional<TagKind> tag_kind;
-  std::optional<std::int64_t> step;
+  std::string tag = {};  // empty: none
+  std::optional<TagKind> tag_kind = {};
+  std::optional<std::int64_t> step = {};
   double time = 0;  // seconds since 1970
-  std::string text;
+  std::string text = {};
 };
 std::string_view to_string(Alert::Kind kind) noexcept;
 
@@ -40,11 +40,19 @@ struct Facts {
   std::vector<std::string> metrics;
   std::optional<std::int64_t> first_bad_step;
   std::string note;
+  std::vector<std::string> layouts;  // JSON: the categories of each custom layout
   std::vector<Alert> alerts;
 
   const Tag* find(std::string_view tag, TagKind kind) const;
 };
 
 Facts gather_facts(const Run& run);
+// Everything in the run that somebody should know of, but for what its state says.
+void gather_alerts(const Run& run, Facts& facts);
+// 1234567 as "1,234,567".
+std::string grouped(std::int64_t number);
+
+// The run's note as it is on disk; empty where there is none, or where it is a link.
+std::string read_note(const Run& run);
 
 }  // namespace sonde::query

@@ -33,6 +33,13 @@ class JsonWriter {
     comma_ = false;
     return *this;
   }
+  // A key that is not one of ours.
+  JsonWriter& text_key(std::string_view name) {
+    separate();
+    out_.append(json_text(name)).append(":");
+    comma_ = false;
+    return *this;
+  }
   JsonWriter& text(std::string_view value) { return raw(json_text(value)); }
   JsonWriter& number(double value) { return raw(json_number(value)); }
   template <std::integral Integer>

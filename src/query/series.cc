@@ -2,27 +2,34 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
 
+#include "formats/json.h"
+#include "index/run_access.h"
 #include "query/answers.h"
 #include "query/binary.h"
+#include "query/facts.h"
+#include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {
 
-// A number of the request as a step: the first one that is not below it, or the last that is not above.
-std::int64_t step_of(double number, double rounded) {
+std::int64_t step_of(double rounded) {
   constexpr double kBeyond = 9223372036854775807.0;
-  (void)number;
   if (rounded >= kBeyond) return std::numeric_limits<std::int64_t>::max();
   if (rounded <= -kBeyond) return std::numeric_limits<std::int64_t>::min();
   return static_cast<std::int64_t>(rounded);
 }
 
+}  // namespace
+
 Range range_of(const Run& run, AxisName axis, const Span& span) {
   Range range;
   if (axis == AxisName::step) {
-    if (span.first) range.first_step = step_of(*span.first, std::ceil(*span.first));
-    if (span.last) range.last_step = step_of(*span.last, std::floor(*span.last));
+    if (span.first) range.first_step = step_of(std::ceil(*span.first));
+    if (span.last) range.last_step = step_of(std::floor(*span.last));
     return range;
   }
   const double start = axis == AxisName::relative && (span.first || span.last) ? run.start_time() : 0;
@@ -30,6 +37,8 @@ Range range_of(const Run& run, AxisName axis, const Span& span) {
   if (span.last) range.last_time = start + *span.last;
   return range;
 }
+
+namespace {
 
 void put_points(BinaryWriter& out, const Scalars& points) {
   for (const std::int64_t step : points.steps) out.put(static_cast<double>(step));
@@ -57,11 +66,89 @@ void put_series(BinaryWriter& out, const Drawing& drawing, const Scalars& smooth
   out.align();
 }
 
+std::string scalars_json(const Scalars& scalars) {
+  JsonWriter json;
+  json.array();
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    json.array().number(scalars.wall_times[i]).integer(scalars.steps[i]).number(scalars.values[i]).end();
+  }
+  return json.end().take();
+}
+
+// In quotes where it has to be.
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of("\",\n\r") == std::string_view::npos) return std::string(text);
+  std::string out(1, '"');
+  for (const char c : text) {
+    if (c == '"') out += c;
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string csv_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  return json_number(value);
+}
+
+std::string scalars_csv(const std::string& run, const std::string& tag, const Scalars& scalars) {
+  std::string out = "run,tag,step,wall_time,value\n";
+  const std::string names = csv_field(run) + "," + csv_field(tag) + ",";
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    out += names;
+    out.append(std::to_string(scalars.steps[i])).append(",").append(csv_number(scalars.wall_times[i]));
+    out.append(",").append(csv_number(scalars.values[i])).append("\n");
+  }
+  return out;
+}
+
+// Plain letters, digits and a few signs.
+std::string file_name_of(std::string_view text) {
+  constexpr std::size_t kLongest = 100;
+  std::string name;
+  for (const char c : text.substr(0, kLongest)) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    name += plain ? c : '_';
+  }
+  return name;
+}
+
 Answer binary_answer(BinaryWriter& out) {
   Answer answer;
   answer.content_type = "application/octet-stream";
   answer.body = out.take();
   return answer;
+}
+
+// What a chart shows of one series; the averages that it takes are kept.
+Result<index::DrawnLine> draw_line(const Context& context, const Catalogue::Item& item, const std::string& tag,
+                                   const Body& body) {
+  const RunEntry& entry = *item.entry;
+  const index::LineRequest request = {.width = body.width,
+                                      .range = range_of(entry.run, body.axis, body.range),
+                                      .axis = body.axis == AxisName::step ? Axis::step : Axis::wall_time,
+                                      .smooth = body.smooth};
+  std::shared_ptr<const index::Smoothed> averages;
+  if (body.smooth > 0) averages = context.averages.find(entry, tag, body.smooth);
+  Result<index::DrawnLine> line = index::RunAccess::index(entry.run).line(tag, request, averages);
+  if (line && body.smooth > 0) context.averages.keep(item.entry, tag, std::move(averages));
+  return line;
+}
+
+void put_row(JsonWriter& json, const SeriesName& name, const index::LineSummary& summary, double start) {
+  json.object().key("run").text(name.run).key("tag").text(name.tag).key("count").integer(summary.count);
+  if (summary.count > 0) {
+    json.key("step").integer(summary.last.step).key("value").number(summary.last.value);
+    json.key("smoothed").number(summary.smoothed);
+    json.key("first").number(summary.first.value).key("last").number(summary.last.value);
+    json.key("min").number(summary.min.value).key("max").number(summary.max.value).key("mean").number(summary.mean);
+    json.key("delta").number(summary.last.value - summary.first.value);
+    json.key("min_step").integer(summary.min.step).key("max_step").integer(summary.max.step);
+    json.key("time").number(summary.last.time).key("relative").number(summary.last.time - start);
+  }
+  json.end();
 }
 
 }  // namespace
@@ -74,18 +161,81 @@ Result<Answer> answer_series(const Context& context, const Body& body) {
   out.put(std::uint32_t{0});
   for (const SeriesName& name : body.series) {
     const Catalogue::Item* item = context.catalogue->find(name.run);
-    Drawing drawing;
-    bool found = false;
-    if (item != nullptr) {
-      const Run& run = item->entry->run;
-      auto drawn = run.draw(name.tag, body.width, range_of(run, body.axis, body.range),
-                            body.axis == AxisName::step ? Axis::step : Axis::wall_time);
-      found = drawn.ok();
-      if (found) drawing = *std::move(drawn);
+    const auto line = item != nullptr ? draw_line(context, *item, name.tag, body)
+                                      : Result<index::DrawnLine>(Status(Code::not_found, "no such run"));
+    if (line) {
+      put_series(out, line->raw, line->smoothed, true);
+    } else {
+      put_series(out, {}, {}, false);
     }
-    put_series(out, drawing, {}, found);
+    if (out.size() > kLargestAnswer) {
+      return Status(Code::exhausted,
+                    "the answer would have more than 256 MiB; ask for fewer series or a smaller width");
+    }
   }
   return binary_answer(out);
+}
+
+Result<Answer> answer_table(const Context& context, const Body& body) {
+  const bool has_range = body.range.first || body.range.last;
+  if (body.step && has_range) return Status(Code::invalid_argument, "a table is of a 'step' or of a 'range', not both");
+  JsonWriter json;
+  json.object().key("rows").array();
+  for (const SeriesName& name : body.series) {
+    index::LineSummary summary;
+    double start = 0;
+    if (const Catalogue::Item* item = context.catalogue->find(name.run)) {
+      const RunEntry& entry = *item->entry;
+      std::shared_ptr<const index::Smoothed> averages;
+      if (body.smooth > 0) averages = context.averages.find(entry, name.tag, body.smooth);
+      const auto found = index::RunAccess::index(entry.run).summary(
+          name.tag, range_of(entry.run, AxisName::step, body.range), body.step, body.smooth, averages);
+      if (found) {
+        summary = *found;
+        context.averages.keep(item->entry, name.tag, std::move(averages));
+      }
+      start = entry.run.start_time();
+    }
+    put_row(json, name, summary, start);
+  }
+  return json_answer(json.end().end().take());
+}
+
+Result<Answer> answer_scalars(const Context& context, const Params& params) {
+  // So that one answer does not take all memory: about 200 MiB of text.
+  constexpr std::uint64_t kMostPoints = 4'000'000;
+  const auto name = params.text("run");
+  if (!name) return name.error();
+  const auto tag = params.text("tag");
+  if (!tag) return tag.error();
+  const std::string* format = params.find("format");
+  if (format != nullptr && *format != "csv" && *format != "json") {
+    return Status(Code::invalid_argument, "'format' is csv or json, and not " + in_quotes(*format));
+  }
+  const auto first = params.integer("first", INT64_MIN, INT64_MIN, INT64_MAX);
+  if (!first) return first.error();
+  const auto last = params.integer("last", INT64_MAX, INT64_MIN, INT64_MAX);
+  if (!last) return last.error();
+  const auto item = context.catalogue->run(*name);
+  if (!item) return item.error();
+  const Run& run = item->entry->run;
+  std::shared_ptr<const index::Smoothed> none;
+  const Range range = {.first_step = *first, .last_step = *last};
+  const auto counted = index::RunAccess::index(run).summary(*tag, range, std::nullopt, 0, none);
+  if (!counted) return counted.error();
+  if (counted->count > kMostPoints) {
+    return Status(Code::exhausted, "the series has " + grouped(static_cast<std::int64_t>(counted->count)) +
+                                       " points, and a download at most 4,000,000: choose a part with 'first' and "
+                                       "'last', or use 'sonde export'");
+  }
+  const auto scalars = run.scalars(*tag, range);
+  if (!scalars) return scalars.error();
+  const bool json = format != nullptr && *format == "json";
+  Answer answer;
+  answer.content_type = json ? "application/json" : "text/csv; charset=utf-8";
+  answer.body = json ? scalars_json(*scalars) : scalars_csv(*name, *tag, *scalars);
+  answer.file_name = file_name_of(*name + "-" + *tag) + (json ? ".json" : ".csv");
+  return answer;
 }
 
 }  // namespace sonde::query

@@ -12,13 +12,6 @@
 namespace sonde::query {
 namespace {
 
-// FNV-1a.
-std::uint64_t hash(std::string_view text, std::uint64_t begin = 0xcbf29ce484222325) noexcept {
-  for (const char c : text) begin = (begin ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return begin;
-}
-std::string etag(std::uint64_t number) { return std::to_string(number).insert(0, 1, '"') + '"'; }
-
 // A pattern that matches everything where none is given.
 Result<std::unique_ptr<RE2>> pattern(const Params& params, std::string_view name) {
   constexpr std::size_t kLongest = 1'000;
@@ -83,15 +76,8 @@ void put_run(JsonWriter& json, const Catalogue::Item& item, const Facts* facts, 
 
 }  // namespace
 
-std::string etag_of_content(std::string_view content) { return etag(hash(content)); }
-
-std::string etag_of(const RunEntry& entry, std::uint64_t version, std::string_view question) {
-  return etag(hash(question, hash(entry.name)) ^ (version * 0x9e3779b97f4a7c15));
-}
-
 Answer json_answer(std::string body) {
   Answer answer;
-  answer.etag = etag_of_content(body);
   answer.body = std::move(body);
   return answer;
 }
@@ -172,6 +158,20 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
     json.list("first_step", places, [&](const Place& place) { json.integer(place.second->first_step); });
     json.list("last_step", places, [&](const Place& place) { json.integer(place.second->last_step); });
     json.end();
+  }
+  json.end().end();
+  return json_answer(json.take());
+}
+
+Result<Answer> answer_layouts(const Context& context, const Params& /*params*/) {
+  JsonWriter json;
+  json.object().key("revision").integer(context.catalogue->revision).key("layouts").array();
+  for (const Catalogue::Item& item : context.catalogue->runs) {
+    const std::shared_ptr<const Facts> facts = item.entry->facts();
+    if (!facts) continue;
+    for (const std::string& categories : facts->layouts) {
+      json.object().key("run").text(item.entry->name).key("categories").raw(categories).end();
+    }
   }
   json.end().end();
   return json_answer(json.take());

@@ -1,59 +1,293 @@
 // What was recorded at exact steps.
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
 #include "query/answers.h"
 #include "query/json_writer.h"
+#include "query/markdown.h"
 
 namespace sonde::query {
 namespace {
 
+constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+
 struct Found {
-  Catalogue::Item item;
+  Run run;
   std::string tag;
   TagKind kind = TagKind::scalars;
 };
 
-// The tag that `run`, `tag` and `kind` name. Without a kind it is the first one that the tag has, of those that
-// `wanted` lists.
-Result<Found> find_tag(const Context& context, const Params& params) {
-  const auto run = params.text("run");
-  if (!run) return run.error();
+// The tag that `run`, `tag` and `kind` name; of the kinds in question, the first that the tag has.
+Result<Found> find_tag(const Context& context, const Params& params, std::initializer_list<TagKind> kinds) {
+  const auto run_name = params.text("run");
+  if (!run_name) return run_name.error();
   const auto tag = params.text("tag");
   if (!tag) return tag.error();
-  const auto kind = params.kind();
-  if (!kind) return kind.error();
-  const auto item = context.catalogue->run(*run);
+  const auto wanted = params.kind();
+  if (!wanted) return wanted.error();
+  const auto item = context.catalogue->run(*run_name);
   if (!item) return item.error();
-  for (const Tag& one : item->entry->run.tags()) {
-    if (one.name == *tag && (!*kind || one.kind == **kind)) return Found{*item, *tag, one.kind};
+  const Run& run = item->entry->run;
+  Status missing;
+  for (const TagKind kind : kinds) {
+    if (*wanted && **wanted != kind) continue;
+    const Result<Tag> found = run.tag(*tag, kind);
+    if (found && found->points > 0) return Found{run, *tag, kind};
+    if (missing) missing = found.status();
   }
-  return item->entry->run.tag(*tag, *kind ? **kind : TagKind::scalars).status();
+  if (!missing) return missing;
+  return Status(Code::invalid_argument, "this is not asked of tags of kind " + std::string(to_string(**wanted)));
+}
+
+constexpr std::initializer_list<TagKind> kAnyKind = {TagKind::scalars,        TagKind::images, TagKind::histograms,
+                                                     TagKind::statistics,     TagKind::audio,  TagKind::text,
+                                                     TagKind::pr_curves,      TagKind::mesh,   TagKind::hparams,
+                                                     TagKind::custom_scalars, TagKind::graphs, TagKind::tensors};
+
+// The value at exactly that step; the last where there are several.
+Result<ValueRef> value_at(const Found& found, std::int64_t step) {
+  const auto values = found.run.values(found.tag, found.kind, {.first_step = step, .last_step = step});
+  if (!values) return values.error();
+  if (!values->empty()) return values->back();
+  const auto all = found.run.values(found.tag, found.kind);
+  std::string text = in_quotes(found.tag) + " has nothing at step " + std::to_string(step);
+  if (all && !all->empty()) {
+    const auto behind = std::ranges::lower_bound(*all, step, {}, &ValueRef::step);
+    const ValueRef& nearest = behind == all->end() ? all->back() : *behind;
+    text += "; a step that it has is " + std::to_string(nearest.step);
+  }
+  return Status(Code::not_found, text);
+}
+
+Result<ValueRef> asked_value(const Found& found, const Params& params) {
+  if (params.find("step") == nullptr) return Status(Code::invalid_argument, "the parameter 'step' is missing");
+  const auto step = params.integer("step", 0, kFirst, kLast);
+  if (!step) return step.error();
+  return value_at(found, *step);
+}
+
+struct Selection {
+  std::vector<ValueRef> values;
+  std::size_t total = 0;  // that the range has
+};
+
+// At most `most` values of the range, evenly spread.
+Result<Selection> select_values(const Found& found, const Params& params, std::int64_t usual, std::int64_t limit) {
+  const auto most = params.integer("most", usual, 1, limit);
+  if (!most) return most.error();
+  const auto first = params.integer("first", kFirst, kFirst, kLast);
+  if (!first) return first.error();
+  const auto last = params.integer("last", kLast, kFirst, kLast);
+  if (!last) return last.error();
+  auto values = found.run.values(found.tag, found.kind, {.first_step = *first, .last_step = *last});
+  if (!values) return values.error();
+  Selection selection;
+  selection.total = values->size();
+  const auto count = static_cast<std::size_t>(*most);
+  if (values->size() <= count) {
+    selection.values = *std::move(values);
+  } else if (count == 1) {
+    selection.values = {values->back()};
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      selection.values.push_back((*values)[i * (values->size() - 1) / (count - 1)]);
+    }
+  }
+  return selection;
+}
+
+void put_times(JsonWriter& json, const std::vector<ValueRef>& values) {
+  json.list("steps", values, [&](const ValueRef& value) { json.integer(value.step); });
+  json.list("times", values, [&](const ValueRef& value) { json.number(value.wall_time); });
+}
+
+void put_histogram(JsonWriter& json, const std::vector<Bucket>& buckets, const TensorStatistics& counts) {
+  json.object();
+  json.list("left", buckets, [&](const Bucket& bucket) { json.number(bucket.left); });
+  json.list("right", buckets, [&](const Bucket& bucket) { json.number(bucket.right); });
+  json.list("count", buckets, [&](const Bucket& bucket) { json.number(bucket.count); });
+  json.key("nan").integer(counts.nan).key("positive_infinity").integer(counts.positive_infinity);
+  json.key("negative_infinity").integer(counts.negative_infinity).end();
+}
+
+Result<Answer> histograms_answer(const Found& found, const Selection& selection) {
+  JsonWriter json;
+  json.object().key("kind").text(to_string(found.kind)).key("total").integer(selection.total);
+  put_times(json, selection.values);
+  json.key("histograms").array();
+  for (const ValueRef& value : selection.values) {
+    if (found.kind == TagKind::statistics) {
+      const auto statistics = found.run.statistics(value);
+      if (!statistics) return statistics.error();
+      put_histogram(json, statistics->histogram, *statistics);
+    } else {
+      const auto buckets = found.run.histogram(value);
+      if (!buckets) return buckets.error();
+      put_histogram(json, *buckets, {});
+    }
+  }
+  json.end().end();
+  return json_answer(json.take());
+}
+
+// What a browser may be told that the bytes are; empty where they are none of these.
+std::string_view image_type(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";
+  if (bytes.starts_with("GIF87a") || bytes.starts_with("GIF89a")) return "image/gif";
+  return "";
+}
+std::string_view audio_type(std::string_view bytes) {
+  return bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WAVE") ? "audio/wav" : "";
+}
+
+Result<std::size_t> asked_index(const Params& params, std::size_t count) {
+  const auto index = params.integer("index", 0, 0, kLast);
+  if (!index) return index.error();
+  if (static_cast<std::uint64_t>(*index) < count) return static_cast<std::size_t>(*index);
+  return Status(Code::not_found, "there is no number " + std::to_string(*index) + " at this step, which has " +
+                                     std::to_string(count) + " of them, the first being 0");
+}
+
+Result<Answer> bytes_answer(std::string bytes, std::string_view type) {
+  if (type.empty()) {
+    return Status(Code::not_found,
+                  "what was recorded there is neither PNG, JPEG, GIF nor WAV, and nothing else is sent");
+  }
+  Answer answer;
+  answer.content_type = type;
+  answer.body = std::move(bytes);
+  return answer;
 }
 
 }  // namespace
 
 Result<Answer> answer_steps(const Context& context, const Params& params) {
-  const auto found = find_tag(context, params);
+  constexpr std::size_t kMost = 2'000'000;
+  const auto found = find_tag(context, params, kAnyKind);
   if (!found) return found.error();
-  std::vector<std::int64_t> steps;
-  std::vector<double> times;
-  const Run& run = found->item.entry->run;
-  if (found->kind == TagKind::scalars) {
-    const auto scalars = run.scalars(found->tag);
-    if (!scalars) return scalars.error();
-    steps = scalars->steps;
-    times = scalars->wall_times;
-  } else {
-    const auto values = run.values(found->tag, found->kind);
-    if (!values) return values.error();
-    for (const ValueRef& value : *values) {
-      steps.push_back(value.step);
-      times.push_back(value.wall_time);
-    }
+  if (const auto tag = found->run.tag(found->tag, found->kind); tag && tag->points > kMost) {
+    return Status(Code::exhausted, "the tag has more than 2,000,000 steps, too many for a list");
   }
   JsonWriter json;
   json.object().key("kind").text(to_string(found->kind));
-  json.list("steps", steps, [&](std::int64_t step) { json.integer(step); });
-  json.list("times", times, [&](double time) { json.number(time); }).end();
-  return json_answer(json.take());
+  if (found->kind == TagKind::scalars) {
+    const auto scalars = found->run.scalars(found->tag);
+    if (!scalars) return scalars.error();
+    json.list("steps", scalars->steps, [&](std::int64_t step) { json.integer(step); });
+    json.list("times", scalars->wall_times, [&](double time) { json.number(time); });
+  } else {
+    const auto values = found->run.values(found->tag, found->kind);
+    if (!values) return values.error();
+    put_times(json, *values);
+  }
+  return json_answer(json.end().take());
+}
+
+Result<Answer> answer_histograms(const Context& context, const Params& params) {
+  const auto found = find_tag(context, params, {TagKind::histograms, TagKind::statistics});
+  if (!found) return found.error();
+  if (params.find("step") != nullptr) {
+    const auto value = asked_value(*found, params);
+    if (!value) return value.error();
+    return histograms_answer(*found, {{*value}, 1});
+  }
+  constexpr std::int64_t kMost = 500;
+  const auto selection = select_values(*found, params, 50, kMost);
+  if (!selection) return selection.error();
+  return histograms_answer(*found, *selection);
+}
+
+Result<Answer> answer_statistics(const Context& context, const Params& params) {
+  const auto found = find_tag(context, params, {TagKind::statistics});
+  if (!found) return found.error();
+  constexpr std::int64_t kMost = 10'000;
+  const auto selection = select_values(*found, params, 1'000, kMost);
+  if (!selection) return selection.error();
+  std::vector<TensorStatistics> rows;
+  for (const ValueRef& value : selection->values) {
+    auto statistics = found->run.statistics(value);
+    if (!statistics) return statistics.error();
+    statistics->histogram = {};
+    rows.push_back(*std::move(statistics));
+  }
+  JsonWriter json;
+  json.object().key("total").integer(selection->total);
+  const TensorStatistics last = rows.empty() ? TensorStatistics{} : rows.back();
+  json.key("dtype").text(to_string(last.dtype)).key("shape").raw(json_shape(last.shape));
+  put_times(json, selection->values);
+  using Counts = std::pair<std::string_view, std::uint64_t TensorStatistics::*>;
+  for (const auto& [name, member] :
+       {Counts{"count", &TensorStatistics::count}, Counts{"nan", &TensorStatistics::nan},
+        Counts{"positive_infinity", &TensorStatistics::positive_infinity},
+        Counts{"negative_infinity", &TensorStatistics::negative_infinity}, Counts{"zeros", &TensorStatistics::zeros},
+        Counts{"negatives", &TensorStatistics::negatives}}) {
+    json.list(name, rows, [&, column = member](const TensorStatistics& row) { json.integer(row.*column); });
+  }
+  using Numbers = std::pair<std::string_view, double TensorStatistics::*>;
+  for (const auto& [name, member] : {Numbers{"min", &TensorStatistics::min}, Numbers{"max", &TensorStatistics::max},
+                                     Numbers{"mean", &TensorStatistics::mean}, Numbers{"std", &TensorStatistics::std},
+                                     Numbers{"sum_abs", &TensorStatistics::sum_abs}}) {
+    json.list(name, rows, [&, column = member](const TensorStatistics& row) { json.number(row.*column); });
+  }
+  return json_answer(json.end().take());
+}
+
+Result<Answer> answer_media(const Context& context, const Params& params) {
+  const auto found = find_tag(context, params, {TagKind::images, TagKind::audio, TagKind::text});
+  if (!found) return found.error();
+  const auto value = asked_value(*found, params);
+  if (!value) return value.error();
+  JsonWriter json;
+  json.object().key("kind").text(to_string(found->kind)).key("step").integer(value->step);
+  json.key("time").number(value->wall_time);
+  if (found->kind == TagKind::images) {
+    const auto images = found->run.images(*value);
+    if (!images) return images.error();
+    json.key("width").integer(images->width).key("height").integer(images->height);
+    json.key("count").integer(images->files.size());
+  } else if (found->kind == TagKind::audio) {
+    const auto clips = found->run.audio(*value);
+    if (!clips) return clips.error();
+    json.key("count").integer(clips->size());
+    json.list("labels", *clips, [&](const AudioClip& clip) { json.text(html_of_markdown(clip.label)); });
+  } else {
+    const auto texts = found->run.text(*value);
+    if (!texts) return texts.error();
+    json.key("count").integer(texts->size());
+    json.list("texts", *texts, [&](const std::string& text) { json.text(text); });
+    json.list("html", *texts, [&](const std::string& text) { json.text(html_of_markdown(text)); });
+  }
+  return json_answer(json.end().take());
+}
+
+Result<Answer> answer_image(const Context& context, const Params& params) {
+  const auto found = find_tag(context, params, {TagKind::images});
+  if (!found) return found.error();
+  const auto value = asked_value(*found, params);
+  if (!value) return value.error();
+  auto images = found->run.images(*value);
+  if (!images) return images.error();
+  const auto index = asked_index(params, images->files.size());
+  if (!index) return index.error();
+  const std::string_view type = image_type(images->files[*index]);
+  return bytes_answer(std::move(images->files[*index]), type);
+}
+
+Result<Answer> answer_audio(const Context& context, const Params& params) {
+  const auto found = find_tag(context, params, {TagKind::audio});
+  if (!found) return found.error();
+  const auto value = asked_value(*found, params);
+  if (!value) return value.error();
+  auto clips = found->run.audio(*value);
+  if (!clips) return clips.error();
+  const auto index = asked_index(params, clips->size());
+  if (!index) return index.error();
+  const std::string_view type = audio_type((*clips)[*index].file);
+  return bytes_answer(std::move((*clips)[*index].file), type);
 }
 
 }  // namespace sonde::query

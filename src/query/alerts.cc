@@ -1,0 +1,216 @@
+// What somebody who watches a run should know of.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/file.h"
+#include "index/run_access.h"
+#include "query/answers.h"
+#include "query/json_writer.h"
+#include "sonde/capture.h"
+
+namespace sonde::query {
+namespace {
+
+constexpr std::size_t kMostAlerts = 1'000;
+constexpr std::size_t kMostOfAKind = 100;  // of one run: the newest
+constexpr std::string_view kBudgetTag = "sonde/budget";
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return grouped(static_cast<std::int64_t>(count)).append(" ").append(count == 1 ? one : many);
+}
+
+std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+void add_non_finite(const Run& run, Facts& facts) {
+  std::size_t left = kMostOfAKind;
+  for (const index::NonFiniteSeries& series : index::RunAccess::index(run).non_finite()) {
+    if (!facts.first_bad_step) facts.first_bad_step = series.first_step;
+    if (left-- == 0) break;
+    Alert alert = {.kind = Alert::Kind::nonfinite, .tag = series.tag, .tag_kind = series.kind};
+    alert.step = series.first_step;
+    alert.time = series.first_time;
+    const std::string_view what = series.kind == TagKind::statistics ? " has NaN or infinite elements"
+                                  : series.infinite == 0             ? " is NaN"
+                                  : series.nan == 0                  ? " is infinite"
+                                                                     : " is NaN or infinite";
+    alert.text = series.tag;
+    alert.text.append(what).append(series.until_the_end ? " from step " : " at step ");
+    alert.text += grouped(series.first_step);
+    const bool statistics = series.kind == TagKind::statistics;
+    if (series.until_the_end) {
+      alert.text +=
+          " on (" + counted(series.count, statistics ? "step" : "point", statistics ? "steps" : "points") + ")";
+    } else if (series.count > 1) {
+      alert.text += " and at " + counted(series.count - 1, "later point", "later points");
+    }
+    facts.alerts.push_back(std::move(alert));
+  }
+}
+
+void add_captures(const Run& run, Facts& facts) {
+  const Result<std::vector<std::string>> paths = list_captures(run.directory());
+  if (!paths) return;
+  const std::size_t skipped = paths->size() > kMostOfAKind ? paths->size() - kMostOfAKind : 0;
+  for (std::size_t i = skipped; i < paths->size(); ++i) {
+    const Result<Capture> capture = Capture::open((*paths)[i]);
+    if (!capture) continue;
+    const CaptureInfo& info = capture->info();
+    const bool crash = info.cause == CaptureInfo::Cause::crash;
+    Alert alert = {.kind = crash ? Alert::Kind::died : Alert::Kind::trigger};
+    alert.step = info.step;
+    alert.time = info.wall_time;
+    if (crash) {
+      alert.text = "the process ended without a word after step " + grouped(info.step);
+    } else if (info.cause == CaptureInfo::Cause::manual) {
+      alert.text = "a capture was asked for at step " + grouped(info.step);
+    } else {
+      alert.text = "the trigger '" + info.reason + "' fired at step " + grouped(info.step);
+      if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
+    }
+    alert.text += "; what it saved is in captures/" + file_name((*paths)[i]);
+    facts.alerts.push_back(std::move(alert));
+  }
+}
+
+// When that step was, as nearly as the run's scalars say.
+double time_of_step(const Run& run, const Facts& facts, std::int64_t step) {
+  const Tag* longest = nullptr;
+  for (const Tag& tag : facts.tags) {
+    if (tag.kind == TagKind::scalars && (longest == nullptr || tag.points > longest->points)) longest = &tag;
+  }
+  if (longest == nullptr) return facts.last_time;
+  std::shared_ptr<const index::Smoothed> none;
+  const auto found = index::RunAccess::index(run).summary(longest->name, {}, step, 0, none);
+  return found && found->count > 0 ? found->last.time : facts.last_time;
+}
+
+// One for each tensor and reason: a recorder in trouble leaves out something at every step.
+void add_gaps(const Run& run, Facts& facts) {
+  struct Sum {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    std::uint64_t count = 0;
+  };
+  std::map<std::string, Sum> sums;  // by reason
+  for (const RecordingGap& gap : run.gaps()) {
+    facts.dropped += gap.count;
+    const auto [at, is_new] = sums.try_emplace(gap.reason, Sum{gap.first_step, gap.last_step, 0});
+    Sum& sum = at->second;
+    sum.first = std::min(sum.first, gap.first_step);
+    sum.last = std::max(sum.last, gap.last_step);
+    sum.count += gap.count;
+  }
+  std::size_t left = kMostOfAKind;
+  for (const auto& [reason, sum] : sums) {
+    if (left-- == 0) break;
+    Alert alert = {.kind = reason.starts_with("budget") ? Alert::Kind::budget : Alert::Kind::dropped};
+    alert.step = sum.first;
+    alert.time = time_of_step(run, facts, sum.last);
+    alert.text = counted(sum.count, "recording", "recordings") + " of tensors left out from step " +
+                 grouped(sum.first) + " to " + grouped(sum.last) + ": " + reason;
+    facts.alerts.push_back(std::move(alert));
+  }
+}
+
+void add_budget(const Run& run, Facts& facts) {
+  if (facts.find(kBudgetTag, TagKind::text) == nullptr) return;
+  const auto values = run.values(kBudgetTag, TagKind::text);
+  if (!values) return;
+  const std::size_t skipped = values->size() > kMostOfAKind ? values->size() - kMostOfAKind : 0;
+  for (std::size_t i = skipped; i < values->size(); ++i) {
+    const auto texts = run.text((*values)[i]);
+    if (!texts || texts->empty()) continue;
+    facts.alerts.push_back({.kind = Alert::Kind::budget,
+                            .tag = std::string(kBudgetTag),
+                            .tag_kind = TagKind::text,
+                            .step = (*values)[i].step,
+                            .time = (*values)[i].wall_time,
+                            .text = texts->front()});
+  }
+}
+
+void add_damage(const Run& run, Facts& facts) {
+  const std::vector<Damage> damage = run.damage();
+  facts.damaged = damage.size();
+  std::map<std::string, std::vector<const Damage*>> by_file;
+  for (const Damage& one : damage) by_file[one.file].push_back(&one);
+  std::size_t left = kMostOfAKind;
+  const auto add = [&](std::string text) {
+    if (left == 0) return;
+    --left;
+    facts.alerts.push_back({.kind = Alert::Kind::damage, .time = facts.last_time, .text = std::move(text)});
+  };
+  for (const auto& [file, places] : by_file) {
+    std::uint64_t bytes = 0;
+    for (const Damage* one : places) bytes += one->size;
+    add(file_name(file) + " is damaged in " + counted(places.size(), "place", "places") + " (" +
+        counted(bytes, "byte", "bytes") + "), first at byte " +
+        grouped(static_cast<std::int64_t>(places.front()->offset)) + ": " + places.front()->reason);
+  }
+  for (const LogFile& file : run.files()) {
+    if (!file.gone && !file.error.empty()) add(file.error);
+  }
+}
+
+void put_alert(JsonWriter& json, std::string_view run, const Alert& alert) {
+  json.object().key("kind").text(to_string(alert.kind)).key("run").text(run).key("tag");
+  if (alert.tag_kind) {
+    json.text(alert.tag).key("tag_kind").text(to_string(*alert.tag_kind));
+  } else {
+    json.null().key("tag_kind").null();
+  }
+  json.key("step");
+  if (alert.step) {
+    json.integer(*alert.step);
+  } else {
+    json.null();
+  }
+  json.key("time").number(alert.time).key("text").text(alert.text).end();
+}
+
+}  // namespace
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t sign = number < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > sign + 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+void gather_alerts(const Run& run, Facts& facts) {
+  add_non_finite(run, facts);
+  add_captures(run, facts);
+  add_gaps(run, facts);
+  add_budget(run, facts);
+  add_damage(run, facts);
+}
+
+Result<Answer> answer_alerts(const Context& context, const Params& /*params*/) {
+  using Entry = std::pair<const std::string*, Alert>;
+  std::vector<Entry> all;
+  for (const Catalogue::Item& item : context.catalogue->runs) {
+    const std::shared_ptr<const Facts> facts = item.entry->facts();
+    if (!facts) continue;
+    for (const Alert& alert : facts->alerts) all.emplace_back(&item.entry->name, alert);
+    const bool told =
+        std::ranges::any_of(facts->alerts, [](const Alert& one) { return one.kind == Alert::Kind::died; });
+    if (item.state != RunState::died || told) continue;
+    all.emplace_back(&item.entry->name,
+                     Alert{.kind = Alert::Kind::died,
+                           .step = facts->last_step,
+                           .time = facts->last_time,
+                           .text = "the process ended without a word after step " + grouped(facts->last_step) +
+                                   "; 'sonde recover' saves what its flight ring holds"});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), [](const Entry& entry) { return entry.second.time; });
+  if (all.size() > kMostAlerts) all.resize(kMostAlerts);
+  JsonWriter json;
+  json.object().key("revision").integer(context.catalogue->revision).key("alerts").array();
+  for (const auto& [run, alert] : all) put_alert(json, *run, alert);
+  json.end().end();
+  return json_answer(json.take());
+}
+
+}  // namespace sonde::query

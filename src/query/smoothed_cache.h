@@ -1,0 +1,38 @@
+// Averages of long series, kept from one question to the next: a chart asks for the same one at every zoom.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "index/smooth.h"
+#include "query/catalogue.h"
+
+namespace sonde::query {
+
+// Any thread. The least recently used are forgotten when all together are too large.
+class SmoothedCache {
+ public:
+  std::shared_ptr<const index::Smoothed> find(const RunEntry& run, std::string_view tag, double weight);
+  void keep(const std::shared_ptr<const RunEntry>& run, std::string_view tag,
+            std::shared_ptr<const index::Smoothed> smoothed);
+
+ private:
+  struct Item {
+    std::weak_ptr<const RunEntry> run;
+    const RunEntry* address = nullptr;  // of `run`, to compare
+    std::string tag;
+    std::shared_ptr<const index::Smoothed> smoothed;
+    std::size_t bytes = 0;
+  };
+  std::list<Item>::iterator at(const RunEntry& run, std::string_view tag, double weight);
+
+  std::mutex mutex_;
+  std::list<Item> items_;  // the last used first
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace sonde::query
