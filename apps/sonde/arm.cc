@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "arming.h"
 #include "control.h"
-#include "policy/expression.h"
 #include "policy/policy_values.h"
 #include "policy/rules.h"
 #include "sonde/policy.h"
@@ -17,26 +17,6 @@
 namespace sonde::cli {
 namespace {
 
-// The trigger as the recorder would judge it, in words that fit the options.
-Status check(const TriggerPolicy& trigger) {
-  if (trigger.when.empty() && trigger.rule.empty()) {
-    return {Code::invalid_argument,
-            "say when, with --when EXPR or --rule NAME ('sonde policy --rules' lists the rules)"};
-  }
-  if (!trigger.when.empty()) {
-    const Result<policy::Expression> expression = policy::Expression::parse(trigger.when);
-    if (!expression)
-      return {expression.error().code(), "--when '" + trigger.when + "', " + expression.error().message()};
-  }
-  Policy policy;
-  policy.triggers = {trigger};
-  const Status status = policy.check();
-  if (status.ok()) return Status::success();
-  constexpr std::string_view kWhich = "trigger 1: ";  // there is no other
-  const std::string& message = status.message();
-  return {status.code(), message.starts_with(kWhich) ? message.substr(kWhich.size()) : message};
-}
-
 // What it waits for and what it saves.
 Result<std::string> described(const TriggerPolicy& trigger) {
   const Result<std::string> expression = policy::expression_of(trigger);
@@ -45,22 +25,6 @@ Result<std::string> described(const TriggerPolicy& trigger) {
   std::string text = harmless(name.empty() ? *expression : name + ", when " + *expression);
   text += ", with " + counted(static_cast<std::uint64_t>(trigger.before), "step") + " before";
   if (trigger.after > 0) text += " and " + grouped(static_cast<std::uint64_t>(trigger.after)) + " after";
-  return text;
-}
-
-// control.toml with the trigger in addition. What is there stays in force, and so do the program's own triggers unless
-// the file has taken their place already.
-Result<std::string> extended(const Control& control, const TriggerPolicy& trigger) {
-  std::string text = control.text;
-  if (!control.content.has_triggers && !control.content.keep_triggers) {
-    Result<std::string> keeping = with_control_key(text, "keep_triggers", "true");
-    if (!keeping) return keeping;
-    text = *std::move(keeping);
-  }
-  if (text.back() != '\n') text += '\n';
-  text.append("\n").append(policy::to_toml(trigger));
-  const Result<policy::ControlFile> parsed = policy::parse_control(text, control_path(control.run));
-  if (!parsed) return parsed.error();
   return text;
 }
 
@@ -97,14 +61,10 @@ class Arm final : public Subcommand {
     const std::optional<Rearm> rearm = policy::rearm_of(rearm_);
     if (!rearm) return fail("--rearm is edge, always or never, not '" + rearm_ + "'");
     trigger_.rearm = *rearm;
-    if (Status status = check(trigger_); !status) return fail(status);
+    if (Status status = check_trigger(trigger_); !status) return fail(status);
     const Result<std::string> said = described(trigger_);
     if (!said) return fail(said.error());
-    const Result<Control> control = read_control(run_);
-    if (!control) return fail(control.error());
-    const Result<std::string> text = extended(*control, trigger_);
-    if (!text) return fail(text.error());
-    const Result<Answer> answer = put_control(*control, *text);
+    const Result<Answer> answer = arm(run_, trigger_);
     if (!answer) return fail(answer.error());
     print("armed: " + *said + (answer->applied ? " (in force)" : "") + said_of(*answer) + "\n");
     return kSuccess;

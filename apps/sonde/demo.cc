@@ -1,4 +1,4 @@
-// sonde demo: trains the network of examples/digits, recorded, and says where to look; with a fault also what it was.
+// sonde demo: trains the network of examples/digits, recorded, says what became of it, and serves the log.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 
 #include "digits/train.h"
 #include "render/console.h"
+#include "serve.h"
 #include "sonde/capture.h"
 #include "sonde/tensor_io.h"
 #include "stats/summary.h"
@@ -192,9 +193,10 @@ class Demo final : public Subcommand {
   Demo()
       : Subcommand({.name = "demo",
                     .usage = "demo [options]",
-                    .summary = "train a small network, recorded, and say what to look at",
+                    .summary = "train a small network, recorded, and show it in the browser",
                     .details = "Trains a convolutional network on 1,797 handwritten digits, which takes a few seconds, "
-                               "and records what happens inside it. Needs nothing but this program.\n"
+                               "and records what happens inside it; then serves the page on that log, as 'sonde serve' "
+                               "does. Needs nothing but this program.\n"
                                "With --fault something goes wrong halfway: a NaN, gradients that explode, or a layer "
                                "that dies. A trigger catches it and saves the step with the five before it, and the "
                                "demo says where it came from.\n"
@@ -237,7 +239,10 @@ class Demo final : public Subcommand {
     } else {
       code = print_fault(directory, *outcome, fault->planted);
     }
-    return outcome->recorded.ok() ? code : fail(outcome->recorded);
+    if (!outcome->recorded.ok()) return fail(outcome->recorded);
+    if (code != kSuccess || no_serve_) return code;
+    print("\n");
+    return serve({.directories = {directory}});
   }
 
  private:
@@ -256,7 +261,8 @@ class Demo final : public Subcommand {
     if (outcome.dropped > 0) {
       print(heading("Gaps  ") + format("%llu records are missing\n", static_cast<unsigned long long>(outcome.dropped)));
     }
-    print(heading("Look  ") + "tensorboard --logdir " + harmless(directory) + "\n");
+    print(heading("Look  ") + "sonde serve " + harmless(directory) + ", or tensorboard --logdir " +
+          harmless(directory) + "\n");
     print(kWhatToLookAt);
     if (const auto captures = list_captures(outcome.train_directory); captures && !captures->empty()) {
       print(heading("Caught") + " " + counted(captures->size(), "capture") + ": sonde captures " + harmless(directory) +

@@ -21,6 +21,7 @@ namespace {
 Commands all_commands() {
   Commands commands;
   commands.push_back(make_demo_command());
+  commands.push_back(make_serve_command());
   commands.push_back(make_ls_command());
   commands.push_back(make_tail_command());
   commands.push_back(make_export_command());
@@ -102,9 +103,8 @@ int run(std::vector<std::string> arguments) {
   }
   std::error_code error;
   if (!std::filesystem::exists(first, error)) return unknown(commands, first);
-  // Until there is a page to serve it on, a log directory is listed.
   const bool directory = std::filesystem::is_directory(first, error);
-  return run_command(*find(commands, directory ? "ls" : "show"), arguments);
+  return run_command(*find(commands, directory ? "serve" : "show"), arguments);
 }
 
 }  // namespace

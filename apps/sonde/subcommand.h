@@ -54,6 +54,9 @@ class Flags {
   void arguments(std::vector<std::string>& target, std::string name, std::string help) {
     arguments_.push_back({std::move(name), "", std::move(help), &target, {}, true});
   }
+  void optional_arguments(std::vector<std::string>& target, std::string name, std::string help) {
+    arguments_.push_back({std::move(name), "", std::move(help), &target});
+  }
 
   // `--name VALUE`, or `-x,--name VALUE` where the name gives both.
   template <class T>
@@ -116,6 +119,7 @@ std::unique_ptr<Subcommand> make_export_command();    // export.cc
 std::unique_ptr<Subcommand> make_ls_command();        // ls.cc
 std::unique_ptr<Subcommand> make_policy_command();    // policy.cc
 std::unique_ptr<Subcommand> make_recover_command();   // recover.cc
+std::unique_ptr<Subcommand> make_serve_command();     // serve.cc
 std::unique_ptr<Subcommand> make_show_command();      // show.cc
 std::unique_ptr<Subcommand> make_tail_command();      // tail.cc
 std::unique_ptr<Subcommand> make_trigger_command();   // trigger.cc

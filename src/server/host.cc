@@ -112,7 +112,10 @@ std::optional<Origin> parse_origin(std::string_view text) {
 std::string Origin::text() const {
   const bool usual = host.port == (scheme == "https" ? 443 : 80);
   const bool ipv6 = host.name.find(':') != std::string::npos;
-  return scheme + "://" + (ipv6 ? "[" + host.name + "]" : host.name) + (usual ? "" : ":" + std::to_string(host.port));
+  std::string text = scheme + "://";
+  text.append(ipv6 ? "[" : "").append(host.name).append(ipv6 ? "]" : "");
+  if (!usual) text.append(":").append(std::to_string(host.port));
+  return text;
 }
 
 bool Origin::is_of(const Host& other) const noexcept {

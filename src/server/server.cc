@@ -17,6 +17,7 @@
 #include <ctime>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -614,15 +615,15 @@ const std::string& Server::address() const noexcept { return listener_->address(
 bool Server::loopback() const noexcept { return listener_->loopback(); }
 void Server::stop() noexcept { listener_->stop(); }
 
-std::optional<std::uint16_t> free_port(const std::string& host, std::uint16_t first) {
+std::uint16_t free_port(const std::string& host, int first) {
   for (int port = first; port < std::min(first + kPortsToTry, 65536); ++port) {
     const Result<tcp::endpoint> endpoint = resolve(host, static_cast<std::uint16_t>(port));
-    if (!endpoint) return std::nullopt;
+    if (!endpoint) return 0;
     asio::io_context context;
     Acceptor acceptor(context);
     if (!listen(acceptor, *endpoint)) return static_cast<std::uint16_t>(port);
   }
-  return std::nullopt;
+  return 0;
 }
 
 }  // namespace sonde::server

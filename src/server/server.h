@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,7 +61,7 @@ class Server {
   std::unique_ptr<Listener> listener_;
 };
 
-// The first port from `first` on that nobody listens on there; nothing where the next hundred are taken.
-std::optional<std::uint16_t> free_port(const std::string& host, std::uint16_t first);
+// The first port from `first` on that nobody listens on there; 0 where the next hundred are taken.
+std::uint16_t free_port(const std::string& host, int first);
 
 }  // namespace sonde::server

@@ -1,0 +1,18 @@
+// One more trigger for a job that runs: by `sonde arm`, and by the page.
+#pragma once
+
+#include <string>
+
+#include "control.h"
+#include "sonde/policy.h"
+#include "sonde/status.h"
+
+namespace sonde::cli {
+
+// The trigger as the recorder would judge it, in words that fit the options of `sonde arm`.
+Status check_trigger(const TriggerPolicy& trigger);
+
+// Adds the trigger, which has been checked, to those of the run in this directory, and waits for the recorder's answer.
+Result<Answer> arm(const std::string& run, const TriggerPolicy& trigger);
+
+}  // namespace sonde::cli
