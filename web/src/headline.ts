@@ -54,4 +54,5 @@ export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
 }
 
 export const scalarTags = computed(() => tags.value.filter((tag) => tag.kind === 'scalars'));
+export const scalarsByTag = computed(() => new Map(scalarTags.value.map((tag) => [tag.tag, tag])));
 export const headlines = computed(() => headlinesOf(scalarTags.value, 6));

@@ -59,7 +59,12 @@ export function parseFragment(fragment: string): Place {
 export function writeFragment(view: string, values: Map<string, string>): string {
   const pairs = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
   // URLSearchParams escapes more than a fragment needs: leave what people read in links as it is.
-  const written = new URLSearchParams(pairs).toString().replace(/%2F/g, '/').replace(/%2C/g, ',').replace(/%3A/g, ':');
+  const written = new URLSearchParams(pairs)
+    .toString()
+    .replace(/%2F/g, '/')
+    .replace(/%2C/g, ',')
+    .replace(/%3A/g, ':')
+    .replace(/%7E/g, '~');
   return `#/${view}${written ? `?${written}` : ''}`;
 }
 

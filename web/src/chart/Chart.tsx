@@ -201,6 +201,12 @@ export function Chart(props: ChartProps) {
     });
   }, [props.id]);
 
+  // Another size: the pointer is elsewhere now.
+  useEffect(() => {
+    if (live.pointer.peek()) hover.value = null;
+    live.pointer.value = null;
+  }, [width, height]);
+
   useEffect(() => {
     if (props.sceneRef) props.sceneRef.current = () => (scene ? { scene, width, height } : null);
   }, [scene, width, height]);
@@ -223,7 +229,7 @@ export function Chart(props: ChartProps) {
       {error && <div class="chart-note bad">{error}</div>}
       {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
       {!data && !error && <div class="chart-note muted">Reading…</div>}
-      {rows && <TooltipBox rows={rows.rows} x={rows.px} width={width} />}
+      {rows && <TooltipBox rows={rows.rows} x={rows.px} chart={root.current} />}
     </div>
   );
 }

@@ -20,6 +20,7 @@ export interface MetricCardProps {
   tags: string[];
   margins?: readonly { value: string; lower: string; upper: string }[];
   large?: boolean;
+  mayPin?: boolean;
   more?: (close: () => void) => ComponentChildren; // further items of its menu
 }
 
@@ -114,6 +115,7 @@ function Drawn(props: MetricCardProps) {
       id={props.id}
       title={props.title}
       fullTitle={props.fullTitle ?? props.title}
+      mayPin={props.mayPin ?? true}
       class={`metric-card ${props.large ? 'metric-large' : ''} ${table ? 'with-table' : ''}`}
       subtitle={points === null ? what : `${what} · ${integer(points)} points`}
       controls={<CardMenu {...props} lines={lines} scene={scene} />}

@@ -1,3 +1,5 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
 import { integer, middle, short, time, value } from '../ui/format';
 import type { TooltipRow } from './tooltip';
 
@@ -5,20 +7,31 @@ const kMost = 14;
 
 export interface TooltipProps {
   rows: TooltipRow[];
-  x: number; // pixels in the card
-  width: number;
+  x: number; // of the pointer, in the chart
+  chart: HTMLElement | null;
 }
 
-// Beside the pointer, on the side that has room.
-export function TooltipBox(props: TooltipProps) {
-  const { rows, x, width } = props;
-  const right = x < width / 2;
-  const place = right ? { left: `${x + 16}px` } : { right: `${width - x + 16}px` };
+const kAway = 16;
+
+// Beside the pointer on the side that has room, and never beyond the window.
+function place(box: HTMLElement, chart: HTMLElement, x: number): void {
+  const frame = chart.getBoundingClientRect();
+  const at = frame.left + x;
+  const wanted = at + kAway + box.offsetWidth < window.innerWidth - 8 ? at + kAway : at - kAway - box.offsetWidth;
+  box.style.left = `${Math.max(8, wanted)}px`;
+  box.style.top = `${Math.max(8, Math.min(frame.top + 8, window.innerHeight - box.offsetHeight - 8))}px`;
+}
+
+export function TooltipBox({ rows, x, chart }: TooltipProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (box.current && chart) place(box.current, chart, x);
+  });
   const shown = rows.slice(0, kMost);
   const first = rows[0];
   if (!first) return null;
   return (
-    <div class="tooltip" style={place} role="status">
+    <div class="tooltip" ref={box} role="status">
       <div class="tooltip-head">
         <span>step {integer(first.step)}</span>
         <span class="muted">{Number.isFinite(first.time) ? time(first.time) : ''}</span>

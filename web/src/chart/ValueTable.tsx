@@ -63,7 +63,7 @@ export function ValueTable({ title, lines }: { title: string; lines: LineSpec[] 
               <tr key={line.id}>
                 <th scope="row" title={line.label}>
                   <span class="swatch" style={{ background: colorOf(line.run) }} />
-                  {middle(line.label, 24)}
+                  {middle(line.label, 20)}
                 </th>
                 <Cell of={row?.value} />
                 {smooth.value > 0 && <Cell of={row?.smoothed} />}

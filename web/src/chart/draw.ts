@@ -38,7 +38,7 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.textAlign = 'right';
   p.textBaseline = 'middle';
   p.beginPath();
-  for (const tick of ticksOf(frame.y, 'number', Math.max(2, Math.floor((frame.bottom - frame.top) / 36)))) {
+  for (const tick of ticksOf(frame.y, 'number', Math.max(2, Math.floor((frame.bottom - frame.top) / 30)))) {
     const y = Math.round(toPixel(frame.y, tick)) + 0.5;
     p.moveTo(frame.left, y);
     p.lineTo(frame.right, y);
@@ -47,7 +47,7 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.stroke();
   p.textAlign = 'center';
   p.textBaseline = 'alphabetic';
-  const most = Math.max(2, Math.floor((frame.right - frame.left) / (scene.axis === 'number' ? 76 : 92)));
+  const most = Math.max(2, Math.floor((frame.right - frame.left) / (scene.axis === 'wall' ? 88 : 60)));
   for (const tick of ticksOf(frame.x, scene.axis, most)) {
     const x = toPixel(frame.x, tick);
     const text = tickText(tick, scene.axis, scene.x[1] - scene.x[0]);

@@ -2,15 +2,13 @@
 import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 
-import { hash, kPalette } from '../colors';
+import { assignColors, kPalette } from '../colors';
 import { groupOf } from '../groups';
-import { scalarTags } from '../headline';
+import { scalarsByTag } from '../headline';
 import { groupBy } from '../shell/order';
-import { colorOf, dark, runByName, visibleSet } from '../state';
+import { colorOf, dark, runByName, runs, visibleSet } from '../state';
 import type { GroupSpec, LineSpec } from './build';
 import { showMean } from './settings';
-
-export const scalarsByTag = computed(() => new Map(scalarTags.value.map((tag) => [tag.tag, tag])));
 
 const kDashes: number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 4], [8, 2, 2, 2, 2, 2]];
 
@@ -24,13 +22,18 @@ export function shortened(tags: readonly string[]): string[] {
   return parts.map((one) => one.slice(same).join('/'));
 }
 
-export function groupColor(name: string): string {
-  const tone = kPalette[hash(name) % kPalette.length];
-  return (dark.value ? tone?.dark : tone?.light) ?? '#888888';
-}
-
 // Groups that a mean can be taken over: as the panel has them, or by the first part of the path.
 const meanBy = computed(() => (/^(path|hparam):/.test(groupBy.value) ? groupBy.value : 'path:1'));
+
+const groupColors = computed(() => {
+  const names = new Set(runs.value.map((run) => groupOf(run, meanBy.value)));
+  return assignColors([...names], new Map());
+});
+
+function groupColor(name: string): string {
+  const tone = kPalette[groupColors.value.get(name) ?? 0];
+  return (dark.value ? tone?.dark : tone?.light) ?? '#888888';
+}
 
 function linesOf(tags: readonly string[]): LineSpec[] {
   const visible = visibleSet.value;

@@ -83,7 +83,7 @@ export function logTicks(lo: number, hi: number, most: number): number[] {
   return ticks.filter((tick) => tick >= lo * (1 - 1e-9) && tick <= hi * (1 + 1e-9));
 }
 
-const kTimes = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
+const kTimes = [1, 2, 3, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 const kDay = 86400;
 
 function timeStep(rough: number): number {

@@ -17,8 +17,14 @@ export const showMean = urlSignal('mean', false, flag);
 export const cardSize = urlSignal('size', 'm', oneOf('s', 'm', 'l'), { remember: true });
 
 type Pair = readonly [number, number];
+// As many digits as a thousandth of a pixel needs: links are read by people, too.
+function written([lo, hi]: Pair): string {
+  const digits = Math.min(15, Math.max(1, Math.ceil(Math.log10(Math.max(Math.abs(lo), Math.abs(hi)) / (hi - lo))) + 7));
+  return `${Number(lo.toPrecision(digits))}~${Number(hi.toPrecision(digits))}`;
+}
+
 const pair: Codec<Pair | null> = {
-  write: (value) => (value === null ? '' : `${value[0]}~${value[1]}`),
+  write: (value) => (value === null ? '' : written(value)),
   read: (text) => {
     const [lo, hi, more] = text.split('~').map(Number);
     if (text === '') return null;

@@ -1,11 +1,25 @@
 import * as api from '../api';
-import { headlines, scalarTags } from '../headline';
+import type { Tag } from '../api_types';
+import { headlines, scalarsByTag } from '../headline';
 import { change } from '../live';
 import { colorOf, cursorStep, stepRange, visibleRuns } from '../state';
 import { useAsked, useDebounced } from '../ui/hooks';
 import { integer, middle, value } from '../ui/format';
 
 const kMost = 6;
+
+// Of the runs that have it, the one that has come farthest.
+function farthest(tag: Tag | undefined, shown: ReadonlySet<string>): string | null {
+  let best: string | null = null;
+  let step = -Infinity;
+  tag?.runs.forEach((run, i) => {
+    const last = tag.last_step[i] ?? -Infinity;
+    if (!shown.has(run) || last <= step) return;
+    best = run;
+    step = last;
+  });
+  return best;
+}
 
 // What the numbers were at the cursor, and how they changed over the tenth of the run before it.
 export function AtStep() {
@@ -14,8 +28,8 @@ export function AtStep() {
   const series: { run: string; tag: string }[] = [];
   for (const headline of headlines.value)
     for (const name of headline.tags) {
-      const run = scalarTags.value.find((tag) => tag.tag === name)?.runs.find((one) => shown.has(one));
-      if (run !== undefined && series.length < kMost) series.push({ run, tag: name });
+      const run = farthest(scalarsByTag.value.get(name), shown);
+      if (run !== null && series.length < kMost) series.push({ run, tag: name });
     }
   const [first, last] = stepRange.value;
   const before = Math.max(first, Math.round(step - (last - first) / 10));
@@ -43,7 +57,7 @@ export function AtStep() {
                 <td>
                   <span class="swatch" style={{ background: colorOf(one.run) }} />
                 </td>
-                <td class="name">{middle(one.tag, 18)}</td>
+                <td class="name">{middle(one.tag, 14)}</td>
                 <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
                 <td class="num muted" title="against a tenth of the run before">
                   {changed && `${share > 0 ? '▲' : '▼'} ${value(Math.abs(share) * 100, 2)} %`}

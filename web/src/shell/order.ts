@@ -26,7 +26,16 @@ function rankOf(all: readonly Run[]): Map<string, number> {
   const same = all.length === ranked.names.length && all.every((run, i) => run.run === ranked.names[i]);
   if (same) return ranked.rank;
   const names = all.map((run) => run.run);
-  const rank = new Map([...names].sort(collator.compare).map((name, i) => [name, i]));
+  // Part by part, so that "a/x" stands before "a-b/x", as its folder does.
+  const parts = names.map((name) => name.split('/'));
+  parts.sort((a, b) => {
+    for (let i = 0; i < Math.min(a.length, b.length); ++i) {
+      const order = a[i] === b[i] ? 0 : collator.compare(a[i] ?? '', b[i] ?? '');
+      if (order !== 0) return order;
+    }
+    return a.length - b.length;
+  });
+  const rank = new Map(parts.map((one, i) => [one.join('/'), i]));
   ranked = { names, rank };
   return rank;
 }

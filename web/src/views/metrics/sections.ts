@@ -11,6 +11,23 @@ export interface Section {
   count: number;
 }
 
+const kFewSingles = 3;
+
+// Hundreds of headings with one card below each would be a list of headings: single tags stand together then.
+function gatherSingles(sections: Map<string, Map<string, string[]>>): void {
+  const singles = [...sections].filter(([name, parts]) => {
+    const [only] = parts.values();
+    return name !== '' && parts.size === 1 && only?.length === 1;
+  });
+  if (singles.length <= kFewSingles) return;
+  const plain = sections.get('') ?? new Map<string, string[]>();
+  sections.set('', plain);
+  for (const [name, parts] of singles) {
+    plain.set('', [...(plain.get('') ?? []), ...[...parts.values()].flat()]);
+    sections.delete(name);
+  }
+}
+
 export function sectionsOf(tags: readonly string[]): Section[] {
   const sections = new Map<string, Map<string, string[]>>();
   for (const tag of tags) {
@@ -24,6 +41,7 @@ export function sectionsOf(tags: readonly string[]): Section[] {
     parts.set(part, inside);
     sections.set(section, parts);
   }
+  gatherSingles(sections);
   const collator = new Intl.Collator('en', { numeric: true });
   return [...sections]
     .sort(([a], [b]) => collator.compare(a, b))

@@ -33,7 +33,29 @@ function follow(alert: Alert): void {
   });
 }
 
-const kFew = 4;
+const kFew = 5;
+
+interface Shown {
+  alert: Alert;
+  others: Alert[]; // of the same kind and run, later
+}
+
+// A NaN goes through a whole network within a step: what matters is where it was first.
+export function gathered(all: readonly Alert[]): Shown[] {
+  const groups = new Map<string, Alert[]>();
+  for (const alert of all) {
+    const key = `${alert.kind}\n${alert.run}`;
+    const group = groups.get(key);
+    if (group) group.push(alert);
+    else groups.set(key, [alert]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    // Triggers and the like are each an event of their own.
+    if (group[0]?.kind !== 'nonfinite') return group.map((alert) => ({ alert, others: [] }));
+    const [alert, ...others] = [...group].sort((a, b) => (a.step ?? Infinity) - (b.step ?? Infinity) || (a.time ?? 0) - (b.time ?? 0));
+    return alert ? [{ alert, others }] : [];
+  });
+}
 
 export function Alerts() {
   const [all, setAll] = useState(false);
@@ -44,37 +66,47 @@ export function Alerts() {
         {loaded.value && <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>}
       </section>
     );
-  const shown = all ? found : found.slice(0, kFew);
+  const groups = gathered(found);
+  const flat = all ? groups.flatMap(({ alert, others }) => [alert, ...others]).map((alert) => ({ alert, others: [] })) : groups.slice(0, kFew);
   return (
     <section class="alerts" aria-label="Alerts">
       <ul>
-        {shown.map((alert, i) => (
+        {flat.map(({ alert, others }, i) => (
           <li key={`${alert.kind}${alert.run}${alert.tag}${alert.step}${i}`}>
-            <button type="button" class={`alert alert-${alert.kind}`} data-alert={alert.kind} onClick={() => follow(alert)}>
-              <Icon name="warn" />
-              <span class="alert-kind">{kWords[alert.kind] ?? alert.kind}</span>
-              <span class="alert-run" title={alert.run}>
-                {middle(alert.run, 28)}
-              </span>
-              <span class="alert-text">{alert.text}</span>
-              <span class="muted alert-where">
-                {alert.step !== null && `step ${integer(alert.step)}`}
-                {alert.time !== null && (
-                  <span title={time(alert.time)}>
-                    {alert.step !== null && ' · '}
-                    {ago(alert.time)}
-                  </span>
-                )}
-              </span>
-            </button>
+            <AlertLine alert={alert} more={others.length} />
           </li>
         ))}
       </ul>
-      {found.length > kFew && (
+      {(found.length > flat.length || all) && (
         <button type="button" class="link-button alerts-more" onClick={() => setAll(!all)}>
           {all ? 'Show fewer' : `Show all ${integer(found.length)} alerts`}
         </button>
       )}
     </section>
+  );
+}
+
+function AlertLine({ alert, more }: { alert: Alert; more: number }) {
+  return (
+    <button type="button" class={`alert alert-${alert.kind}`} data-alert={alert.kind} onClick={() => follow(alert)}>
+      <Icon name="warn" />
+      <span class="alert-kind">{kWords[alert.kind] ?? alert.kind}</span>
+      <span class="alert-run" title={alert.run}>
+        {middle(alert.run, 28)}
+      </span>
+      <span class="alert-text" title={alert.text}>
+        {alert.text}
+        {more > 0 && <span class="muted">; then {plural(more, 'other tag')}</span>}
+      </span>
+      <span class="muted alert-where">
+        {alert.step !== null && `step ${integer(alert.step)}`}
+        {alert.time !== null && (
+          <span title={time(alert.time)}>
+            {alert.step !== null && ' · '}
+            {ago(alert.time)}
+          </span>
+        )}
+      </span>
+    </button>
   );
 }

@@ -1,9 +1,24 @@
 // Without a click: is it learning, is anything wrong, where.
 import { MetricCard } from '../../chart/MetricCard';
-import { headlines } from '../../headline';
+import { type Headline, headlines } from '../../headline';
 import { Alerts } from './Alerts';
 import { RunsTable } from './RunsTable';
 import './overview.css';
+
+// The card of a single tag is the same one as among the metrics: pinned here, it is pinned there.
+function HeadlineCard({ headline, large }: { headline: Headline; large?: boolean }) {
+  const { name, tags } = headline;
+  const single = tags.length === 1;
+  return (
+    <MetricCard
+      id={single ? `metrics:${tags[0]}` : `headline:${name}`}
+      title={name}
+      tags={tags}
+      large={large ?? false}
+      mayPin={single}
+    />
+  );
+}
 
 export default function Overview() {
   const [first, ...others] = headlines.value;
@@ -12,9 +27,9 @@ export default function Overview() {
       <Alerts />
       {first && (
         <div class={`headline-grid ${others.length === 0 ? 'headline-alone' : ''}`}>
-          <MetricCard id={`headline:${first.name}`} title={first.name} tags={first.tags} large />
+          <HeadlineCard headline={first} large />
           {others.slice(0, 2).map((headline) => (
-            <MetricCard key={headline.name} id={`headline:${headline.name}`} title={headline.name} tags={headline.tags} />
+            <HeadlineCard key={headline.name} headline={headline} />
           ))}
         </div>
       )}
