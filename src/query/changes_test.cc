@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "query/query_testing.h"
+
+namespace sonde::query {
+namespace {
+
+using index::append;
+using index::kEvents;
+using index::scalar;
+using index::version;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string run_file() { return version() + scalar("x", 1, 1); }
+
+class Writing : public testing::Test {
+ protected:
+  Writing() {
+    append(dir_ / "logs/a/" + std::string(kEvents), run_file());
+    append(dir_ / "logs/a/below/" + std::string(kEvents), run_file());
+  }
+  std::string logs() const { return dir_ / "logs"; }
+  std::vector<std::string> trash() const { return names_in(dir_ / "logs/.sonde-trash"); }
+  TempDir dir_;
+};
+
+std::string note_of(const Asked& asked, int run = 0) {
+  return Json(asked.get("runs").body).text("/runs/" + std::to_string(run) + "/note");
+}
+
+TEST_F(Writing, NeedsTheToken) {
+  Asked asked(logs());
+  for (const std::string_view path : {"note", "delete", "arm"}) EXPECT_EQ(asked.post(path, "{}").status, 401);
+  EXPECT_THAT(names_in(dir_ / "logs/a"), Not(Contains("note.md")));
+}
+
+TEST_F(Writing, ANoteIsAFileOfTheRun) {
+  Asked asked(logs());
+  const std::uint64_t before = asked.api().revision();
+  EXPECT_EQ(asked.post("note", R"({"run":"a","note":"baseline"})", true).status, 200);
+  EXPECT_EQ(*read_file(dir_ / "logs/a/note.md"), "baseline");
+  EXPECT_EQ(note_of(asked), "baseline");
+  EXPECT_THAT(Json(asked.api().change_since(before).data).texts("/runs"), ElementsAre("a"));
+  EXPECT_EQ(asked.post("note", R"({"run":"a","note":""})", true).status, 200);
+  EXPECT_EQ(note_of(asked), "");
+  EXPECT_THAT(names_in(dir_ / "logs/a"), Not(Contains("note.md")));
+  EXPECT_EQ(asked.post("note", R"({"run":"a","note":")" + std::string(65'537, 'x') + "\"}", true).status, 413);
+  EXPECT_EQ(asked.post("note", R"({"run":"none","note":"x"})", true).status, 404);
+}
+
+TEST_F(Writing, ADeletedRunIsInTheTrashAndThoseBelowItStay) {
+  append(dir_ / "logs/a/captures/1-x/capture.json", "{}");
+  append(dir_ / "logs/a/mine.txt", "kept");
+  Asked asked(logs());
+  EXPECT_EQ(asked.post("delete", R"({"run":"a"})", true).status, 200);
+  const Json runs(asked.get("runs").body);
+  ASSERT_EQ(runs.size("/runs"), 1U);
+  EXPECT_EQ(runs.text("/runs/0/run"), "a/below");
+  ASSERT_EQ(trash().size(), 1U);
+  EXPECT_THAT(trash().front(), testing::EndsWith("-a"));
+  EXPECT_THAT(names_in(dir_ / "logs/.sonde-trash/" + trash().front()), ElementsAre("captures", std::string(kEvents)));
+  EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre("below", "mine.txt"));
+  EXPECT_EQ(Asked(logs()).log().runs().size(), 1U);  // the trash is no run
+}
+
+TEST_F(Writing, TheDirectoryOfADeletedRunGoesIfNothingIsLeftInIt) {
+  Asked asked(logs());
+  EXPECT_EQ(asked.post("delete", R"({"run":"a/below"})", true).status, 200);
+  EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre(std::string(kEvents)));
+  EXPECT_EQ(asked.post("delete", R"({"run":"a/below"})", true).status, 404);
+  EXPECT_EQ(asked.post("delete", R"({"run":"../x"})", true).status, 404);
+}
+
+TEST_F(Writing, NothingIsChangedThroughALinkThatLeadsOut) {
+  append(dir_ / "outside/" + std::string(kEvents), run_file());
+  std::filesystem::create_directory_symlink(dir_ / "outside", dir_ / "logs/link");
+  Asked asked(logs());
+  for (const std::string body : {R"({"run":"link","note":"x"})", R"({"run":"link"})"}) {
+    const Answer answer = asked.post(body.find("note") != std::string::npos ? "note" : "delete", body, true);
+    EXPECT_EQ(answer.status, 403);
+    EXPECT_THAT(answer.body, HasSubstr("outside of the log directory"));
+  }
+  EXPECT_THAT(names_in(dir_ / "outside"), ElementsAre(std::string(kEvents)));
+  EXPECT_THAT(trash(), IsEmpty());
+}
+
+TEST_F(Writing, ANoteThatIsALinkIsNotRead) {
+  append(dir_ / "secret", "secret");
+  std::filesystem::create_symlink(dir_ / "secret", dir_ / "logs/a/note.md");
+  Asked asked(logs());
+  EXPECT_EQ(note_of(asked), "");
+  EXPECT_EQ(asked.post("note", R"({"run":"a","note":"mine"})", true).status, 200);
+  EXPECT_EQ(*read_file(dir_ / "secret"), "secret");
+  EXPECT_EQ(note_of(asked), "mine");
+}
+
+TEST_F(Writing, ATrashThatLeadsOutIsRefused) {
+  std::filesystem::create_directory(dir_ / "outside");
+  std::filesystem::create_directory_symlink(dir_ / "outside", dir_ / "logs/.sonde-trash");
+  Asked asked(logs());
+  EXPECT_EQ(asked.post("delete", R"({"run":"a"})", true).status, 403);
+  EXPECT_THAT(names_in(dir_ / "outside"), IsEmpty());
+  EXPECT_THAT(names_in(dir_ / "logs/a"), Contains(std::string(kEvents)));
+}
+
+class Remembering final : public Actions {
+ public:
+  Status arm(const std::string& run_directory, std::string_view when, std::int64_t before,
+             std::int64_t after) override {
+    if (when == "?") return {Code::invalid_argument, "that is no expression"};
+    said = run_directory + " " + std::string(when) + " " + std::to_string(before) + " " + std::to_string(after);
+    return Status::success();
+  }
+  std::string said;
+};
+
+TEST_F(Writing, ATriggerIsArmedByThoseWhoCan) {
+  const auto actions = std::make_shared<Remembering>();
+  Asked asked(logs(), actions);
+  EXPECT_EQ(asked.post("arm", R"({"run":"a","when":"loss > 1","before":5,"after":2})", true).status, 200);
+  EXPECT_EQ(actions->said, *real_path(dir_ / "logs/a") + " loss > 1 5 2");
+  const Answer wrong = asked.post("arm", R"({"run":"a","when":"?"})", true);
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_THAT(wrong.body, HasSubstr("no expression"));
+  EXPECT_EQ(asked.post("arm", R"({"run":"a","when":"x","before":-1})", true).status, 400);
+  EXPECT_EQ(Asked(logs()).post("arm", R"({"run":"a","when":"x"})", true).status, 404);
+}
+
+}  // namespace
+}  // namespace sonde::query

@@ -1,0 +1,245 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "query/query_testing.h"
+
+namespace sonde::query {
+namespace {
+
+using index::append;
+using index::kEvents;
+using index::kStart;
+using index::scalar;
+using index::version;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string events_in(const TempDir& dir, std::string_view run) {
+  return dir / std::string(run) + "/" + std::string(kEvents);
+}
+// As if nothing had been written for a long time.
+void make_old(const std::string& path) {
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+}
+
+TEST(Status, TellsTheVersionAndHowFarItHasRead) {
+  Asked asked(kGolden + "/torch");
+  const Json status(asked.get("status").body);
+  EXPECT_EQ(status.text("/logs/0/directory"), kGolden + "/torch");
+  EXPECT_EQ(status.number("/progress/runs_read"), static_cast<double>(asked.log().runs().size()));
+  EXPECT_EQ(status.number("/progress/bytes_read"), status.number("/progress/bytes_found"));
+  EXPECT_EQ(static_cast<std::uint64_t>(status.number("/revision")), asked.api().revision());
+}
+
+TEST(Runs, SayWhatTheLogSays) {
+  for (const std::string_view writer : {"torch", "tensorboardx", "tensorflow", "tensorflow_v1", "keras"}) {
+    Asked asked(kGolden + "/" + std::string(writer));
+    const Json answer(asked.get("runs").body);
+    const auto runs = asked.log().runs();
+    ASSERT_EQ(answer.size("/runs"), runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::string at = "/runs/" + std::to_string(i);
+      EXPECT_EQ(answer.text(at + "/run"), runs[i].name());
+      std::uint64_t points = 0;
+      for (const Tag& tag : runs[i].tags()) points += tag.points;
+      EXPECT_EQ(answer.number(at + "/points"), static_cast<double>(points));
+      EXPECT_EQ(answer.number(at + "/started"), runs[i].start_time());
+      EXPECT_EQ(answer.text(at + "/state"), "finished");
+    }
+  }
+}
+
+TEST(Runs, HaveTheirHyperParameters) {
+  Asked torch(kGolden + "/torch");
+  const Json runs(torch.get("runs").body);
+  for (std::size_t i = 0; i < runs.size("/runs"); ++i) {
+    const std::string at = "/runs/" + std::to_string(i);
+    if (runs.text(at + "/run") != "train/trial") continue;
+    simdjson::dom::object hparams;
+    ASSERT_EQ(runs.at(at + "/hparams").get(hparams), simdjson::SUCCESS);
+    EXPECT_GT(hparams.size(), 0U);
+    EXPECT_GT(runs.size(at + "/metrics"), 0U);
+    return;
+  }
+  FAIL() << "no run train/trial";
+}
+
+TEST(Runs, AreLiveWhileTheirFilesGrow) {
+  TempDir dir;
+  append(events_in(dir, "new"), version() + scalar("x", 0, 1) + scalar("x", 60, 1));
+  append(events_in(dir, "old"), version() + scalar("x", 0, 1) + scalar("x", 50, 1));
+  make_old(events_in(dir, "old"));
+  const Json runs(Asked(dir.path()).get("runs").body);
+  EXPECT_EQ(runs.text("/runs/0/state"), "live");
+  EXPECT_EQ(runs.text("/runs/1/state"), "finished");
+  EXPECT_EQ(runs.number("/runs/1/steps_per_second"), 1);
+}
+
+TEST(Runs, WithARingThatNobodyHoldsHaveDied) {
+  TempDir dir;
+  append(events_in(dir, "r"), version() + scalar("x", 7, 1));
+  append(dir / "r/flight-host-1-1.ring", std::string(100, '\0'));
+  Asked asked(dir.path());
+  EXPECT_EQ(Json(asked.get("runs").body).text("/runs/0/state"), "died");
+  const Json alerts(asked.get("alerts").body);
+  EXPECT_EQ(alerts.text("/alerts/0/kind"), "died");
+  EXPECT_EQ(alerts.number("/alerts/0/step"), 7);
+}
+
+TEST(Tags, AreByKindAndNameWithTheRunsThatHaveThem) {
+  TempDir dir;
+  append(events_in(dir, "a"), version() + scalar("loss", 1, 1) + scalar("loss", 5, 1) + scalar("acc", 2, 1));
+  append(events_in(dir, "b"), version() + scalar("loss", 3, 1));
+  Asked asked(dir.path());
+  const Json all(asked.get("tags").body);
+  EXPECT_EQ(all.size("/tags"), 2U);
+  EXPECT_EQ(all.text("/tags/1/tag"), "loss");
+  EXPECT_THAT(all.numbers("/tags/1/runs"), ElementsAre(0, 1));
+  EXPECT_THAT(all.numbers("/tags/1/points"), ElementsAre(2, 1));
+  EXPECT_THAT(all.numbers("/tags/1/last_step"), ElementsAre(5, 3));
+  EXPECT_EQ(Json(asked.get("tags?tags=%5Ea").body).size("/tags"), 1U);
+  EXPECT_THAT(Json(asked.get("tags?runs=b").body).texts("/runs"), ElementsAre("b"));
+  EXPECT_EQ(Json(asked.get("tags?kind=images").body).size("/tags"), 0U);
+}
+
+TEST(Tags, PatternsThatAreNoneAreRefused) {
+  Asked asked(kGolden + "/torch");
+  EXPECT_EQ(asked.get("tags?tags=(").status, 400);
+  EXPECT_EQ(asked.get("tags?tags=(((a{1000}){1000}){1000})").status, 400);
+  EXPECT_EQ(asked.get("tags?kind=colours").status, 400);
+  EXPECT_EQ(asked.get("tags?tags=" + std::string(2'000, 'a')).status, 400);
+}
+
+TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
+  TempDir dir;
+  std::string file = version();
+  for (int i = 0; i < 2'000; ++i) file += scalar("loss", i, i >= 1'500 ? kNaN : 1);
+  file += scalar("once", 3, std::numeric_limits<double>::infinity()) + scalar("once", 4, 1);
+  append(events_in(dir, "r"), file);
+  Asked asked(dir.path());
+  const Json alerts(asked.get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 2U);  // the newest first
+  EXPECT_EQ(alerts.text("/alerts/0/text"), "loss is NaN from step 1,500 on (500 points)");
+  EXPECT_EQ(alerts.text("/alerts/0/tag"), "loss");
+  EXPECT_EQ(alerts.text("/alerts/0/tag_kind"), "scalars");
+  EXPECT_EQ(alerts.number("/alerts/0/step"), 1'500);
+  EXPECT_EQ(alerts.number("/alerts/0/time"), kStart + 1'500);
+  EXPECT_EQ(alerts.text("/alerts/1/text"), "once is infinite at step 3");
+  EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/first_bad_step"), 3);
+}
+
+TEST(Alerts, NameTheDamageOfAFile) {
+  TempDir dir;
+  std::string file = version() + scalar("x", 1, 1) + scalar("x", 2, 1) + scalar("x", 3, 1);
+  file[version().size() + 20] ^= 1;
+  append(events_in(dir, "r"), file);
+  const Json alerts(Asked(dir.path()).get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 1U);
+  EXPECT_EQ(alerts.text("/alerts/0/kind"), "damage");
+  EXPECT_THAT(alerts.text("/alerts/0/text"), AllOf(HasSubstr(std::string(kEvents)), HasSubstr("damaged in 1 place")));
+}
+
+TEST(Layouts, AreTheCustomScalarsOfALog) {
+  const Json layouts(Asked(kGolden + "/torch").get("layouts").body);
+  EXPECT_EQ(layouts.text("/layouts/0/run"), "train");
+  EXPECT_EQ(layouts.text("/layouts/0/categories/0/charts/0/title"), "both");
+  EXPECT_THAT(layouts.texts("/layouts/0/categories/0/charts/0/tags"), ElementsAre("loss/train", "loss/eval"));
+  EXPECT_EQ(layouts.text("/layouts/0/categories/0/charts/1/margins/0/lower"), "loss/low");
+}
+
+TEST(Changes, AreTheRunsThatGrew) {
+  TempDir dir;
+  append(events_in(dir, "a"), version() + scalar("x", 1, 1));
+  append(events_in(dir, "b"), version() + scalar("x", 1, 1));
+  Asked asked(dir.path());
+  const std::uint64_t first = asked.api().revision();
+  const Json all(asked.api().change_since(0).data);
+  EXPECT_THAT(all.texts("/runs"), ElementsAre("a", "b"));
+  EXPECT_TRUE(all.at("/all").get_bool().value_unsafe());
+
+  append(events_in(dir, "b"), scalar("x", 2, 1));
+  asked.log().refresh();
+  const std::uint64_t second = asked.api().wait_for_change(first, 10s);
+  EXPECT_GT(second, first);
+  const Change change = asked.api().change_since(first);
+  EXPECT_EQ(change.revision, second);
+  const Json news(change.data);
+  EXPECT_THAT(news.texts("/runs"), ElementsAre("b"));
+  EXPECT_FALSE(news.at("/all").get_bool().value_unsafe());
+  EXPECT_EQ(Json(asked.api().change_since(second).data).size("/runs"), 0U);
+
+  append(events_in(dir, "c"), version() + scalar("x", 1, 1));
+  asked.log().refresh();
+  EXPECT_TRUE(Json(asked.api().change_since(second).data).at("/all").get_bool().value_unsafe());
+}
+
+TEST(Changes, AreWaitedForNoLongerThanAsked) {
+  Asked asked(kGolden + "/torch");
+  const std::uint64_t revision = asked.api().revision();
+  EXPECT_EQ(asked.api().wait_for_change(revision, 1ms), revision);
+  EXPECT_EQ(asked.api().wait_for_change(revision - 1, 1h), revision);
+}
+
+TEST(Logs, OfSeveralDirectoriesAreToldApartByTheirLabels) {
+  TempDir dir;
+  append(events_in(dir, "one/train"), version() + scalar("x", 1, 1));
+  append(events_in(dir, "two"), version() + scalar("x", 1, 2));
+  std::vector<Served> logs;
+  for (const std::string name : {"one", "two"}) {
+    logs.push_back({.label = name, .directory = dir / name, .log = index::open(dir / name)});
+    logs.back().log.wait();
+  }
+  const Api api(std::move(logs), nullptr);
+  const Json runs(api.answer({.path = "runs", .query = "", .body = ""}).body);
+  EXPECT_EQ(runs.text("/runs/0/run"), "one/train");
+  EXPECT_EQ(runs.text("/runs/1/run"), "two");
+  const auto series = read_series(api.answer({.method = Question::Method::post,
+                                              .path = "series",
+                                              .query = "",
+                                              .body = R"({"series":[{"run":"two","tag":"x"}]})"}));
+  EXPECT_THAT(series.front().values, ElementsAre(2));
+}
+
+TEST(Questions, ThatAreNotKnownAreRefusedInOneSentence) {
+  Asked asked(kGolden + "/torch");
+  const auto refused = [&](const Answer& answer, int status) {
+    EXPECT_EQ(answer.status, status) << answer.body;
+    return Json(answer.body).text("/error");
+  };
+  EXPECT_THAT(refused(asked.get("nothing"), 404), HasSubstr("'nothing'"));
+  EXPECT_THAT(refused(asked.get("series"), 405), HasSubstr("POST"));
+  EXPECT_THAT(refused(asked.post("runs", "{}"), 405), HasSubstr("GET"));
+  EXPECT_THAT(refused(asked.get("runs?x=1"), 400), HasSubstr("'x'"));
+  EXPECT_THAT(refused(asked.get("steps?run=train"), 400), HasSubstr("'tag'"));
+  EXPECT_THAT(refused(asked.get("steps?run=train&run=train&tag=x"), 400), HasSubstr("twice"));
+  EXPECT_THAT(refused(asked.get("steps?run=%zz&tag=x"), 400), HasSubstr("hexadecimal"));
+  EXPECT_THAT(refused(asked.get("steps?run=%4&tag=x"), 400), HasSubstr("hexadecimal"));
+  EXPECT_THAT(refused(asked.get("steps?run=trian&tag=x"), 404), HasSubstr("'train'"));
+  EXPECT_THAT(refused(asked.get("image?run=train&tag=picture&step=x"), 400), HasSubstr("'step'"));
+  EXPECT_THAT(refused(asked.get("image?run=train&tag=picture"), 400), HasSubstr("'step' is missing"));
+  EXPECT_THAT(refused(asked.get("image?run=train&tag=picture&step=0&index=-1"), 400), HasSubstr("'index'"));
+}
+
+TEST(Answers, HaveTheSameETagAsLongAsTheyAreTheSame) {
+  TempDir dir;
+  append(events_in(dir, "r"), version() + scalar("x", 1, 1));
+  make_old(events_in(dir, "r"));
+  Asked asked(dir.path());
+  const std::string etag = asked.get("tags").etag;
+  EXPECT_THAT(etag, testing::MatchesRegex("\".+\""));
+  EXPECT_EQ(asked.get("tags").etag, etag);
+  EXPECT_NE(asked.get("steps?run=r&tag=x").etag, etag);
+  append(events_in(dir, "r"), scalar("x", 2, 1));
+  asked.log().refresh();
+  EXPECT_NE(asked.get("tags").etag, etag);
+}
+
+}  // namespace
+}  // namespace sonde::query

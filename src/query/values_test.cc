@@ -1,0 +1,210 @@
+// Values at exact steps, and Markdown. What the answers say is held against what sonde::Log says of golden logs.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "query/markdown.h"
+#include "query/query_testing.h"
+
+namespace sonde::query {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// As in an address.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    constexpr std::string_view kHex = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    out += plain ? std::string(1, c) : std::string{'%', kHex[byte >> 4U], kHex[byte & 15U]};
+  }
+  return out;
+}
+std::string named(const Run& run, const Tag& tag) { return "run=" + escaped(run.name()) + "&tag=" + escaped(tag.name); }
+
+// Calls `check(asked, run, tag)` for every tag of that kind in all golden logs. Returns how many there were.
+template <class Check>
+int for_all(TagKind kind, Check check) {
+  int found = 0;
+  for (const std::string_view writer : {"torch", "tensorboardx", "tensorflow", "tensorflow_v1", "keras"}) {
+    Asked asked(kGolden + "/" + std::string(writer));
+    for (const Run& run : asked.log().runs()) {
+      for (const Tag& tag : run.tags()) {
+        if (tag.kind != kind) continue;
+        SCOPED_TRACE(std::string(writer) + " " + run.name() + " " + tag.name);
+        check(asked, run, tag);
+        ++found;
+      }
+    }
+  }
+  return found;
+}
+
+TEST(Steps, AreThoseThatWereRecorded) {
+  EXPECT_GT(for_all(TagKind::images,
+                    [](const Asked& asked, const sonde::Run& run, const Tag& tag) {
+                      const Json steps(asked.get("steps?kind=images&" + named(run, tag)).body);
+                      std::vector<double> expected;
+                      const auto recorded = *run.values(tag.name, tag.kind);
+                      for (const ValueRef& value : recorded) expected.push_back(static_cast<double>(value.step));
+                      EXPECT_EQ(steps.numbers("/steps"), expected);
+                      EXPECT_EQ(steps.text("/kind"), "images");
+                      EXPECT_EQ(steps.size("/times"), expected.size());
+                    }),
+            3);
+}
+
+TEST(Histograms, HaveTheBinsOfTheFile) {
+  EXPECT_GT(for_all(TagKind::histograms,
+                    [](const Asked& asked, const sonde::Run& run, const Tag& tag) {
+                      const Json all(asked.get("histograms?" + named(run, tag)).body);
+                      const auto values = *run.values(tag.name, tag.kind);
+                      ASSERT_EQ(all.size("/steps"), values.size());
+                      for (std::size_t i = 0; i < values.size(); ++i) {
+                        const auto buckets = *run.histogram(values[i]);
+                        const std::string at = "/histograms/" + std::to_string(i);
+                        ASSERT_EQ(all.size(at + "/count"), buckets.size());
+                        for (std::size_t b = 0; b < buckets.size(); ++b) {
+                          // Infinite edges are texts.
+                          if (std::isfinite(buckets[b].left)) {
+                            EXPECT_EQ(all.number(at + "/left/" + std::to_string(b)), buckets[b].left);
+                          }
+                          EXPECT_EQ(all.number(at + "/count/" + std::to_string(b)), buckets[b].count);
+                        }
+                      }
+                      const Answer one =
+                          asked.get("histograms?" + named(run, tag) + "&step=" + std::to_string(values.back().step));
+                      EXPECT_EQ(Json(one.body).size("/histograms"), 1U);
+                    }),
+            3);
+}
+
+TEST(Histograms, AreEvenlySpreadOverWhatWasRecorded) {
+  Asked asked(kGolden + "/torch");
+  const Json two(asked.get("histograms?run=train&tag=weights&most=2").body);
+  const auto values = *asked.log().run("train")->values("weights", TagKind::histograms);
+  EXPECT_EQ(two.number("/total"), static_cast<double>(values.size()));
+  EXPECT_THAT(two.numbers("/steps"), ElementsAre(values.front().step, values.back().step));
+  EXPECT_EQ(asked.get("histograms?run=train&tag=weights&most=501").status, 400);
+  EXPECT_EQ(asked.get("histograms?run=train&tag=weights&step=77").status, 404);
+  EXPECT_EQ(asked.get("histograms?run=train&tag=none").status, 404);
+  EXPECT_EQ(asked.get("histograms?run=train&tag=weights&kind=images").status, 400);
+}
+
+TEST(Images, AreTheBytesAsRecorded) {
+  EXPECT_GT(for_all(TagKind::images,
+                    [](const Asked& asked, const sonde::Run& run, const Tag& tag) {
+                      const auto recorded = *run.values(tag.name, tag.kind);
+                      for (const ValueRef& value : recorded) {
+                        const auto images = *run.images(value);
+                        const std::string at = named(run, tag) + "&step=" + std::to_string(value.step);
+                        const Json media(asked.get("media?" + at).body);
+                        EXPECT_EQ(media.number("/count"), static_cast<double>(images.files.size()));
+                        EXPECT_EQ(media.number("/width"), static_cast<double>(images.width));
+                        for (std::size_t i = 0; i < images.files.size(); ++i) {
+                          const Answer image = asked.get("image?" + at + "&index=" + std::to_string(i));
+                          EXPECT_EQ(image.content_type, "image/png");
+                          EXPECT_EQ(image.body, images.files[i]);
+                        }
+                        EXPECT_EQ(asked.get("image?" + at + "&index=" + std::to_string(images.files.size())).status,
+                                  404);
+                      }
+                    }),
+            3);
+}
+
+TEST(Audio, IsTheBytesAsRecorded) {
+  EXPECT_GT(for_all(TagKind::audio,
+                    [](const Asked& asked, const sonde::Run& run, const Tag& tag) {
+                      const ValueRef value = run.values(tag.name, tag.kind)->back();
+                      const std::string at = named(run, tag) + "&step=" + std::to_string(value.step);
+                      const Answer audio = asked.get("audio?" + at);
+                      EXPECT_EQ(audio.content_type, "audio/wav");
+                      EXPECT_EQ(audio.body, run.audio(value)->front().file);
+                      EXPECT_EQ(Json(asked.get("media?" + at).body).size("/labels"), run.audio(value)->size());
+                    }),
+            2);
+}
+
+TEST(Text, IsGivenAsWrittenAndAsHtml) {
+  EXPECT_GT(
+      for_all(TagKind::text,
+              [](const Asked& asked, const sonde::Run& run, const Tag& tag) {
+                const ValueRef value = run.values(tag.name, tag.kind)->back();
+                const Json media(asked.get("media?" + named(run, tag) + "&step=" + std::to_string(value.step)).body);
+                const auto texts = *run.text(value);
+                EXPECT_EQ(media.texts("/texts"), texts);
+                EXPECT_EQ(media.size("/html"), texts.size());
+                if (!texts.empty()) {
+                  EXPECT_EQ(media.text("/html/0"), html_of_markdown(texts.front()));
+                }
+              }),
+      2);
+}
+
+// An image summary whose bytes are something else.
+std::string image_of(std::string_view bytes) {
+  std::string image;
+  wire::put_integer_unless_zero(image, 1, 4);
+  wire::put_integer_unless_zero(image, 2, 4);
+  wire::put_bytes(image, 4, bytes);
+  std::string value;
+  wire::put_bytes(value, 1, "picture");
+  wire::put_bytes(value, 4, image);
+  std::string summary;
+  wire::put_bytes(summary, 1, value);
+  std::string file;
+  tfevents::put_summary_event(file, index::kStart, 1, summary);
+  return file;
+}
+
+TEST(Images, OfNoOtherTypeAreEverSent) {
+  for (const std::string_view bytes : {"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "<html>", ""}) {
+    TempDir dir;
+    index::append(dir / std::string("r/") + std::string(index::kEvents), index::version() + image_of(bytes));
+    Asked asked(dir.path());
+    EXPECT_EQ(asked.get("image?run=r&tag=picture&step=1").status, 404) << bytes;
+  }
+  TempDir dir;
+  index::append(dir / std::string("r/") + std::string(index::kEvents), index::version() + image_of("GIF89a...."));
+  EXPECT_EQ(Asked(dir.path()).get("image?run=r&tag=picture&step=1").content_type, "image/gif");
+}
+
+TEST(Markdown, KeepsWhatIsHarmless) {
+  EXPECT_EQ(html_of_markdown("**bold** `code`"), "<p><strong>bold</strong> <code>code</code></p>\n");
+  EXPECT_THAT(html_of_markdown("|a|b|\n|-|-|\n|1|2|\n"), HasSubstr("<table>"));
+  EXPECT_THAT(html_of_markdown("[x](https://example.org/)"), HasSubstr("<a href=\"https://example.org/\">x</a>"));
+  EXPECT_THAT(html_of_markdown("~~gone~~"), HasSubstr("<del>"));
+}
+
+TEST(Markdown, LeavesOutWhatCouldRun) {
+  for (const std::string_view text :
+       {"<script>alert(1)</script>", "a <img src=x onerror=alert(1)> b", "<div onclick='x'>", "<style>*{}</style>",
+        "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,<script>)", "[x](vbscript:x)",
+        "<javascript:alert(1)>", "![x](javascript:alert(1))", "[x]( javascript:alert(1))",
+        "[x]: javascript:alert(1)\n\n[x]", "[x](&#106;avascript:alert(1))", "<iframe src='//x'></iframe>"}) {
+    const std::string html = html_of_markdown(text);
+    for (const std::string_view bad : {"<script", "<img", "<style", "<iframe", "<div", "href=\"javascript",
+                                       "href=\"data", "href=\"vbscript", "href=\"JaVa"}) {
+      EXPECT_THAT(html, Not(HasSubstr(bad))) << text;
+    }
+  }
+}
+
+TEST(Markdown, TurnsPicturesIntoLinks) {
+  EXPECT_THAT(html_of_markdown("![x](https://example.org/a.png)"),
+              HasSubstr("<a href=\"https://example.org/a.png\">x</a>"));
+  EXPECT_THAT(html_of_markdown("![a ![b](https://b/)](https://a/)"), Not(HasSubstr("<img")));
+}
+
+TEST(Markdown, ShowsAnEndlessTextAsWritten) {
+  EXPECT_THAT(html_of_markdown(std::string(100'000, '<')), testing::StartsWith("<pre>&lt;&lt;"));
+  EXPECT_THAT(html_of_markdown("\xff\xfe"), HasSubstr("\xef\xbf\xbd"));
+}
+
+}  // namespace
+}  // namespace sonde::query
