@@ -1,37 +1,49 @@
-// One canvas of distributions: draws, says what the pointer is at, and sets the step cursor.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+// A canvas with a plot: draws it, says what the pointer is at, sets the step cursor, and takes a range of steps by dragging.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { cursorStep, dark, setCursor } from '../../state';
-import { bands } from './bands';
+import type { Axis } from './axis';
 import { theme } from './colours';
-import { heatmap } from './heatmap';
-import { overlay } from './overlay';
-import type { Hit, Input, Plot } from './plot';
-import { ridgeline } from './ridgeline';
-import type { Mode } from './settings';
-import { Tip } from './Tip';
-
-const kPlots: Record<Mode, (input: Input) => Plot> = { ridgeline, overlay, heatmap, bands };
+import type { Hit, Plot } from './plot';
+import { stepWindow } from './settings';
 
 export interface ChartProps {
   label: string;
-  mode: Mode;
-  input: Input;
+  width: number; // CSS pixels
+  height: number;
+  plot: Plot;
+  tip: (hit: Hit) => ComponentChildren;
+}
+
+interface Drag {
+  from: number; // CSS pixels
+  to: number;
+}
+
+const kDrag = 6; // CSS pixels: less is a click
+
+function draggedSteps({ from, to }: Drag, across: Axis): [number, number] | null {
+  if (Math.abs(to - from) < kDrag) return null;
+  const limited = [from, to].map((x) => across.value(Math.min(across.to, Math.max(across.from, x))));
+  const first = Math.ceil(Math.min(...limited));
+  const last = Math.floor(Math.max(...limited));
+  return first < last ? [first, last] : null;
 }
 
 interface Pointer {
-  x: number;
+  x: number; // in the window
   y: number;
   hit: Hit;
 }
 
-export function Chart({ label, mode, input }: ChartProps) {
+export function Chart({ label, width, height, plot, tip }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pointer, setPointer] = useState<Pointer | null>(null);
-  const plot = useMemo(() => kPlots[mode](input), [mode, input]);
+  const [drag, setDrag] = useState<Drag | null>(null);
+  const dragged = useRef(false); // the click that ends a drag sets no cursor
   const cursor = cursorStep.value;
   const isDark = dark.value;
-  const { width, height } = input;
   const hit = pointer?.hit ?? null;
 
   useEffect(() => setPointer(null), [plot]);
@@ -46,18 +58,31 @@ export function Chart({ label, mode, input }: ChartProps) {
     plot.draw(context, theme(element), { cursor, hit });
   }, [plot, width, height, cursor, hit?.series, hit?.index, hit?.bin, isDark]);
 
-  const at = (event: MouseEvent): [number, number] => [event.offsetX, event.offsetY];
   const move = (event: PointerEvent): void => {
-    const [x, y] = at(event);
-    const found = plot.hit(x, y);
-    setPointer(found && { x, y, hit: found });
+    if (drag && event.buttons === 1) {
+      setDrag({ ...drag, to: event.offsetX });
+      return;
+    }
+    const found = plot.hit(event.offsetX, event.offsetY);
+    setPointer(found && { x: event.clientX, y: event.clientY, hit: found });
+  };
+  const press = (event: PointerEvent): void => {
+    move(event);
+    if (!plot.across || event.button !== 0 || event.pointerType === 'touch') return; // a finger scrolls the page
+    setDrag({ from: event.offsetX, to: event.offsetX });
+    canvas.current?.setPointerCapture(event.pointerId);
+  };
+  // What was dragged over is looked at more closely: asked for again, in all cards.
+  const release = (): void => {
+    const chosen = drag && plot.across && draggedSteps(drag, plot.across);
+    dragged.current = chosen !== null;
+    setDrag(null);
+    if (chosen) stepWindow.value = chosen;
   };
   const choose = (event: MouseEvent): void => {
-    const step = plot.stepAt(...at(event));
+    const step = dragged.current ? null : plot.stepAt(event.offsetX, event.offsetY);
     if (step !== null) setCursor(step);
   };
-  const series = hit && input.series[hit.series];
-  const of = series?.steps[hit?.index ?? -1];
   return (
     <div class="dist-chart">
       <canvas
@@ -66,23 +91,33 @@ export function Chart({ label, mode, input }: ChartProps) {
         aria-label={label}
         style={{ width: `${width}px`, height: `${height}px` }}
         onPointerMove={move}
-        onPointerDown={move}
+        onPointerDown={press}
+        onPointerUp={release}
+        onPointerCancel={() => setDrag(null)}
         onPointerLeave={() => setPointer(null)}
         onClick={choose}
+        onDblClick={() => (stepWindow.value = null)}
       />
-      {pointer && series && of && (
-        <Tip
-          x={pointer.x}
-          y={pointer.y}
-          width={width}
-          height={height}
-          series={series}
-          of={of}
-          bin={pointer.hit.bin}
-          withRun={input.series.length > 1}
-          withPercentiles={mode === 'bands'}
-        />
+      {drag && Math.abs(drag.to - drag.from) >= kDrag && (
+        <div class="dist-drag" style={{ left: `${Math.min(drag.from, drag.to)}px`, width: `${Math.abs(drag.to - drag.from)}px` }} />
+      )}
+      {pointer && !drag && (
+        <div class="dist-tip" role="tooltip" style={besides(pointer)}>
+          {tip(pointer.hit)}
+        </div>
       )}
     </div>
   );
+}
+
+// In the window, on the side of the pointer that has more room.
+function besides({ x, y }: Pointer): Record<string, string> {
+  const leftHalf = x < window.innerWidth / 2;
+  const topHalf = y < window.innerHeight / 2;
+  return {
+    left: leftHalf ? `${x + 14}px` : 'auto',
+    right: leftHalf ? 'auto' : `${window.innerWidth - x + 14}px`,
+    top: topHalf ? `${y + 10}px` : 'auto',
+    bottom: topHalf ? 'auto' : `${window.innerHeight - y + 10}px`,
+  };
 }

@@ -7,17 +7,19 @@ import { fullCard } from '../../ui/cards';
 import { integer, middle, plural } from '../../ui/format';
 import { useAsked, useSize, useVisible } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
-import { Chart } from './Chart';
 import { ask, most, questionKey, type RunSeries } from './data';
 import type { TagCard } from './groups';
 import type { Series } from './model';
+import { Panel } from './Panel';
 import { domainOf, type Input, stepsOf } from './plot';
-import { heights, mode, reach, scale, source, together } from './settings';
+import { heights, mode, reach, scale, source, stepWindow, together } from './settings';
 
 const kMostPanels = 12; // more can be neither compared nor drawn at once
 const kMostTogether = 24;
 const kPanelTitle = 20; // CSS pixels
 const kPanelWidth = 220; // at least
+const kRow = 250; // height of a card's body
+const kNextRow = 220;
 
 export function DistributionCard({ card }: { card: TagCard }) {
   const root = useRef<HTMLElement>(null);
@@ -33,9 +35,8 @@ export function DistributionCard({ card }: { card: TagCard }) {
   const grid = panelGrid(apart ? runs.length : 1, size.width, size.height);
   const count = most(drawn, grid.width, grid.height);
   const asking = near && size.width > 0;
-  const asked = useAsked(asking ? questionKey(card, runs, source.value, count) : null, (signal) =>
-    ask(card, runs, source.value, count, signal),
-  );
+  const question = { tag: card.tag, runs, source: source.value, window: stepWindow.value, count };
+  const asked = useAsked(asking ? questionKey(question) : null, (signal) => ask(question, signal));
   const found = useMemo(() => asked.value?.filter((one) => one.steps.length > 0) ?? [], [asked.value]);
   const series = found.map((one): Series => ({ ...one, colour: colorOf(one.run) }));
   const ready = asked.value !== undefined && !asked.loading;
@@ -46,23 +47,21 @@ export function DistributionCard({ card }: { card: TagCard }) {
     <Card
       id={id}
       title={card.tag}
-      subtitle={<Subtitle found={found} total={card.runs.length} shown={runs.length} />}
+      subtitle={<Subtitle card={card} found={found} shown={runs.length} />}
       mayPin={false}
       class={`dist-card ${apart && runs.length > 1 ? 'dist-card-wide' : ''}`}
       data={state}
       elementRef={root}
     >
-      <div class={`dist-body ${rows(grid.rows, full)}`} ref={body}>
+      <div class="dist-body" style={{ height: full ? '100%' : `${kRow + (grid.rows - 1) * kNextRow}px` }} ref={body}>
         {near && asked.error && !asked.value && <Failure text={asked.error} />}
         {near && !asked.value && !asked.error && <Loading what="Reading histograms" />}
-        {near && ready && series.length === 0 && <p class="dist-none muted">No histogram of this source: choose another above.</p>}
+        {near && ready && series.length === 0 && <p class="dist-none muted">Nothing of this source and in these steps: choose others above.</p>}
         {near && series.length > 0 && <Panels series={series} found={found} apart={apart} grid={grid} />}
       </div>
     </Card>
   );
 }
-
-const rows = (count: number, full: boolean): string => (full ? '' : `dist-rows-${Math.min(count, 4)}`);
 
 interface Grid {
   columns: number;
@@ -93,35 +92,19 @@ function Panels(props: { series: Series[]; found: RunSeries[]; apart: boolean; g
     <>
       {legend && <Legend series={series} />}
       <div class="dist-panels">
-        {inputs.map((input) => (
-          <figure key={input.series[0]!.run} class="dist-panel" style={{ width: `${width}px` }}>
-            {apart && panels.length > 1 && <figcaption><Name of={input.series[0]!} /></figcaption>}
-            <Panel input={input} withoutBins={apart && props.found.find((one) => one.run === input.series[0]!.run)!.withoutBins} />
-          </figure>
-        ))}
+        {inputs.map((input) => {
+          const of = input.series[0]!;
+          return (
+            <figure key={of.run} class="dist-panel" style={{ width: `${width}px` }}>
+              {apart && panels.length > 1 && <figcaption><Name of={of} /></figcaption>}
+              <Panel input={input} ranges={props.found.find((one) => one.run === of.run)?.ranges ?? null} />
+            </figure>
+          );
+        })}
       </div>
     </>
   );
 }
-
-function Panel({ input, withoutBins }: { input: Input; withoutBins: boolean }) {
-  if (withoutBins || !input.domain) {
-    return (
-      <p class="dist-none muted">
-        {withoutBins
-          ? 'Recorded without histograms: add "histogram" to what the policy records.'
-          : 'None of these steps has a finite value.'}
-      </p>
-    );
-  }
-  const [first, last] = input.steps;
-  const names = input.series.map((one) => one.run).join(', ');
-  const steps = input.series.reduce((sum, one) => sum + one.steps.length, 0);
-  const label = `${kWords[mode.value]} of ${names}: ${plural(steps, 'step')} from ${integer(first)} to ${integer(last)}`;
-  return <Chart label={label} mode={mode.value} input={input} />;
-}
-
-const kWords = { ridgeline: 'Ridgeline', overlay: 'Overlay', heatmap: 'Heat map', bands: 'Percentile bands' };
 
 function Legend({ series }: { series: Series[] }) {
   return (
@@ -142,19 +125,24 @@ function Name({ of }: { of: Series }) {
   );
 }
 
-function Subtitle(props: { found: RunSeries[]; total: number; shown: number }) {
-  const { found, total, shown } = props;
+function Subtitle(props: { card: TagCard; found: RunSeries[]; shown: number }) {
+  const { card, found, shown } = props;
+  const total = card.runs.length;
   const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
   const drawn = found.reduce((sum, one) => sum + one.steps.length, 0);
-  const bad = found.flatMap((one) => one.steps);
-  const nan = bad.find((one) => one.nan > 0);
-  const infinite = bad.find((one) => one.positiveInfinity + one.negativeInfinity > 0);
+  const nan = first(found.map((one) => one.firstNan));
+  const infinite = first(found.map((one) => one.firstInfinite));
   return (
     <>
       {recorded > drawn ? `${integer(drawn)} of ${plural(recorded, 'step')}` : plural(recorded, 'step')}
       {total > 1 && ` · ${shown < total ? `${shown} of ${plural(total, 'run')}` : plural(total, 'run')}`}
-      {nan && <span class="dist-nan"> · NaN at {integer(nan.step)}</span>}
-      {infinite && <span class="dist-inf"> · Inf at {integer(infinite.step)}</span>}
+      {nan !== null && <span class="dist-nan"> · NaN at {integer(nan)}</span>}
+      {infinite !== null && <span class="dist-inf"> · Inf at {integer(infinite)}</span>}
     </>
   );
+}
+
+function first(steps: (number | null)[]): number | null {
+  const known = steps.filter((step) => step !== null);
+  return known.length > 0 ? Math.min(...known) : null;
 }

@@ -1,45 +1,45 @@
 // What the pointer is at: step, bin with its edges, count; percentiles where there are bands.
 import { integer, time, value } from '../../ui/format';
-import { type Distribution, kPercentiles, percentiles, type Series } from './model';
+import { type Distribution, kPercentiles, percentiles } from './model';
 
 export interface TipProps {
-  x: number;
-  y: number;
-  width: number; // of the chart
-  height: number;
-  series: Series;
+  run: { name: string; colour: string } | null; // where there are several in a chart
   of: Distribution;
   bin: number;
-  withRun: boolean;
   withPercentiles: boolean;
 }
 
-export function Tip(props: TipProps) {
-  const { of, bin, series } = props;
-  const leftHalf = props.x < props.width / 2;
-  const topHalf = props.y < props.height / 2;
-  const place = {
-    left: leftHalf ? `${props.x + 14}px` : 'auto',
-    right: leftHalf ? 'auto' : `${props.width - props.x + 14}px`,
-    top: topHalf ? `${props.y + 8}px` : 'auto',
-    bottom: topHalf ? 'auto' : `${props.height - props.y + 8}px`,
-  };
+export function Tip({ run, of, bin, withPercentiles }: TipProps) {
   return (
-    <div class="dist-tip" role="tooltip" style={place}>
-      {props.withRun && (
+    <>
+      {run && (
         <div class="dist-tip-run">
-          <i class="dist-swatch" style={{ background: series.colour }} />
-          {series.run}
+          <i class="dist-swatch" style={{ background: run.colour }} />
+          {run.name}
         </div>
       )}
-      <div class="dist-tip-step" title={time(of.time)}>
-        step {integer(of.step)}
-      </div>
-      {props.withPercentiles ? <Percentiles of={of} /> : <Bin of={of} bin={bin} />}
+      <StepLine step={of.step} seconds={of.time} />
+      {withPercentiles ? <Percentiles of={of} /> : <Bin of={of} bin={bin} />}
+      <BadLines of={of} />
+    </>
+  );
+}
+
+export function StepLine({ step, seconds }: { step: number; seconds: number }) {
+  return (
+    <div>
+      <b>step {integer(step)}</b> <span class="muted">{time(seconds)}</span>
+    </div>
+  );
+}
+
+export function BadLines({ of }: { of: { nan: number; positiveInfinity: number; negativeInfinity: number } }) {
+  return (
+    <>
       {of.nan > 0 && <div class="dist-nan">NaN {integer(of.nan)}</div>}
       {of.positiveInfinity > 0 && <div class="dist-inf">+Inf {integer(of.positiveInfinity)}</div>}
       {of.negativeInfinity > 0 && <div class="dist-inf">−Inf {integer(of.negativeInfinity)}</div>}
-    </div>
+    </>
   );
 }
 
@@ -64,19 +64,20 @@ const count = (n: number): string => (Number.isInteger(n) ? integer(n) : value(n
 function Percentiles({ of }: { of: Distribution }) {
   if (of.total === 0) return <div class="muted">no finite values</div>;
   const values = percentiles(of);
+  const rows = kPercentiles.map((percent, i): [string, string] => [`${percent} %`, value(values[i]!)]).reverse();
+  return <Rows rows={[...rows, ['values', count(of.total)]]} />;
+}
+
+export function Rows({ rows }: { rows: [string, string][] }) {
   return (
     <table class="dist-tip-table">
       <tbody>
-        {[...kPercentiles].reverse().map((percent) => (
-          <tr key={percent}>
-            <th scope="row">{percent} %</th>
-            <td>{value(values[kPercentiles.indexOf(percent)]!)}</td>
+        {rows.map(([name, text]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{text}</td>
           </tr>
         ))}
-        <tr>
-          <th scope="row">values</th>
-          <td>{count(of.total)}</td>
-        </tr>
       </tbody>
     </table>
   );

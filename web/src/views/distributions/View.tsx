@@ -9,7 +9,7 @@ import { Menu } from '../../ui/Menu';
 import { Copy, Empty, Loading } from '../../ui/states';
 import { DistributionCard } from './DistributionCard';
 import { type Group, groupTags } from './groups';
-import { closedGroups, heights, mode, reach, scale, source, together } from './settings';
+import { closedGroups, heights, mode, reach, scale, source, stepWindow, together } from './settings';
 
 const kKinds = ['histograms', 'statistics'];
 
@@ -82,6 +82,12 @@ function Toolbar() {
           ]}
         />
       )}
+      {stepWindow.value && (
+        <button type="button" class="text-button" title="Show all steps again" onClick={() => (stepWindow.value = null)}>
+          steps {integer(stepWindow.value[0])} to {integer(stepWindow.value[1])} ✕
+        </button>
+      )}
+      {mode.value === 'heatmap' && <Legend />}
       {both.value && (
         <Menu label="Where the bins come from" icon="gear">
           {() => (
@@ -93,6 +99,16 @@ function Toolbar() {
         </Menu>
       )}
     </div>
+  );
+}
+
+function Legend() {
+  return (
+    <span class="dist-scale muted" title="Logarithmic, over three decades; empty where nothing was counted">
+      rare
+      <i />
+      dense
+    </span>
   );
 }
 

@@ -63,6 +63,7 @@ export function bands(input: Input): Plot {
       const at = hit(x, y);
       return at && input.series[at.series]!.steps[at.index]!.step;
     },
+    across: steps,
   };
 }
 

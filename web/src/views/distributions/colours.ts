@@ -8,6 +8,7 @@ export interface Theme {
   cursor: string;
   nan: string;
   infinity: string;
+  dark: boolean;
 }
 
 export function theme(of: Element): Theme {
@@ -21,6 +22,7 @@ export function theme(of: Element): Theme {
     cursor: read('--text'),
     nan: read('--nan'),
     infinity: read('--inf'),
+    dark: style.colorScheme !== 'light',
   };
 }
 
@@ -45,7 +47,8 @@ export function viridis(t: number): string {
   return `rgb(${r} ${g} ${b})`;
 }
 
-// The order of steps: the ends of viridis vanish on a dark and on a light ground, so they are left out.
-export function stepColour(index: number, count: number): string {
-  return viridis(0.12 + 0.76 * (count > 1 ? index / (count - 1) : 1));
+// The order of steps: the end of viridis that would vanish in the ground is left out.
+export function stepColour(index: number, count: number, dark: boolean): string {
+  const [from, to] = dark ? [0.2, 0.95] : [0.05, 0.85];
+  return viridis(from + (to - from) * (count > 1 ? index / (count - 1) : 1));
 }

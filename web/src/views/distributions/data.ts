@@ -1,15 +1,20 @@
 // What a card asks the server for.
 import * as api from '../../api';
-import type { RunOfTag, TagCard } from './groups';
-import { distribution, isBad, type Series } from './model';
-import type { Mode, Source } from './settings';
+import type { RunOfTag } from './groups';
+import { distribution, type Series } from './model';
+import type { Range } from './ranges';
+import type { Mode, Source, StepWindow } from './settings';
 
 export interface Asked {
   run: string;
   kinds: string[]; // in the order in which they are tried
 }
 
-export type RunSeries = Omit<Series, 'colour'> & { withoutBins: boolean };
+export interface RunSeries extends Omit<Series, 'colour'> {
+  ranges: Range[] | null; // where a tensor was recorded without histograms: `steps` have no bins then
+  firstNan: number | null; // steps, of all that were recorded
+  firstInfinite: number | null;
+}
 
 // Statistics first: they have the bins that were counted, and say what was not finite.
 export function kindsOf({ kinds }: RunOfTag, source: Source): string[] {
@@ -24,25 +29,72 @@ export function most(mode: Mode, width: number, height: number): number {
 }
 
 // Changes whenever something else would be answered.
-export function questionKey(card: TagCard, runs: readonly RunOfTag[], source: Source, count: number): string {
-  return JSON.stringify([card.tag, source, count, runs.map((one) => [one.run, one.kinds])]);
+export function questionKey(question: Question): string {
+  const { tag, runs, source, window, count } = question;
+  return JSON.stringify([tag, source, window, count, runs.map((one) => [one.run, one.kinds])]);
 }
 
-export function ask(card: TagCard, runs: readonly RunOfTag[], source: Source, count: number, signal: AbortSignal): Promise<RunSeries[]> {
-  return Promise.all(runs.map((one) => askRun(card.tag, one.run, kindsOf(one, source), count, signal)));
+export interface Question {
+  tag: string;
+  runs: readonly RunOfTag[];
+  source: Source;
+  window: StepWindow;
+  count: number; // of steps, at most
 }
 
-async function askRun(tag: string, run: string, kinds: string[], count: number, signal: AbortSignal): Promise<RunSeries> {
-  let found: RunSeries = { run, steps: [], recorded: 0, withoutBins: false };
-  for (const kind of kinds) {
-    const answer = await api.histograms({ run, tag, kind, most: count }, signal);
+export function ask(question: Question, signal: AbortSignal): Promise<RunSeries[]> {
+  return Promise.all(question.runs.map((one) => askRun(question, one, signal)));
+}
+
+async function askRun({ tag, source, window, count }: Question, of: RunOfTag, signal: AbortSignal): Promise<RunSeries> {
+  const { run } = of;
+  const range = window ? { first: window[0], last: window[1] } : {};
+  let found: RunSeries = { run, steps: [], recorded: 0, ranges: null, firstNan: null, firstInfinite: null };
+  for (const kind of kindsOf(of, source)) {
+    const answer = await api.histograms({ run, tag, kind, most: count, ...range }, signal);
     const steps = answer.steps.map((step, i) =>
       distribution(step, answer.times[i] ?? NaN, answer.histograms[i]! as Parameters<typeof distribution>[2]),
     );
-    // A tensor that is not finite at all has no bins either, but says so.
-    const withoutBins = steps.length > 0 && steps.every((one) => one.left.length === 0 && !isBad(one));
-    found = { run, steps, recorded: answer.total, withoutBins };
-    if (!withoutBins) break;
+    found = { ...found, steps, recorded: answer.total };
+    if (kind === 'statistics') Object.assign(found, await firstBad({ run, tag }, found, signal));
+    if (steps.length === 0 || steps.some((one) => one.left.length > 0)) return found;
+  }
+  if (found.steps.length > 0 && of.kinds.statistics && source !== 'histograms') {
+    const all = await askRanges({ run, tag, most: Math.max(200, count), ...range }, signal);
+    if (all.some((one) => Number.isFinite(one.mean))) found.ranges = all;
   }
   return found;
+}
+
+type Bad = Pick<RunSeries, 'firstNan' | 'firstInfinite'>;
+
+// The very first step with a NaN, and with an infinity: between the last drawn step that has none and the first that has one
+// there may be others that are not drawn.
+async function firstBad(of: { run: string; tag: string }, { steps, recorded }: RunSeries, signal: AbortSignal): Promise<Bad> {
+  const find = async (is: (one: Counts) => boolean): Promise<number | null> => {
+    const at = steps.findIndex(is);
+    if (at <= 0 || recorded === steps.length) return steps[at]?.step ?? null;
+    const between = await askRanges({ ...of, first: steps[at - 1]!.step + 1, last: steps[at]!.step, most: 1000 }, signal);
+    return between.find(is)?.step ?? steps[at]!.step;
+  };
+  return { firstNan: await find((one) => one.nan > 0), firstInfinite: await find((one) => one.positiveInfinity + one.negativeInfinity > 0) };
+}
+
+type Counts = Pick<Range, 'nan' | 'positiveInfinity' | 'negativeInfinity'>;
+
+async function askRanges(of: Parameters<typeof api.statistics>[0], signal: AbortSignal): Promise<Range[]> {
+  const all = await api.statistics(of, signal);
+  return all.steps.map((step, i) => ({
+    step,
+    time: all.times[i] ?? NaN,
+    count: all.count[i] ?? 0,
+    min: api.num(all.min[i]),
+    max: api.num(all.max[i]),
+    mean: api.num(all.mean[i]),
+    std: api.num(all.std[i]),
+    zeros: all.zeros[i] ?? 0,
+    nan: all.nan[i] ?? 0,
+    positiveInfinity: all.positive_infinity[i] ?? 0,
+    negativeInfinity: all.negative_infinity[i] ?? 0,
+  }));
 }

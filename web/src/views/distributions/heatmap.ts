@@ -72,7 +72,7 @@ export function heatmap(input: Input): Plot {
     outlineCell(context, theme, marks.hit, input, cells, values);
   }
 
-  return { draw, hit, stepAt: (x, y) => (hit(x, y) ? pointer(x)!.of.step : null) };
+  return { draw, hit, stepAt: (x, y) => (hit(x, y) ? pointer(x)!.of.step : null), across: steps };
 }
 
 function usualHalf(input: Input): number {

@@ -33,7 +33,7 @@ export function overlay(input: Input): Plot {
     const isHit = (shape: Shape): boolean => marks.hit?.series === shape.series && marks.hit.index === shape.index;
     const isCurrent = (shape: Shape): boolean => chosen.get(shape.series) === shape.index;
     const colourOf = (shape: Shape, order: number): string =>
-      input.series.length === 1 ? stepColour(order, all.length) : input.series[shape.series]!.colour;
+      input.series.length === 1 ? stepColour(order, all.length, theme.dark) : input.series[shape.series]!.colour;
     context.lineJoin = 'round';
     all.forEach((shape, order) => line(context, shape, box, tall, colourOf(shape, order), 1, all.length > 12 ? 0.55 : 0.85));
     for (const shape of all) if (isCurrent(shape)) line(context, shape, box, tall, theme.cursor, 2, 1);
@@ -54,6 +54,7 @@ export function overlay(input: Input): Plot {
       return shape && toHit(shape, values, x);
     },
     stepAt: (x, y) => pointer(x, y)?.of.step ?? null,
+    across: null,
   };
 }
 

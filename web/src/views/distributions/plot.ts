@@ -42,6 +42,8 @@ export interface Plot {
   hit(x: number, y: number): Hit | null;
   // The step at a place, of those drawn; null outside.
   stepAt(x: number, y: number): number | null;
+  // Where steps lie from left to right: null where they do not.
+  across: Axis | null;
 }
 
 export interface Box {
@@ -82,13 +84,13 @@ export function stepsOf(all: readonly Series[]): [number, number] {
 
 export function valueAxis(input: Input, from: number, to: number): Axis {
   const { low, high, threshold } = input.domain ?? { low: 0, high: 1, threshold: 1 };
-  const most = Math.max(2, Math.min(7, Math.floor(Math.abs(to - from) / (from < to ? 72 : 32))));
+  const most = Math.max(3, Math.min(7, Math.floor(Math.abs(to - from) / (from < to ? 64 : 32))));
   return input.scale === 'log' ? logAxis(low, high, threshold, from, to, most) : linearAxis(low, high, from, to, most);
 }
 
 export function stepAxis(input: Input, from: number, to: number): Axis {
   const [low, high] = input.steps;
-  const most = Math.max(2, Math.min(6, Math.floor(Math.abs(to - from) / (from < to ? 80 : 28))));
+  const most = Math.max(3, Math.min(6, Math.floor(Math.abs(to - from) / (from < to ? 64 : 28))));
   const axis = low < high ? linearAxis(low, high, from, to, most) : linearAxis(low - 0.5, low + 0.5, from, to, most);
   const ticks = low < high ? axis.ticks.filter(Number.isInteger) : [low];
   return { ...axis, ticks };

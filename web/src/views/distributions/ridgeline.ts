@@ -39,6 +39,7 @@ export function ridgeline(input: Input): Plot {
       return shape && toHit(shape, values, x);
     },
     stepAt: (x, y) => pointer(x, y)?.of.step ?? null,
+    across: null,
   };
 }
 
@@ -86,7 +87,7 @@ function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks, lay
   all.forEach((shape, order) => {
     const isCurrent = chosen.get(shape.series) === shape.index;
     const isHit = marks.hit?.series === shape.series && marks.hit.index === shape.index;
-    const colour = bySteps ? stepColour(order, all.length) : input.series[shape.series]!.colour;
+    const colour = bySteps ? stepColour(order, all.length, theme.dark) : input.series[shape.series]!.colour;
     ridge(context, shape, box.left, baseline(shape), tall);
     context.globalAlpha = bySteps ? 0.86 : 0.6;
     context.fillStyle = colour;

@@ -1,5 +1,5 @@
 // How distributions are drawn: in the address, and remembered.
-import { list, oneOf, urlSignal } from '../../url';
+import { type Codec, list, oneOf, urlSignal } from '../../url';
 import type { Scale } from './axis';
 import type { Heights, Reach } from './plot';
 
@@ -15,3 +15,16 @@ export const reach = urlSignal<Reach>('dreach', 'all', oneOf<Reach>('all', 'usua
 export const together = urlSignal<Together>('druns', 'side', oneOf<Together>('side', 'together'), kept);
 export const source = urlSignal<Source>('dsource', 'auto', oneOf<Source>('auto', 'histograms', 'statistics'), kept);
 export const closedGroups = urlSignal<string[]>('dclosed', [], list);
+
+// Which steps are looked at, of all cards; null: all of them.
+export type StepWindow = readonly [number, number] | null;
+
+const windowCodec: Codec<StepWindow> = {
+  write: (value) => (value ? value.join(',') : ''),
+  read: (text) => {
+    const [first, last, more] = text.split(',').map(Number);
+    const sound = Number.isSafeInteger(first) && Number.isSafeInteger(last) && first! <= last! && more === undefined;
+    return text === '' ? null : sound ? [first!, last!] : undefined;
+  },
+};
+export const stepWindow = urlSignal<StepWindow>('dsteps', null, windowCodec);
