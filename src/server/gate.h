@@ -17,21 +17,21 @@
 namespace sonde::server {
 
 struct GateOptions {
-  std::string host;      // that it listens on, as the user said it: a name or an address
-  bool loopback = true;  // whether only this machine can reach it
-  std::string machine;   // what this machine is called
-  std::vector<std::string> allow_origins;
-  std::string token;
+  std::string host = {};     // that it listens on, as the user said it: a name or an address
+  bool loopback = true;      // whether only this machine can reach it
+  std::string machine = {};  // what this machine is called
+  std::vector<std::string> allow_origins = {};
+  std::string token = {};
 };
 
 // What a request says of who sent it; empty where it does not say. Views into the request.
 struct Caller {
-  std::string_view host;
-  std::string_view origin;
-  std::string_view cookie;
-  std::string_view authorization;
-  std::string_view fetch_site;  // Sec-Fetch-Site, which no page can forge
-  std::string_view fetch_mode;  // Sec-Fetch-Mode
+  std::string_view host = {};
+  std::string_view origin = {};
+  std::string_view cookie = {};
+  std::string_view authorization = {};
+  std::string_view fetch_site = {};  // Sec-Fetch-Site, which no page can forge
+  std::string_view fetch_mode = {};  // Sec-Fetch-Mode
 };
 
 enum class Verdict : std::uint8_t { welcome, bad_host, foreign_host, foreign_origin, needs_token };

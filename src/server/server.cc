@@ -46,7 +46,7 @@ constexpr std::size_t kWriteSize = std::size_t{256} << 10;  // at once, so that 
 constexpr std::size_t kTurnedAway = 64;                     // connections beyond the limit that are told so
 constexpr std::chrono::milliseconds kLinger{2000};          // for a client to read a refusal before hanging up
 constexpr std::chrono::milliseconds kBetweenEvents{100};
-constexpr std::chrono::milliseconds kStopLatency{200};
+constexpr std::chrono::milliseconds kStopLatency{50};
 constexpr int kPortsToTry = 100;
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }

@@ -31,12 +31,12 @@ struct ServerLimits {
 struct ServerOptions {
   std::string host = "127.0.0.1";  // a name or an address; anything but loopback makes the token needed for all
   std::uint16_t port = 6006;       // 0: one that is free
-  std::string path_prefix;         // "/x" where a proxy has it below that; empty: none
+  std::string path_prefix = {};    // "/x" where a proxy has it below that; empty: none
   // Other pages that may ask and frame this one, such as "http://localhost:8888"; then everything needs the token.
-  std::vector<std::string> allow_origins;
-  std::string token;              // needed; see token.h
-  std::span<const Asset> assets;  // the page; live as long as the server
-  ServerLimits limits;
+  std::vector<std::string> allow_origins = {};
+  std::string token = {};              // needed; see token.h
+  std::span<const Asset> assets = {};  // the page; live as long as the server
+  ServerLimits limits = {};
 };
 
 class Listener;  // server.cc

@@ -120,13 +120,15 @@ Result<std::string> normal_prefix(std::string_view prefix) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("/-_.~").find(c) != std::string_view::npos;
   });
-  const std::string path = "/" + std::string(prefix);
-  if (!plain || path.find("//") != std::string::npos || (path + "/").find("/../") != std::string::npos ||
-      (path + "/").find("/./") != std::string::npos) {
+  std::string path("/");
+  path.append(prefix).append("/");
+  if (!plain || path.find("//") != std::string::npos || path.find("/../") != std::string::npos ||
+      path.find("/./") != std::string::npos) {
     return Status(Code::invalid_argument, "'" + std::string(prefix) +
                                               "' is no path prefix: it is made of letters, digits, '-', '_', '.', '~' "
                                               "and single slashes, such as /boards/mine");
   }
+  path.pop_back();
   return path;
 }
 

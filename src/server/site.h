@@ -18,21 +18,21 @@ namespace sonde::server {
 
 // The parts of a request that matter here; views into it.
 struct Request {
-  std::string_view method;  // "GET"
-  std::string_view target;  // "/api/runs?x=y", as sent
-  Caller caller;
-  std::string_view accept_encoding;
-  std::string_view if_none_match;
-  std::string_view last_event_id;
-  std::string_view requested_method;  // Access-Control-Request-Method
+  std::string_view method = {};  // "GET"
+  std::string_view target = {};  // "/api/runs?x=y", as sent
+  Caller caller = {};
+  std::string_view accept_encoding = {};
+  std::string_view if_none_match = {};
+  std::string_view last_event_id = {};
+  std::string_view requested_method = {};  // Access-Control-Request-Method
 };
 
 struct Reply {
   int status = 200;
-  std::string fields;                // lines of the header, each with its end
-  std::string text;                  // the body; or, where it is empty:
-  std::span<const std::byte> bytes;  // one that lives as long as the server
-  bool without_body = false;         // only its length is told, as HEAD asks
+  std::string fields = {};                // lines of the header, each with its end
+  std::string text = {};                  // the body; or, where it is empty:
+  std::span<const std::byte> bytes = {};  // one that lives as long as the server
+  bool without_body = false;              // only its length is told, as HEAD asks
 
   std::span<const std::byte> body() const noexcept { return text.empty() ? bytes : std::as_bytes(std::span(text)); }
 };
