@@ -23,30 +23,50 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 
 std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-void add_non_finite(const Run& run, Facts& facts) {
-  std::size_t left = kMostOfAKind;
-  for (const index::NonFiniteSeries& series : index::RunAccess::index(run).non_finite()) {
-    if (!facts.first_bad_step) facts.first_bad_step = series.first_step;
-    if (left-- == 0) break;
-    Alert alert = {.kind = Alert::Kind::nonfinite, .tag = series.tag, .tag_kind = series.kind};
-    alert.step = series.first_step;
-    alert.time = series.first_time;
-    const std::string_view what = series.kind == TagKind::statistics ? " has NaN or infinite elements"
-                                  : series.infinite == 0             ? " is NaN"
-                                  : series.nan == 0                  ? " is infinite"
-                                                                     : " is NaN or infinite";
-    alert.text = series.tag;
-    alert.text.append(what).append(series.until_the_end ? " from step " : " at step ");
-    alert.text += grouped(series.first_step);
-    const bool statistics = series.kind == TagKind::statistics;
-    if (series.until_the_end) {
-      alert.text +=
-          " on (" + counted(series.count, statistics ? "step" : "point", statistics ? "steps" : "points") + ")";
-    } else if (series.count > 1) {
-      alert.text += " and at " + counted(series.count - 1, "later point", "later points");
-    }
-    facts.alerts.push_back(std::move(alert));
+// "loss is NaN from step 1,500 on (500 points)"
+std::string text_of(const index::NonFiniteSeries& series) {
+  const bool statistics = series.kind == TagKind::statistics;
+  const std::string_view what = statistics             ? " has NaN or infinite elements"
+                                : series.infinite == 0 ? " is NaN"
+                                : series.nan == 0      ? " is infinite"
+                                                       : " is NaN or infinite";
+  std::string text = series.tag;
+  text.append(what).append(series.until_the_end && series.count > 1 ? " from step " : " at step ");
+  text += grouped(series.first_step);
+  if (series.count == 1) return text;
+  if (series.until_the_end) {
+    return text + " on (" + counted(series.count, "", statistics ? "steps" : "points") + ")";
   }
+  return text + " and at " + counted(series.count - 1, "later point", "later points");
+}
+
+// Within a step, non-finite values run through the whole network: of its tensors the first one is named.
+void add_non_finite(const Run& run, Facts& facts) {
+  const std::vector<index::NonFiniteSeries> all = index::RunAccess::index(run).non_finite();
+  if (!all.empty()) facts.first_bad_step = all.front().first_step;
+  std::map<std::int64_t, std::vector<const index::NonFiniteSeries*>> tensors;  // by first step
+  std::size_t left = kMostOfAKind;
+  const auto add = [&](const index::NonFiniteSeries& series, std::uint64_t others) {
+    if (left == 0) return;
+    --left;
+    facts.alerts.push_back({.kind = Alert::Kind::nonfinite,
+                            .tag = series.tag,
+                            .tag_kind = series.kind,
+                            .step = series.first_step,
+                            .time = series.first_time,
+                            .text = text_of(series)});
+    if (others > 0)
+      facts.alerts.back().text +=
+          "; and " + counted(others, "other tensor", "other tensors") + " from the same step on";
+  };
+  for (const index::NonFiniteSeries& series : all) {
+    if (series.kind == TagKind::statistics) {
+      tensors[series.first_step].push_back(&series);
+    } else {
+      add(series, 0);
+    }
+  }
+  for (const auto& [step, group] : tensors) add(*group.front(), group.size() - 1);
 }
 
 void add_captures(const Run& run, Facts& facts) {
