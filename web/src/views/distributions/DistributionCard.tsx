@@ -39,7 +39,7 @@ export function DistributionCard({ card }: { card: TagCard }) {
   const asked = useAsked(asking ? questionKey(question) : null, (signal) => ask(question, signal));
   const found = useMemo(() => asked.value?.filter((one) => one.steps.length > 0) ?? [], [asked.value]);
   const series = found.map((one): Series => ({ ...one, colour: colorOf(one.run) }));
-  const ready = asked.value !== undefined && !asked.loading;
+  const ready = asked.value !== undefined;
   const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
   const state: Record<string, string> = { chart: card.tag };
   if (ready) Object.assign(state, { ready: '', points: String(recorded) });
@@ -56,7 +56,7 @@ export function DistributionCard({ card }: { card: TagCard }) {
       <div class="dist-body" style={{ height: full ? '100%' : `${kRow + (grid.rows - 1) * kNextRow}px` }} ref={body}>
         {near && asked.error && !asked.value && <Failure text={asked.error} />}
         {near && !asked.value && !asked.error && <Loading what="Reading histograms" />}
-        {near && ready && series.length === 0 && <p class="dist-none muted">Nothing of this source and in these steps: choose others above.</p>}
+        {near && ready && !asked.loading && series.length === 0 && <p class="dist-none muted">Nothing of this source and in these steps: choose others above.</p>}
         {near && series.length > 0 && <Panels series={series} found={found} apart={apart} grid={grid} />}
       </div>
     </Card>

@@ -10,7 +10,7 @@ import { Clip } from './Clip';
 import { type MediaCard, subtitle } from './cards';
 import { RunCaption } from './RunCaption';
 import { StepNav } from './StepNav';
-import { type RunSteps, useSteps } from './useSteps';
+import { type RunSteps, useSteps, versionOf } from './useSteps';
 
 export function AudioCard({ card }: { card: MediaCard }) {
   const id = `audio:${card.tag}`;
@@ -55,7 +55,7 @@ function RunClips({ card, of, onReady }: { card: MediaCard; of: RunSteps; onRead
       {Array.from({ length: about.value?.count ?? 1 }, (_, index) => (
         <Clip
           key={index}
-          url={api.audioUrl({ run: of.run, tag: card.tag, step, index })}
+          url={api.audioUrl({ run: of.run, tag: card.tag, step, index }) + versionOf(of, of.shown?.index ?? 0)}
           label={`${card.tag} of ${of.run}`}
           html={about.value?.labels?.[index] ?? ''}
           onReady={onReady}

@@ -15,7 +15,7 @@ import { kTile, linkZoom, sharedZoom, tileSize } from './settings';
 import { preload } from './store';
 import { neighbours } from './steps';
 import { StepNav } from './StepNav';
-import { kMostRuns, type RunSteps, useSteps } from './useSteps';
+import { kMostRuns, type RunSteps, useSteps, versionOf } from './useSteps';
 import { kFit, type Size, type Zoom } from './zoom';
 
 const kMostSamples = 12; // of one step, until more are asked for
@@ -109,14 +109,16 @@ function RunImages(props: RunImagesProps) {
   const step = of.shown?.step ?? null;
   const key = { run: of.run, tag: card.tag, kind: card.kind };
   const about = useAsked<Media>(step === null ? null : JSON.stringify([key, step]), (signal) => api.media({ ...key, step: step! }, signal));
-  const image = (at: number, index: number): string => api.imageUrl({ run: of.run, tag: card.tag, step: at, index });
+  const image = (at: number, index: number): string =>
+    api.imageUrl({ run: of.run, tag: card.tag, step: of.steps[at]!, index }) + versionOf(of, at);
   const count = about.value?.count ?? 1;
   const shown = everything ? count : Math.min(count, kMostSamples);
   useEffect(() => {
     if (!of.shown || !about.value) return;
-    preload(neighbours(of.steps.length, of.shown.index).flatMap((i) => Array.from({ length: Math.min(shown, 4) }, (_, n) => image(of.steps[i]!, n))));
+    preload(neighbours(of.steps.length, of.shown.index).flatMap((i) => Array.from({ length: Math.min(shown, 4) }, (_, n) => image(i, n))));
   }, [step, of.steps.length, about.value]);
-  if (step === null) return null;
+  if (step === null || !of.shown) return null;
+  const at = of.shown.index;
   const frame = frameOf(about.value, width, props.tall);
   return (
     <figure class="media-figure">
@@ -126,7 +128,7 @@ function RunImages(props: RunImagesProps) {
         {Array.from({ length: shown }, (_, index) => (
           <ImageTile
             key={index}
-            url={image(step, index)}
+            url={image(at, index)}
             label={`${card.tag} of ${of.run} at step ${integer(step)}${count > 1 ? `, sample ${index + 1} of ${count}` : ''}`}
             frame={frame}
             zoom={props.zoom}

@@ -10,6 +10,7 @@ import { type Shown, shownAt, union } from './steps';
 export interface RunSteps {
   run: string;
   steps: number[];
+  times: number[];
   shown: Shown | null;
 }
 
@@ -33,7 +34,12 @@ export function useSteps(card: MediaCard, near: boolean): CardSteps {
   return { asked, runs: known, all, recorded: known.reduce((sum, one) => sum + one.steps.length, 0) };
 }
 
-async function ask(card: MediaCard, of: RunOfTag, signal: AbortSignal): Promise<{ run: string; steps: number[] }> {
-  const { steps } = await api.steps({ run: of.run, tag: card.tag, kind: card.kind }, signal);
-  return { run: of.run, steps };
+async function ask(card: MediaCard, of: RunOfTag, signal: AbortSignal): Promise<Omit<RunSteps, 'shown'>> {
+  const { steps, times } = await api.steps({ run: of.run, tag: card.tag, kind: card.kind }, signal);
+  return { run: of.run, steps, times };
+}
+
+// Behind an address, so that what a restarted job has written again is not taken for what was there before. It is not sent.
+export function versionOf(of: RunSteps, index: number): string {
+  return `#${of.times[index] ?? ''}`;
 }
