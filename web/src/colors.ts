@@ -1,5 +1,6 @@
 // Colours of runs: twelve hues that stay apart for the common kinds of colour blindness, each with a tone for the dark
-// and one for the light theme (contrast to the card of at least 4.5 and 3.5). Pink and orange-red are not among them: they say NaN and Inf.
+// and one for the light theme (contrast to the card of at least 4.5). Pink and orange are not among them: they say NaN
+// and Inf.
 
 export interface Tone {
   dark: string;
@@ -29,8 +30,8 @@ export function hash(name: string): number {
   return h >>> 0;
 }
 
-// A colour for each run: its own by the hash of its name, or the next that is least used, so that a few runs never share one. Runs that
-// come later do not change those that have one already: pass what was given before.
+// A colour for each run: its own by the hash of its name, or the next that is least used, so that a few runs never
+// share one. Runs that come later do not change those that have one already: pass what was given before.
 export function assignColors(names: readonly string[], given: ReadonlyMap<string, number>): Map<string, number> {
   const count = kPalette.length;
   const used = new Array<number>(count).fill(0);

@@ -57,22 +57,34 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   }
 }
 
-function trace(p: Painter, frame: Frame, xs: Float64Array, ys: Float64Array): void {
+const kLine = 1.6;
+const kChunk = 100; // points in one path: the cost of a long jagged one grows faster than its length
+const kDense = 1.5; // points in a pixel from which on corners cannot be seen
+
+function trace(p: Painter, frame: Frame, xs: Float64Array, ys: Float64Array, width: number): void {
+  const dense = xs.length > kDense * (frame.right - frame.left);
+  p.lineWidth = dense ? 1 : width;
+  p.lineJoin = dense ? 'bevel' : 'round';
   p.beginPath();
-  let pen = false;
+  let pen = 0; // points in the path so far
   for (let i = 0; i < xs.length; ++i) {
     const y = ys[i] as number;
     const x = xs[i] as number;
     if (!Number.isFinite(y) || (frame.y.log && y <= 0) || (frame.x.log && x <= 0)) {
-      pen = false;
+      pen = 0;
       continue;
     }
     // Far outside is clipped anyway; canvases lose precision on numbers that are too large.
     const py = Math.max(-1e5, Math.min(1e5, toPixel(frame.y, y)));
     const px = Math.max(-1e5, Math.min(1e5, toPixel(frame.x, x)));
-    if (pen) p.lineTo(px, py);
+    if (pen > 0) p.lineTo(px, py);
     else p.moveTo(px, py);
-    pen = true;
+    if (++pen > kChunk) {
+      p.stroke();
+      p.beginPath();
+      p.moveTo(px, py);
+      pen = 1;
+    }
   }
   p.stroke();
 }
@@ -82,13 +94,11 @@ function drawLine(p: Painter, frame: Frame, line: Line): void {
   p.fillStyle = line.color;
   if (line.rawX && line.rawY) {
     p.globalAlpha = 0.28;
-    p.lineWidth = 1;
-    trace(p, frame, line.rawX, line.rawY);
+    trace(p, frame, line.rawX, line.rawY, 1);
   }
   p.globalAlpha = 1;
-  p.lineWidth = 1.6;
   p.setLineDash(line.dash);
-  trace(p, frame, line.x, line.y);
+  trace(p, frame, line.x, line.y, kLine);
   p.setLineDash([]);
   if (line.x.length === 1) dot(p, frame, line.x[0] as number, line.y[0] as number, 3);
 }
@@ -126,8 +136,7 @@ function drawBand(p: Painter, frame: Frame, band: BandShape): void {
   area(p, frame, band.x, band.low, band.x, band.high);
   p.globalAlpha = 1;
   p.strokeStyle = band.color;
-  p.lineWidth = 1.6;
-  trace(p, frame, band.x, band.mean);
+  trace(p, frame, band.x, band.mean, kLine);
 }
 
 function drawMargin(p: Painter, frame: Frame, margin: Margin): void {
@@ -172,7 +181,6 @@ export function draw(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.beginPath();
   p.rect(frame.left, frame.top - 2, frame.right - frame.left, frame.bottom - frame.top + 4);
   p.clip();
-  p.lineJoin = 'round';
   for (const margin of scene.margins) drawMargin(p, frame, margin);
   for (const band of scene.bands) drawBand(p, frame, band);
   for (const line of scene.lines) drawLine(p, frame, line);

@@ -21,6 +21,9 @@ function farthest(tag: Tag | undefined, shown: ReadonlySet<string>): string | nu
   return best;
 }
 
+const percent = (share: number) =>
+  share >= 10 ? 'much' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+
 // What the numbers were at the cursor, and how they changed over the tenth of the run before it.
 export function AtStep() {
   const step = useDebounced(cursorStep.value, 120);
@@ -60,7 +63,7 @@ export function AtStep() {
                 <td class="name">{middle(one.tag, 14)}</td>
                 <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
                 <td class="num muted" title="against a tenth of the run before">
-                  {changed && `${share > 0 ? '▲' : '▼'} ${value(Math.abs(share) * 100, 2)} %`}
+                  {changed && `${share > 0 ? '▲' : '▼'} ${percent(Math.abs(share))}`}
                 </td>
               </tr>
             );
