@@ -216,7 +216,7 @@ Result<Answer> answer_alerts(const Context& context, const Params& /*params*/) {
     for (const Alert& alert : facts->alerts) all.emplace_back(&item.entry->name, alert);
     const bool told =
         std::ranges::any_of(facts->alerts, [](const Alert& one) { return one.kind == Alert::Kind::died; });
-    if (item.state != RunState::died || told) continue;
+    if (item.state() != RunState::died || told) continue;
     all.emplace_back(&item.entry->name,
                      Alert{.kind = Alert::Kind::died,
                            .step = facts->last_step,

@@ -20,8 +20,6 @@ std::string shown_name(const std::string& label, const std::string& run) {
   return run == "." ? label : label + "/" + run;
 }
 
-std::int64_t current_second() { return static_cast<std::int64_t>(wall_seconds()); }
-
 // The same run as before, if it was known.
 std::shared_ptr<const RunEntry> entry_of(const Catalogue& before, std::string name, std::size_t log, const Run& run) {
   const Catalogue::Item* known = before.find(name);
@@ -69,24 +67,29 @@ Runs::Runs(std::vector<Served> logs)
   catalogue_ = std::move(empty);
 }
 
-// A run that is live may have ended without a change in its files, so the states are looked at every second.
-bool Runs::is_current(std::int64_t second) const {
-  if (versions_.size() != logs_.size() || second != second_) return false;
+bool Runs::has_read_more() const {
+  if (versions_.size() != logs_.size()) return true;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
-    if (logs_[i].log.version() != versions_[i]) return false;
+    if (logs_[i].log.version() != versions_[i]) return true;
   }
-  return true;
+  return false;
 }
 
-void Runs::renew(std::int64_t second) const {
+// A run may end without a change in its files.
+bool Runs::has_changed_states() const {
+  const double now = wall_seconds();
+  return std::ranges::any_of(
+      catalogue_->runs, [now](const Catalogue::Item& item) { return item.pulse_at(now).state != item.pulse.state; });
+}
+
+void Runs::renew() const {
   versions_.resize(logs_.size());
   for (std::size_t i = 0; i < logs_.size(); ++i) versions_[i] = logs_[i].log.version();
-  second_ = second;
   const Catalogue& before = *catalogue_;
   auto made = std::make_shared<Catalogue>();
   for (std::size_t i = 0; i < logs_.size(); ++i) {
     for (const Run& run : logs_[i].log.runs()) {
-      made->runs.push_back({.entry = entry_of(before, shown_name(logs_[i].label, run.name()), i, run)});
+      made->runs.emplace_back().entry = entry_of(before, shown_name(logs_[i].label, run.name()), i, run);
     }
   }
   std::ranges::sort(made->runs, {}, [](const Catalogue::Item& item) -> const std::string& { return item.entry->name; });
@@ -101,10 +104,11 @@ void Runs::renew(std::int64_t second) const {
     if (old != nullptr && old->entry != item.entry) old = nullptr;
     item.version = item.entry->version();
     const bool same = old != nullptr && old->version == item.version;
-    // Only what is new or was live can be in another state now.
-    item.state = same && old->state != RunState::live ? old->state : item.entry->state(now);
+    // Of one that has never been read, nothing is known yet.
+    if (same) item.pulse = old->pulse_at(now);
+    if (!same && item.version > 0) item.pulse = item.entry->pulse(now);
     if (old == nullptr) made->list_changed = next;
-    const bool news = !same || old->state != item.state;
+    const bool news = !same || old->state() != item.state();
     item.changed = news ? next : old->changed;
     changed |= news;
   }
@@ -114,15 +118,16 @@ void Runs::renew(std::int64_t second) const {
 }
 
 std::shared_ptr<const Catalogue> Runs::now() const {
-  const std::int64_t second = current_second();
+  const auto second = static_cast<std::int64_t>(wall_seconds());
   const std::lock_guard lock(mutex_);
-  if (!is_current(second)) renew(second);
+  const bool due = std::exchange(second_, second) != second;
+  if (has_read_more() || (due && has_changed_states())) renew();
   return catalogue_;
 }
 
 void Runs::look_again() const {
   const std::lock_guard lock(mutex_);
-  renew(current_second());
+  renew();
 }
 
 std::uint64_t Runs::wait_for_change(std::uint64_t seen, milliseconds timeout) const {

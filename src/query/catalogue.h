@@ -28,8 +28,8 @@ struct RunEntry {
 
   // Of what has been read by now; made anew where the run has changed. Null while the run has never been read.
   std::shared_ptr<const Facts> facts() const;
-  // Of its files and rings at this moment.
-  RunState state(double now) const;
+  // Of its files and rings at this moment; looks into its directory.
+  RunPulse pulse(double now) const;
   // Grows when something of the run was read or edited.
   std::uint64_t version() const;
   // After a change that is not in the files that are read, such as the note.
@@ -46,7 +46,11 @@ struct Catalogue {
     std::shared_ptr<const RunEntry> entry;
     std::uint64_t version = 0;  // of the run, then
     std::uint64_t changed = 0;  // the revision that brought its last change
-    RunState state = RunState::finished;
+    RunPulse pulse;
+
+    RunState state() const noexcept { return pulse.state; }
+    // As it is now, where nothing of the run has been read since.
+    RunPulse pulse_at(double now) const;
   };
   std::uint64_t revision = 0;
   std::uint64_t list_changed = 0;  // the revision at which runs came or went
@@ -71,8 +75,9 @@ class Runs {
   void look_again() const;
 
  private:
-  bool is_current(std::int64_t second) const;
-  void renew(std::int64_t second) const;
+  bool has_read_more() const;
+  bool has_changed_states() const;
+  void renew() const;
 
   std::vector<Served> logs_;
   // Revisions begin at the time of the start, so that those of an earlier process are smaller.
@@ -80,7 +85,7 @@ class Runs {
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Catalogue> catalogue_;
   mutable std::vector<std::uint64_t> versions_;  // of the logs
-  mutable std::int64_t second_ = 0;              // when the states were looked at
+  mutable std::int64_t second_ = 0;              // when the states were looked at last
 };
 
 }  // namespace sonde::query

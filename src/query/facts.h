@@ -14,6 +14,12 @@ namespace sonde::query {
 enum class RunState : std::uint8_t { live, finished, died };
 std::string_view to_string(RunState state) noexcept;
 
+struct RunPulse {
+  RunState state = RunState::finished;
+  double quiet_at = 0;    // when it will have ended, in seconds since 1970, if its files stay as they are
+  bool has_ring = false;  // a flight ring, whose lock tells more
+};
+
 struct Alert {
   enum class Kind : std::uint8_t { nonfinite, trigger, died, dropped, budget, damage } kind = Kind::nonfinite;
   std::string tag = {};  // empty: none

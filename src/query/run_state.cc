@@ -24,22 +24,37 @@ bool ended_with_crash(const std::string& directory, double last_modified) {
 
 }  // namespace
 
-RunState RunEntry::state(double now) const {
+RunPulse RunEntry::pulse(double now) const {
   const double modified = index::RunAccess::index(run).last_modified();
   const std::string directory = run.directory();
-  bool abandoned = false;
+  RunPulse pulse = {.state = RunState::finished, .quiet_at = modified + kQuiet, .has_ring = false};
+  bool held = false;
   bool captures = false;
   if (const Result<Directory> listed = read_directory(directory)) {
     for (const DirectoryEntry& entry : listed->entries) {
       captures |= entry.name == "captures";
       if (!entry.name.starts_with("flight-") || !entry.name.ends_with(".ring")) continue;
       const Result<bool> locked = is_locked(join_path(directory, entry.name));
-      if (locked && *locked) return RunState::live;
-      abandoned |= locked.ok();
+      pulse.has_ring |= locked.ok();
+      held |= locked && *locked;
     }
   }
-  if (abandoned || (captures && ended_with_crash(directory, modified))) return RunState::died;
-  return now - modified < kQuiet ? RunState::live : RunState::finished;
+  if (held) {
+    pulse.state = RunState::live;
+  } else if (pulse.has_ring || (captures && ended_with_crash(directory, modified))) {
+    pulse.state = RunState::died;
+  } else if (now < pulse.quiet_at) {
+    pulse.state = RunState::live;
+  }
+  return pulse;
+}
+
+RunPulse Catalogue::Item::pulse_at(double now) const {
+  if (pulse.state != RunState::live) return pulse;
+  if (pulse.has_ring) return entry->pulse(now);
+  RunPulse then = pulse;
+  if (now >= pulse.quiet_at) then.state = RunState::finished;
+  return then;
 }
 
 }  // namespace sonde::query

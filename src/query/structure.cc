@@ -55,13 +55,13 @@ void put_run(JsonWriter& json, const Catalogue::Item& item, const Facts* facts, 
   const bool read = facts != nullptr;
   const Facts& known = read ? *facts : nothing;
   json.object().key("run").text(item.entry->name).key("revision").integer(item.changed);
-  json.key("state").text(to_string(item.state)).key("read").truth(read);
+  json.key("state").text(to_string(item.state())).key("read").truth(read);
   json.key("started").number(known.started).key("last_time").number(known.last_time);
   json.key("first_step").integer(known.first_step).key("last_step").integer(known.last_step);
   json.key("steps_per_second");
-  number_or_null(json, !read                          ? NAN
-                       : item.state == RunState::live ? known.recent_steps_per_second
-                                                      : known.steps_per_second);
+  number_or_null(json, !read                            ? NAN
+                       : item.state() == RunState::live ? known.recent_steps_per_second
+                                                        : known.steps_per_second);
   json.key("points").integer(known.points).key("damaged").integer(known.damaged).key("dropped").integer(known.dropped);
   json.key("hparams").raw(hparams != nullptr ? *hparams : "{}");
   json.list("metrics", known.metrics, [&](const std::string& metric) { json.text(metric); });
