@@ -2,7 +2,7 @@
 import { batch, computed, signal } from '@preact/signals';
 
 import * as api from './api';
-import { alerts, layouts, loadError, loaded, runs, status, tags } from './state';
+import { alerts, alertsLoaded, layouts, loadError, loaded, runs, status, tags } from './state';
 
 export type Connection = 'connecting' | 'live' | 'paused' | 'lost';
 
@@ -44,21 +44,24 @@ let spent = 0; // ms of the last refresh
 
 async function refreshOnce(structure: boolean): Promise<void> {
   const began = performance.now();
-  const [state, newRuns, newTags, newAlerts] = await Promise.all([
-    api.status(),
-    api.runs(),
-    api.tags(),
-    api.alerts().catch(() => alerts.peek()),
-  ]);
-  const newLayouts = structure || !loaded.peek() ? await api.layouts().catch(() => layouts.peek()) : layouts.peek();
+  const [state, newRuns, newTags] = await Promise.all([api.status(), api.runs(), api.tags()]);
+  const planLayouts = structure || !loaded.peek();
   batch(() => {
     status.value = state;
     runs.value = newRuns.runs;
     tags.value = newTags.tags;
-    alerts.value = newAlerts;
-    layouts.value = newLayouts;
     loaded.value = true;
     loadError.value = null;
+  });
+  // Charts are drawn meanwhile: nothing in them waits for these.
+  const [newAlerts, newLayouts] = await Promise.all([
+    api.alerts().catch(() => alerts.peek()),
+    planLayouts ? api.layouts().catch(() => layouts.peek()) : layouts.peek(),
+  ]);
+  batch(() => {
+    alerts.value = newAlerts;
+    alertsLoaded.value = true;
+    if (JSON.stringify(newLayouts) !== JSON.stringify(layouts.peek())) layouts.value = newLayouts;
   });
   spent = performance.now() - began;
 }

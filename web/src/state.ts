@@ -15,6 +15,7 @@ export const status = signal<Status | null>(null);
 export const runs = signal<Run[]>([]);
 export const tags = signal<Tag[]>([]);
 export const alerts = signal<Alert[]>([]);
+export const alertsLoaded = signal(false);
 export const layouts = signal<Layout[]>([]);
 export const loaded = signal(false); // runs and tags have arrived at least once
 export const loadError = signal<string | null>(null);

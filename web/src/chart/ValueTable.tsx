@@ -2,7 +2,7 @@ import * as api from '../api';
 import type { TableRow } from '../api_types';
 import { change } from '../live';
 import { colorOf, cursorStep, smooth } from '../state';
-import { useAsked, useDebounced } from '../ui/hooks';
+import { useAsked, useThrottled } from '../ui/hooks';
 import { integer, middle, value } from '../ui/format';
 import type { LineSpec } from './build';
 import { selectRange, selected } from './settings';
@@ -18,7 +18,7 @@ function Cell({ of }: { of: TableRow[keyof TableRow] | null | undefined }) {
 // Numbers at the step cursor, or over the range that was marked.
 export function ValueTable({ title, lines }: { title: string; lines: LineSpec[] }) {
   const range = selected.value;
-  const step = useDebounced(cursorStep.value, 80);
+  const step = useThrottled(cursorStep.value, 80);
   const series = lines.slice(0, kMost).map(({ run, tag }) => ({ run, tag }));
   const weight = smooth.value > 0 ? { smooth: smooth.value } : {};
   const question = range ? { series, range, ...weight } : { series, step, ...weight };

@@ -63,7 +63,7 @@ const kDense = 1.5; // points in a pixel from which on corners cannot be seen
 
 function trace(p: Painter, frame: Frame, xs: Float64Array, ys: Float64Array, width: number): void {
   const dense = xs.length > kDense * (frame.right - frame.left);
-  p.lineWidth = dense ? 1 : width;
+  p.lineWidth = width;
   p.lineJoin = dense ? 'bevel' : 'round';
   p.beginPath();
   let pen = 0; // points in the path so far

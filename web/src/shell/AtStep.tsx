@@ -3,7 +3,7 @@ import type { Tag } from '../api_types';
 import { headlines, scalarsByTag } from '../headline';
 import { change } from '../live';
 import { colorOf, cursorStep, stepRange, visibleRuns } from '../state';
-import { useAsked, useDebounced } from '../ui/hooks';
+import { useAsked, useThrottled } from '../ui/hooks';
 import { integer, middle, value } from '../ui/format';
 
 const kMost = 6;
@@ -26,7 +26,7 @@ const percent = (share: number) =>
 
 // What the numbers were at the cursor, and how they changed over the tenth of the run before it.
 export function AtStep() {
-  const step = useDebounced(cursorStep.value, 120);
+  const step = useThrottled(cursorStep.value, 120);
   const shown = new Set(visibleRuns.value.slice(0, 50));
   const series: { run: string; tag: string }[] = [];
   for (const headline of headlines.value)

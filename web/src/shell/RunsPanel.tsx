@@ -1,6 +1,17 @@
 import { deepest, hparamNames } from '../groups';
 import { everything } from '../selection';
-import { filteredRuns, kMostDrawn, ownColors, runFilter, runPattern, runs, selection, status, visibleRuns } from '../state';
+import {
+  filteredRuns,
+  kMostDrawn,
+  ownColors,
+  runByName,
+  runFilter,
+  runPattern,
+  runs,
+  selection,
+  status,
+  visibleRuns,
+} from '../state';
 import { IconButton } from '../ui/IconButton';
 import { Menu, MenuItem } from '../ui/Menu';
 import { VirtualList } from '../ui/VirtualList';
@@ -103,6 +114,23 @@ function Health() {
   );
 }
 
+// A link may name runs that are not here (any more).
+function Missing() {
+  const { only, names } = selection.value;
+  if (!only || runs.value.length === 0) return null;
+  const missing = [...names].filter((name) => !runByName.value.has(name));
+  if (missing.length === 0) return null;
+  return (
+    <p class="panel-note bad" role="alert">
+      The link shows {plural(missing.length, 'run')} that {missing.length === 1 ? 'is' : 'are'} not here:{' '}
+      {missing.slice(0, 3).join(', ')}.{' '}
+      <button type="button" class="link-button" onClick={() => (selection.value = everything)}>
+        Show all runs
+      </button>
+    </p>
+  );
+}
+
 export function RunsPanel() {
   const all = runs.value.length;
   const found = filteredRuns.value.length;
@@ -144,6 +172,7 @@ export function RunsPanel() {
           </button>
         </p>
       )}
+      <Missing />
       <div class="panel-list">
         <VirtualList
           items={rows.value}

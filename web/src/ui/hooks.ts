@@ -92,3 +92,20 @@ export function useDebounced<Value>(value: Value, ms: number): Value {
   }, [value, ms]);
   return late;
 }
+
+// The newest value, at most every `ms`: for what follows a cursor that moves all the time.
+export function useThrottled<Value>(value: Value, ms: number): Value {
+  const [shown, setShown] = useState(value);
+  const last = useRef(0);
+  useEffect(() => {
+    const wait = last.current + ms - performance.now();
+    const take = () => {
+      last.current = performance.now();
+      setShown(value);
+    };
+    if (wait <= 0) return take();
+    const timer = setTimeout(take, wait);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return shown;
+}

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import { MetricCard } from '../../chart/MetricCard';
 import { cardSize } from '../../chart/settings';
-import { scalarTags } from '../../headline';
+import { scalarTags, scalarsByTag } from '../../headline';
 import { filteredTags, layouts, tagFilter } from '../../state';
 import { MenuItem } from '../../ui/Menu';
 import { pins } from '../../ui/cards';
@@ -19,11 +19,13 @@ type Combine = (tags: string[]) => void;
 
 function TagCard({ tag, section, onCombine }: { tag: string; section?: string; onCombine: Combine }) {
   const short = section && tag.startsWith(`${section}/`) ? tag.slice(section.length + 1) : tag;
+  const known = scalarsByTag.value.get(tag);
+  const about = [tag, known?.description].filter(Boolean).join('\n');
   return (
     <MetricCard
       id={`metrics:${tag}`}
-      title={short}
-      fullTitle={tag}
+      title={known?.display || short}
+      fullTitle={about}
       tags={[tag]}
       more={(close) => (
         <MenuItem onClick={() => (close(), onCombine([tag]))}>Combine with other tags…</MenuItem>

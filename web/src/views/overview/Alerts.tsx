@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Alert } from '../../api_types';
 import { allViews } from '../../registry';
 import { toggled } from '../../selection';
-import { alerts, loaded, runs, selection, setCursor, tagFilter, view, visibleSet } from '../../state';
+import { alerts, alertsLoaded, runs, selection, setCursor, tagFilter, view, visibleSet } from '../../state';
 import { Icon } from '../../ui/icons';
 import { ago, integer, middle, plural, time } from '../../ui/format';
 
@@ -63,7 +63,7 @@ export function Alerts() {
   if (found.length === 0)
     return (
       <section class="alerts alerts-none" aria-label="Alerts">
-        {loaded.value && <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>}
+        {alertsLoaded.value && <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>}
       </section>
     );
   const groups = gathered(found);

@@ -8,6 +8,7 @@ import { change } from '../../live';
 import { filteredRuns, status } from '../../state';
 import { useAsked, useDebounced } from '../../ui/hooks';
 import { integer, middle, plural } from '../../ui/format';
+import { ArmDialog } from './ArmDialog';
 import { DeleteDialog } from './DeleteDialog';
 import { RunLine } from './RunLine';
 
@@ -39,6 +40,7 @@ function useValues(runs: readonly Run[], columns: readonly MetricColumn[]): Map<
 
 export function RunsTable() {
   const [most, setMost] = useState(kPortion);
+  const [arming, setArming] = useState<Run | null>(null);
   const [deleting, setDeleting] = useState<Run | null>(null);
   const all = filteredRuns.value;
   const shown = all.slice(0, most);
@@ -89,6 +91,7 @@ export function RunsTable() {
                 values={values}
                 hparams={names}
                 mayWrite={mayWrite}
+                onArm={() => setArming(run)}
                 onDelete={() => setDeleting(run)}
               />
             ))}
@@ -100,6 +103,7 @@ export function RunsTable() {
           {integer(most)} of {integer(all.length)} runs: show more
         </button>
       )}
+      {arming && <ArmDialog run={arming} mayWrite={mayWrite} onClose={() => setArming(null)} />}
       {deleting && <DeleteDialog run={deleting} mayWrite={mayWrite} onClose={() => setDeleting(null)} />}
     </section>
   );

@@ -1,0 +1,75 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import * as api from '../../api';
+import type { Run } from '../../api_types';
+import { kNeedsToken } from './Note';
+
+// Tells a running job to save the steps around the moment at which something happens.
+export function ArmDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: boolean; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [when, setWhen] = useState('');
+  const [before, setBefore] = useState(5);
+  const [after, setAfter] = useState(2);
+  const [error, setError] = useState<string | null>(mayWrite ? null : kNeedsToken);
+  const [armed, setArmed] = useState(false);
+  useEffect(() => dialog.current?.showModal(), []);
+  const arm = async () => {
+    try {
+      await api.arm(run.run, when, before, after);
+      setError(null);
+      setArmed(true);
+    } catch (failed) {
+      setError(failed instanceof Error ? failed.message : String(failed));
+    }
+  };
+  const steps = (label: string, value: number, set: (value: number) => void) => (
+    <label class="menu-row">
+      <span class="muted">{label}</span>
+      <input
+        type="number"
+        class="range-field"
+        min={0}
+        value={value}
+        onInput={(event) => set(Math.max(0, Math.round(Number(event.currentTarget.value) || 0)))}
+      />
+    </label>
+  );
+  return (
+    <dialog ref={dialog} class="dialog" aria-label={`Arm a trigger in ${run.run}`} onClose={onClose}>
+      <h2>Arm a trigger in {run.run}</h2>
+      <p class="muted">When the condition holds at the end of a step, that step and those around it are saved whole.</p>
+      <div class="arm-fields">
+        <input
+          type="text"
+          class="mono"
+          aria-label="Condition"
+          placeholder="loss > 1.0 or nonfinite('.*')"
+          value={when}
+          onInput={(event) => {
+            setWhen(event.currentTarget.value);
+            setArmed(false);
+          }}
+          onKeyDown={(event) => event.key === 'Enter' && mayWrite && void arm()}
+        />
+        <div class="arm-steps">
+          {steps('steps before', before, setBefore)}
+          {steps('steps after', after, setAfter)}
+        </div>
+      </div>
+      {error && (
+        <p class="bad" role="alert">
+          {error}
+        </p>
+      )}
+      {armed && <p role="status">Armed: it is said among the alerts when it fires.</p>}
+      <div class="dialog-actions">
+        <button type="button" class="text-button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+        <button type="button" class="text-button primary" disabled={!mayWrite || when.trim() === ''} onClick={() => void arm()}>
+          Arm
+        </button>
+      </div>
+    </dialog>
+  );
+}
