@@ -124,9 +124,10 @@ Result<std::string> normal_prefix(std::string_view prefix) {
   path.append(prefix).append("/");
   if (!plain || path.find("//") != std::string::npos || path.find("/../") != std::string::npos ||
       path.find("/./") != std::string::npos) {
-    return Status(Code::invalid_argument, "'" + std::string(prefix) +
-                                              "' is no path prefix: it is made of letters, digits, '-', '_', '.', '~' "
-                                              "and single slashes, such as /boards/mine");
+    std::string sentence("'");
+    sentence.append(prefix).append(
+        "' is no path prefix: it is made of letters, digits, '-', '_', '.', '~' and single ");
+    return Status(Code::invalid_argument, sentence.append("slashes, such as /boards/mine"));
   }
   path.pop_back();
   return path;
