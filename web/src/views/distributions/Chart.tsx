@@ -6,13 +6,15 @@ import { cursorStep, dark, setCursor } from '../../state';
 import type { Axis } from './axis';
 import { theme } from './colours';
 import type { Hit, Plot } from './plot';
+import { enqueue, forget } from './queue';
 import { stepWindow } from './settings';
 
 export interface ChartProps {
   label: string;
   width: number; // CSS pixels
   height: number;
-  plot: Plot;
+  plot: () => Plot; // made when it is drawn for the first time
+  onDrawn: () => void;
   tip: (hit: Hit) => ComponentChildren;
 }
 
@@ -37,7 +39,7 @@ interface Pointer {
   hit: Hit;
 }
 
-export function Chart({ label, width, height, plot, tip }: ChartProps) {
+export function Chart({ label, width, height, plot, onDrawn, tip }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pointer, setPointer] = useState<Pointer | null>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
@@ -48,39 +50,44 @@ export function Chart({ label, width, height, plot, tip }: ChartProps) {
 
   useEffect(() => setPointer(null), [plot]);
   useLayoutEffect(() => {
-    const element = canvas.current;
-    const context = element?.getContext('2d');
-    if (!element || !context || width <= 0 || height <= 0) return;
-    const density = Math.min(3, window.devicePixelRatio || 1);
-    element.width = Math.round(width * density);
-    element.height = Math.round(height * density);
-    context.setTransform(density, 0, 0, density, 0, 0);
-    plot.draw(context, theme(element), { cursor, hit });
+    enqueue(canvas, () => {
+      const element = canvas.current;
+      const context = element?.getContext('2d');
+      if (!element || !context || width <= 0 || height <= 0) return;
+      const density = Math.min(3, window.devicePixelRatio || 1);
+      element.width = Math.round(width * density);
+      element.height = Math.round(height * density);
+      context.setTransform(density, 0, 0, density, 0, 0);
+      plot().draw(context, theme(element), { cursor, hit });
+      onDrawn();
+    });
   }, [plot, width, height, cursor, hit?.series, hit?.index, hit?.bin, isDark]);
+  useEffect(() => () => forget(canvas), []);
 
   const move = (event: PointerEvent): void => {
     if (drag && event.buttons === 1) {
       setDrag({ ...drag, to: event.offsetX });
       return;
     }
-    const found = plot.hit(event.offsetX, event.offsetY);
+    const found = plot().hit(event.offsetX, event.offsetY);
     setPointer(found && { x: event.clientX, y: event.clientY, hit: found });
   };
   const press = (event: PointerEvent): void => {
     move(event);
-    if (!plot.across || event.button !== 0 || event.pointerType === 'touch') return; // a finger scrolls the page
+    if (!plot().across || event.button !== 0 || event.pointerType === 'touch') return; // a finger scrolls the page
     setDrag({ from: event.offsetX, to: event.offsetX });
     canvas.current?.setPointerCapture(event.pointerId);
   };
   // What was dragged over is looked at more closely: asked for again, in all cards.
   const release = (): void => {
-    const chosen = drag && plot.across && draggedSteps(drag, plot.across);
+    const { across } = plot();
+    const chosen = drag && across && draggedSteps(drag, across);
     dragged.current = chosen !== null;
     setDrag(null);
     if (chosen) stepWindow.value = chosen;
   };
   const choose = (event: MouseEvent): void => {
-    const step = dragged.current ? null : plot.stepAt(event.offsetX, event.offsetY);
+    const step = dragged.current ? null : plot().stepAt(event.offsetX, event.offsetY);
     if (step !== null) setCursor(step);
   };
   return (

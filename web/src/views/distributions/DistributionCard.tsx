@@ -1,11 +1,11 @@
-// The distributions of one tag, over its runs: a panel for each, or one for all. Asked for and drawn only while it is near the screen.
-import { useMemo, useRef } from 'preact/hooks';
+// The distributions of one tag, over its runs: a panel for each, or one for all.
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { colorOf } from '../../state';
 import { Card } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
 import { integer, middle, plural } from '../../ui/format';
-import { useAsked, useSize, useVisible } from '../../ui/hooks';
+import { useAsked, useSize } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
 import { ask, most, questionKey, type RunSeries } from './data';
 import type { TagCard } from './groups';
@@ -20,26 +20,32 @@ const kPanelTitle = 20; // CSS pixels
 const kPanelWidth = 220; // at least
 const kRow = 250; // height of a card's body
 const kNextRow = 220;
+const kHead = 38; // of a card, with its border
+
+// Whether a card has a panel for each run, and so a row of its own. Cells of two runs would cover one another.
+export const isWide = (card: TagCard): boolean => card.runs.length > 1 && (together.value === 'side' || mode.value === 'heatmap');
+
+// How high a card is in a view of some width, CSS pixels.
+export function cardHeight(card: TagCard, width: number): number {
+  const panels = isWide(card) ? Math.min(card.runs.length, kMostPanels) : 1;
+  return kHead + kRow + (panelGrid(panels, width, 0).rows - 1) * kNextRow;
+}
 
 export function DistributionCard({ card }: { card: TagCard }) {
-  const root = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const id = `distributions:${card.tag}`;
   const full = fullCard.value === id;
-  const near = useVisible(root) || full; // what fills the screen is not where it scrolls
+  const [ready, setReady] = useState(false);
   const size = useSize(body);
   const drawn = mode.value;
-  // Cells of two runs would cover one another.
   const apart = together.value === 'side' || drawn === 'heatmap';
   const runs = card.runs.slice(0, apart ? kMostPanels : kMostTogether);
   const grid = panelGrid(apart ? runs.length : 1, size.width, size.height);
   const count = most(drawn, grid.width, grid.height);
-  const asking = near && size.width > 0;
   const question = { tag: card.tag, runs, source: source.value, window: stepWindow.value, count };
-  const asked = useAsked(asking ? questionKey(question) : null, (signal) => ask(question, signal));
+  const asked = useAsked(size.width > 0 ? questionKey(question) : null, (signal) => ask(question, signal));
   const found = useMemo(() => asked.value?.filter((one) => one.steps.length > 0) ?? [], [asked.value]);
   const series = found.map((one): Series => ({ ...one, colour: colorOf(one.run) }));
-  const ready = asked.value !== undefined;
   const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
   const state: Record<string, string> = { chart: card.tag };
   if (ready) Object.assign(state, { ready: '', points: String(recorded) });
@@ -49,15 +55,13 @@ export function DistributionCard({ card }: { card: TagCard }) {
       title={card.tag}
       subtitle={<Subtitle card={card} found={found} shown={runs.length} />}
       mayPin={false}
-      class={`dist-card ${apart && runs.length > 1 ? 'dist-card-wide' : ''}`}
       data={state}
-      elementRef={root}
     >
       <div class="dist-body" style={{ height: full ? '100%' : `${kRow + (grid.rows - 1) * kNextRow}px` }} ref={body}>
-        {near && asked.error && !asked.value && <Failure text={asked.error} />}
-        {near && !asked.value && !asked.error && <Loading what="Reading histograms" />}
-        {near && ready && !asked.loading && series.length === 0 && <p class="dist-none muted">Nothing of this source and in these steps: choose others above.</p>}
-        {near && series.length > 0 && <Panels series={series} found={found} apart={apart} grid={grid} />}
+        {asked.error && !asked.value && <Failure text={asked.error} />}
+        {!asked.value && !asked.error && <Loading what="Reading histograms" />}
+        {asked.value && !asked.loading && series.length === 0 && <p class="dist-none muted">Nothing of this source and in these steps: choose others above.</p>}
+        {series.length > 0 && <Panels series={series} found={found} apart={apart} grid={grid} onDrawn={() => setReady(true)} />}
       </div>
     </Card>
   );
@@ -77,15 +81,19 @@ function panelGrid(panels: number, width: number, height: number): Grid {
   return { columns, rows: count, width: Math.floor(width / columns), height: Math.floor(height / count) - title };
 }
 
-function Panels(props: { series: Series[]; found: RunSeries[]; apart: boolean; grid: Grid }) {
+function Panels(props: { series: Series[]; found: RunSeries[]; apart: boolean; grid: Grid; onDrawn: () => void }) {
   const { series, apart, grid } = props;
   const panels = apart ? series.map((one) => [one]) : [series];
   const legend = !apart && series.length > 1;
   const colours = series.map((one) => one.colour).join();
   const width = grid.width;
   const height = grid.height - (legend ? kPanelTitle : 0);
+  const drawn = useRef(new Set<string>());
+  const onDrawn = (run: string): void => {
+    if (drawn.current.add(run).size === panels.length) props.onDrawn();
+  };
   const inputs = useMemo(() => {
-    const shared = { scale: scale.value, heights: heights.value, domain: domainOf(series, reach.value), steps: stepsOf(series) };
+    const shared = { scale: scale.value, heights: heights.value, domain: domainOf(series, reach.value, scale.value), steps: stepsOf(series) };
     return panels.map((panel): Input => ({ ...shared, width, height, series: panel }));
   }, [props.found, colours, width, height, scale.value, heights.value, reach.value, apart]);
   return (
@@ -97,7 +105,7 @@ function Panels(props: { series: Series[]; found: RunSeries[]; apart: boolean; g
           return (
             <figure key={of.run} class="dist-panel" style={{ width: `${width}px` }}>
               {apart && panels.length > 1 && <figcaption><Name of={of} /></figcaption>}
-              <Panel input={input} ranges={props.found.find((one) => one.run === of.run)?.ranges ?? null} />
+              <Panel input={input} ranges={props.found.find((one) => one.run === of.run)?.ranges ?? null} onDrawn={() => onDrawn(of.run)} />
             </figure>
           );
         })}

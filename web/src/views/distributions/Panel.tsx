@@ -1,5 +1,5 @@
 // One chart of a card: of one run, or of all of them.
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 
 import { integer, plural, value } from '../../ui/format';
 import { bands } from './bands';
@@ -15,10 +15,27 @@ import { BadLines, Rows, StepLine, Tip } from './Tip';
 const kPlots: Record<Mode, (input: Input) => Plot> = { ridgeline, overlay, heatmap, bands };
 const kWords: Record<Mode, string> = { ridgeline: 'Ridgeline', overlay: 'Overlay', heatmap: 'Heat map', bands: 'Percentile bands' };
 
-export function Panel({ input, ranges }: { input: Input; ranges: Range[] | null }) {
-  if (ranges) return <RangePanel input={input} all={ranges} />;
-  if (!input.domain) return <p class="dist-none muted">None of these steps has a finite value.</p>;
-  return <BinPanel input={input} drawn={mode.value} />;
+export interface PanelProps {
+  input: Input;
+  ranges: Range[] | null; // instead of bins
+  onDrawn: () => void;
+}
+
+export function Panel({ input, ranges, onDrawn }: PanelProps) {
+  if (ranges) return <RangePanel input={input} all={ranges} onDrawn={onDrawn} />;
+  if (!input.domain) return <NothingFinite onDrawn={onDrawn} />;
+  return <BinPanel input={input} drawn={mode.value} onDrawn={onDrawn} />;
+}
+
+function NothingFinite({ onDrawn }: { onDrawn: () => void }) {
+  useEffect(onDrawn, []);
+  return <p class="dist-none muted">None of these steps has a finite value.</p>;
+}
+
+// Made when it is needed, and once.
+function lazily(make: () => Plot): () => Plot {
+  let made: Plot | null = null;
+  return () => (made ??= make());
 }
 
 function describe(what: string, input: Input, steps: number): string {
@@ -27,8 +44,8 @@ function describe(what: string, input: Input, steps: number): string {
   return `${what} of ${names}: ${plural(steps, 'step')} from ${integer(first)} to ${integer(last)}. A click sets the step cursor.`;
 }
 
-function BinPanel({ input, drawn }: { input: Input; drawn: Mode }) {
-  const plot = useMemo(() => kPlots[drawn](input), [drawn, input]);
+function BinPanel({ input, drawn, onDrawn }: { input: Input; drawn: Mode; onDrawn: () => void }) {
+  const plot = useMemo(() => lazily(() => kPlots[drawn](input)), [drawn, input]);
   const steps = input.series.reduce((sum, one) => sum + one.steps.length, 0);
   return (
     <Chart
@@ -36,6 +53,7 @@ function BinPanel({ input, drawn }: { input: Input; drawn: Mode }) {
       width={input.width}
       height={input.height}
       plot={plot}
+      onDrawn={onDrawn}
       tip={(hit) => {
         const series = input.series[hit.series];
         const of = series?.steps[hit.index];
@@ -46,7 +64,7 @@ function BinPanel({ input, drawn }: { input: Input; drawn: Mode }) {
   );
 }
 
-function RangePanel({ input, all }: { input: Input; all: Range[] }) {
+function RangePanel({ input, all, onDrawn }: { input: Input; all: Range[]; onDrawn: () => void }) {
   const colour = input.series[0]?.colour ?? '';
   const plot = useMemo(() => {
     const finite = all.filter((one) => Number.isFinite(one.min) && Number.isFinite(one.max));
@@ -54,7 +72,7 @@ function RangePanel({ input, all }: { input: Input; all: Range[] }) {
     const high = Math.max(...finite.map((one) => one.max));
     const size = finite.map((one) => Math.abs(one.mean) + one.std).sort((a, b) => a - b)[finite.length >> 1] || 1;
     const domain = finite.length > 0 ? { low, high, threshold: size / 100 } : null;
-    return plotRanges({ ...input, domain }, all, colour);
+    return lazily(() => plotRanges({ ...input, domain }, all, colour));
   }, [input, all, colour]);
   return (
     <>
@@ -63,6 +81,7 @@ function RangePanel({ input, all }: { input: Input; all: Range[] }) {
         width={input.width}
         height={input.height}
         plot={plot}
+        onDrawn={onDrawn}
         tip={(hit) => {
           const of = all[hit.index];
           return of && <RangeTip of={of} />;

@@ -1,28 +1,32 @@
 import { useComputed } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import './style.css';
 
 import { filteredTags, loaded, tagFilter, tags, visibleSet } from '../../state';
 import { Choice } from '../../ui/Choice';
 import { integer } from '../../ui/format';
+import { useSize } from '../../ui/hooks';
 import { Icon } from '../../ui/icons';
 import { Menu } from '../../ui/Menu';
 import { Copy, Empty, Loading } from '../../ui/states';
-import { DistributionCard } from './DistributionCard';
+import { cardHeight, DistributionCard, isWide } from './DistributionCard';
 import { type Group, groupTags } from './groups';
+import { LazyCard } from './LazyCard';
 import { closedGroups, heights, mode, reach, scale, source, stepWindow, together } from './settings';
 
 const kKinds = ['histograms', 'statistics'];
 
 export default function DistributionsView() {
   const groups = useComputed(() => groupTags(filteredTags.value, kKinds, visibleSet.value));
-  if (!loaded.value) return <Loading what="Reading the log" />;
+  const root = useRef<HTMLDivElement>(null);
+  const { width } = useSize(root);
   return (
-    <div class="dist-view">
+    <div class="dist-view" ref={root}>
       <Toolbar />
-      {groups.value.length === 0 && <Nothing />}
-      {groups.value.map((group) => (
-        <TagGroup key={group.name} group={group} />
-      ))}
+      {!loaded.value && <Loading what="Reading the log" />}
+      {loaded.value && groups.value.length === 0 && <Nothing />}
+      {width > 0 &&
+        groups.value.map((group) => <TagGroup key={group.name} group={group} width={width - 2} />)}
     </div>
   );
 }
@@ -127,7 +131,7 @@ function SourceChoice() {
   );
 }
 
-function TagGroup({ group }: { group: Group }) {
+function TagGroup({ group, width }: { group: Group; width: number }) {
   const name = group.name || 'without a group';
   const closed = closedGroups.value.includes(group.name);
   const toggle = (): void => {
@@ -143,7 +147,15 @@ function TagGroup({ group }: { group: Group }) {
       {!closed && (
         <div class="dist-grid">
           {group.cards.map((card) => (
-            <DistributionCard key={card.tag} card={card} />
+            <LazyCard
+              key={card.tag}
+              id={`distributions:${card.tag}`}
+              tag={card.tag}
+              class={isWide(card) ? 'dist-wide' : ''}
+              height={cardHeight(card, width)}
+            >
+              <DistributionCard card={card} />
+            </LazyCard>
           ))}
         </div>
       )}

@@ -58,17 +58,23 @@ export const kFont = '11px system-ui, sans-serif';
 // Which values an axis reaches over: all of them, or without the rarest.
 export type Reach = 'all' | 'usual';
 
-export function domainOf(all: readonly Series[], reach: Reach = 'all'): Domain | null {
+export function domainOf(all: readonly Series[], reach: Reach = 'all', scale: Scale = 'log'): Domain | null {
   const every = all.flatMap((one) => one.steps);
   const found = reach === 'all' ? extent(every) : usualExtent(every);
-  return found && { low: found[0], high: found[1], threshold: logThreshold(every) };
+  return found && { low: found[0], high: found[1], threshold: scale === 'log' ? logThreshold(some(every)) : 1 };
+}
+
+// What a threshold is taken from: it need not be exact.
+function some(all: readonly Distribution[]): Distribution[] {
+  const every = Math.ceil(all.length / 32);
+  return all.filter((_, i) => i % every === 0);
 }
 
 // From the smallest to the largest value that a step has in its middle 99 %.
 function usualExtent(all: readonly Distribution[]): [number, number] | null {
-  const some = all.filter((one) => one.total > 0);
-  if (some.length === 0) return null;
-  return [Math.min(...some.map((one) => percentile(one, 0.5))), Math.max(...some.map((one) => percentile(one, 99.5)))];
+  const counted = all.filter((one) => one.total > 0);
+  if (counted.length === 0) return null;
+  return [Math.min(...counted.map((one) => percentile(one, 0.5))), Math.max(...counted.map((one) => percentile(one, 99.5)))];
 }
 
 export function stepsOf(all: readonly Series[]): [number, number] {

@@ -1,43 +1,37 @@
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import type { Media } from '../../api_types';
 import { Card } from '../../ui/Card';
-import { fullCard } from '../../ui/cards';
-import { useAsked, useVisible } from '../../ui/hooks';
+import { useAsked } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
 import { Clip } from './Clip';
-import { type MediaCard, subtitle } from './cards';
+import { cardId, type MediaCard, subtitle } from './cards';
 import { RunCaption } from './RunCaption';
 import { StepNav } from './StepNav';
 import { type RunSteps, useSteps, versionOf } from './useSteps';
 
 export function AudioCard({ card }: { card: MediaCard }) {
-  const id = `audio:${card.tag}`;
-  const root = useRef<HTMLElement>(null);
-  const near = useVisible(root) || fullCard.value === id;
-  const { asked, runs, all, recorded } = useSteps(card, near);
+  const { asked, runs, all, recorded } = useSteps(card);
   const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
   const state: Record<string, string> = { chart: card.tag };
   if (runs.length > 0 && runs.every((one) => ready.has(one.run))) Object.assign(state, { ready: '', points: String(recorded) });
   return (
     <Card
-      id={id}
+      id={cardId(card)}
       title={card.tag}
       subtitle={subtitle(card)}
       mayPin={false}
       class="media-card"
       data={state}
-      elementRef={root}
     >
       <StepNav label={card.tag} steps={all} />
       <div class="media-body media-stack">
-        {near && asked.error && <Failure text={asked.error} />}
-        {near && !asked.value && !asked.error && <Loading what="Reading sounds" />}
-        {near &&
-          runs.map((one) => (
-            <RunClips key={one.run} card={card} of={one} onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))} />
-          ))}
+        {asked.error && <Failure text={asked.error} />}
+        {!asked.value && !asked.error && <Loading what="Reading sounds" />}
+        {runs.map((one) => (
+          <RunClips key={one.run} card={card} of={one} onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))} />
+        ))}
       </div>
     </Card>
   );

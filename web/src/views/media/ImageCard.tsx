@@ -6,9 +6,9 @@ import type { Media } from '../../api_types';
 import { Card } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
 import { integer, plural } from '../../ui/format';
-import { useAsked, useSize, useVisible } from '../../ui/hooks';
+import { useAsked, useSize } from '../../ui/hooks';
 import { Failure } from '../../ui/states';
-import { type MediaCard, subtitle } from './cards';
+import { cardId, type MediaCard, subtitle } from './cards';
 import { ImageTile, type Spot } from './ImageTile';
 import { RunCaption } from './RunCaption';
 import { kTile, linkZoom, sharedZoom, tileSize } from './settings';
@@ -21,13 +21,10 @@ import { kFit, type Size, type Zoom } from './zoom';
 const kMostSamples = 12; // of one step, until more are asked for
 
 export function ImageCard({ card }: { card: MediaCard }) {
-  const id = `images:${card.tag}`;
-  const root = useRef<HTMLElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const full = fullCard.value === id;
-  const near = useVisible(root) || full; // what fills the screen is not where it scrolls
+  const full = fullCard.value === cardId(card);
   const size = useSize(body);
-  const { asked, runs, all, recorded } = useSteps(card, near);
+  const { asked, runs, all, recorded } = useSteps(card);
   const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
   const [own, setOwn] = useState<Zoom>(kFit);
   const [spot, setSpot] = useState<Spot | null>(null);
@@ -39,34 +36,32 @@ export function ImageCard({ card }: { card: MediaCard }) {
   if (drawn) Object.assign(state, { ready: '', points: String(recorded) });
   return (
     <Card
-      id={id}
+      id={cardId(card)}
       title={card.tag}
       subtitle={subtitle(card)}
       mayPin={false}
       class="media-card"
       data={state}
-      elementRef={root}
     >
       <StepNav label={card.tag} steps={all} />
       <div class="media-body" ref={body}>
-        {near && asked.error && <Failure text={asked.error} />}
-        {!(near && asked.value) && !asked.error && card.runs.slice(0, kMostRuns).map((one) => <Room key={one.run} width={width} />)}
-        {near &&
-          runs.map((one) => (
-            <RunImages
-              key={one.run}
-              card={card}
-              of={one}
-              width={width}
-              tall={full ? size.height - 40 : width * 1.5}
-              zoom={zoom}
-              onZoom={setZoom}
-              spot={spot}
-              onSpot={setSpot}
-              wheelAlways={full}
-              onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))}
-            />
-          ))}
+        {asked.error && <Failure text={asked.error} />}
+        {!asked.value && !asked.error && card.runs.slice(0, kMostRuns).map((one) => <Room key={one.run} width={width} />)}
+        {runs.map((one) => (
+          <RunImages
+            key={one.run}
+            card={card}
+            of={one}
+            width={width}
+            tall={full ? size.height - 40 : width * 1.5}
+            zoom={zoom}
+            onZoom={setZoom}
+            spot={spot}
+            onSpot={setSpot}
+            wheelAlways={full}
+            onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))}
+          />
+        ))}
         {card.runs.length > runs.length && runs.length > 0 && (
           <p class="muted">{plural(card.runs.length - runs.length, 'more run')}: choose on the left which are shown.</p>
         )}
@@ -83,6 +78,12 @@ function Room({ width }: { width: number }) {
       <div class="media-tile" style={{ width: `${width}px`, height: `${width}px` }} />
     </div>
   );
+}
+
+// What a card will be about as large as, CSS pixels.
+export function imageCardSize(card: MediaCard): Size {
+  const tile = tileWidth(card.runs.length, { width: 0, height: 0 }, false);
+  return { width: Math.min(card.runs.length, kMostRuns) * (tile + 12) + 14, height: tile + 114 };
 }
 
 function tileWidth(runs: number, body: Size, full: boolean): number {

@@ -29,7 +29,6 @@ export function ImageTile(props: TileProps) {
   const { url, frame, zoom, spot } = props;
   const image = useRef<HTMLCanvasElement>(null);
   const details = useRef<HTMLCanvasElement>(null);
-  const dragged = useRef(false);
   const { picture, error } = usePicture(url, props.onReady);
   const size: Size | null = picture && { width: picture.bitmap.width, height: picture.bitmap.height };
   const pixels = usePixels(picture, spot !== null || zoom.scale !== 1);
@@ -51,7 +50,6 @@ export function ImageTile(props: TileProps) {
   const onMove = (event: PointerEvent): void => {
     if (!size) return;
     if (event.buttons === 1 && zoom.scale !== 1) {
-      dragged.current = true;
       props.onZoom(panned(zoom, size, frame, event.movementX, event.movementY));
       return;
     }
@@ -84,10 +82,7 @@ export function ImageTile(props: TileProps) {
         aria-label={`${props.label}${size ? `, ${size.width} by ${size.height} pixels` : ''}. Plus and minus zoom, 0 fits, 1 is actual size, shift and arrows move.`}
         title="Click, then zoom with the wheel or + and −; drag to move; double-click to fit"
         onPointerMove={onMove}
-        onPointerDown={(event) => {
-          dragged.current = false;
-          event.currentTarget.setPointerCapture(event.pointerId);
-        }}
+        onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
         onPointerLeave={() => props.onSpot(null)}
         onDblClick={() => props.onZoom(kFit)}
         onWheel={onWheel}

@@ -1,28 +1,24 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import type { Media } from '../../api_types';
 import { Card } from '../../ui/Card';
-import { fullCard } from '../../ui/cards';
-import { useAsked, useVisible } from '../../ui/hooks';
+import { useAsked } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
-import { type MediaCard, subtitle } from './cards';
+import { cardId, type MediaCard, subtitle } from './cards';
 import { RunCaption } from './RunCaption';
 import { StepNav } from './StepNav';
 import { type RunSteps, useSteps } from './useSteps';
 
 export function TextCard({ card }: { card: MediaCard }) {
-  const id = `text:${card.tag}`;
-  const root = useRef<HTMLElement>(null);
-  const near = useVisible(root) || fullCard.value === id;
-  const { asked, runs, all, recorded } = useSteps(card, near);
+  const { asked, runs, all, recorded } = useSteps(card);
   const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
   const [raw, setRaw] = useState(false);
   const state: Record<string, string> = { chart: card.tag };
   if (runs.length > 0 && runs.every((one) => ready.has(one.run))) Object.assign(state, { ready: '', points: String(recorded) });
   return (
     <Card
-      id={id}
+      id={cardId(card)}
       title={card.tag.replace(/\/text_summary$/, '')}
       fullTitle={card.tag}
       subtitle={subtitle(card)}
@@ -34,16 +30,14 @@ export function TextCard({ card }: { card: MediaCard }) {
       mayPin={false}
       class="media-card media-text-card"
       data={state}
-      elementRef={root}
     >
       <StepNav label={card.tag} steps={all} />
       <div class="media-body media-stack">
-        {near && asked.error && <Failure text={asked.error} />}
-        {near && !asked.value && !asked.error && <Loading what="Reading text" />}
-        {near &&
-          runs.map((one) => (
-            <RunText key={one.run} card={card} of={one} raw={raw} onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))} />
-          ))}
+        {asked.error && <Failure text={asked.error} />}
+        {!asked.value && !asked.error && <Loading what="Reading text" />}
+        {runs.map((one) => (
+          <RunText key={one.run} card={card} of={one} raw={raw} onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))} />
+        ))}
       </div>
     </Card>
   );

@@ -7,9 +7,10 @@ import { integer, value } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { Slider } from '../../ui/Slider';
 import { Copy, Empty, Loading } from '../../ui/states';
+import { LazyCard } from '../distributions/LazyCard';
 import { AudioCard } from './AudioCard';
-import { cardsOf, type MediaCard } from './cards';
-import { ImageCard } from './ImageCard';
+import { cardId, cardsOf, type MediaCard } from './cards';
+import { ImageCard, imageCardSize } from './ImageCard';
 import { brightness, contrast, type Kind, linkZoom, sharedZoom, shownKind, tileSize } from './settings';
 import { TextCard } from './TextCard';
 import { kActual, kFit } from './zoom';
@@ -37,6 +38,11 @@ export default function MediaView() {
   );
 }
 
+function sizeOf(card: MediaCard): { height: number; width?: number } {
+  if (card.kind === 'images') return imageCardSize(card);
+  return { height: card.kind === 'audio' ? 70 + 150 * card.runs.length : 300 };
+}
+
 function Section({ kind, cards }: { kind: Kind; cards: MediaCard[] }) {
   const One = kCards[kind];
   return (
@@ -46,7 +52,9 @@ function Section({ kind, cards }: { kind: Kind; cards: MediaCard[] }) {
       </h2>
       <div class={`media-grid media-grid-${kind}`}>
         {cards.map((card) => (
-          <One key={card.tag} card={card} />
+          <LazyCard key={card.tag} id={cardId(card)} tag={card.tag} {...sizeOf(card)}>
+            <One card={card} />
+          </LazyCard>
         ))}
       </div>
     </section>

@@ -28,6 +28,8 @@ export function cardsOf(tags: readonly Tag[], kind: Kind, visible: ReadonlySet<s
     .sort((a, b) => order.compare(a.tag, b.tag));
 }
 
+export const cardId = (card: MediaCard): string => `${card.kind}:${card.tag}`;
+
 export function subtitle(card: MediaCard): string {
   const steps = card.runs.reduce((sum, one) => sum + one.points, 0);
   return `${plural(steps, 'step')}${card.runs.length > 1 ? ` · ${plural(card.runs.length, 'run')}` : ''}`;

@@ -23,9 +23,9 @@ export interface CardSteps {
 
 export const kMostRuns = 12; // side by side: more cannot be compared
 
-export function useSteps(card: MediaCard, near: boolean): CardSteps {
+export function useSteps(card: MediaCard): CardSteps {
   const runs = card.runs.slice(0, kMostRuns);
-  const asked = useAsked(near ? JSON.stringify([card.tag, card.kind, runs]) : null, (signal) =>
+  const asked = useAsked(JSON.stringify([card.tag, card.kind, runs]), (signal) =>
     Promise.all(runs.map((one) => ask(card, one, signal))),
   );
   const all = useMemo(() => union(asked.value?.map((one) => one.steps) ?? []), [asked.value]);

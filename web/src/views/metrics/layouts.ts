@@ -18,6 +18,7 @@ export interface PlannedCategory {
 
 export function planned(layouts: readonly Layout[], tags: readonly string[]): PlannedCategory[] {
   const seen = new Set<string>();
+  const taken = new Set<string>();
   const made: PlannedCategory[] = [];
   for (const layout of layouts)
     for (const category of layout.categories) {
@@ -25,16 +26,19 @@ export function planned(layouts: readonly Layout[], tags: readonly string[]): Pl
       const same = JSON.stringify(category);
       if (seen.has(same)) continue;
       seen.add(same);
+      // Two programs may use one title for different charts.
+      const title = taken.has(category.title) ? `${category.title} (${layout.run})` : category.title;
+      taken.add(category.title);
       made.push({
-        id: `layout:${category.title}`,
-        title: category.title,
+        id: `layout:${title}`,
+        title,
         closed: category.closed,
         charts: category.charts.map((chart) => {
           // From the beginning of the name, as TensorBoard does it.
           const patterns = chart.tags.map((pattern) => compile(`^(?:${pattern})`));
           const named = new Set(chart.margins.flatMap((margin) => [margin.value, margin.lower, margin.upper]));
           return {
-            id: `layout:${category.title}/${chart.title}`,
+            id: `layout:${title}/${chart.title}`,
             title: chart.title || chart.tags.join(', '),
             tags: tags.filter((tag) => named.has(tag) || patterns.some((pattern) => pattern.test(tag))),
             margins: chart.margins,

@@ -42,6 +42,8 @@ describe('layouts', () => {
     ];
     const made = planned(layouts, tags);
     expect(made).toHaveLength(1);
+    const other = planned([...layouts, { run: 'c', categories: [{ ...category, charts: [] }] }], tags);
+    expect(other.map((one) => one.title)).toEqual(['Learning', 'Learning (c)']);
     expect(made[0]?.closed).toBe(true);
     expect(made[0]?.charts.map((chart) => chart.tags)).toEqual([
       ['loss', 'loss/train'],

@@ -1,0 +1,38 @@
+// The place of a card: what is far from the screen has no elements of its own, so a thousand tags cost as little as ten.
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+import { fullCard } from '../../ui/cards';
+import { useVisible } from '../../ui/hooks';
+
+export interface LazyCardProps {
+  id: string; // of the card
+  tag: string;
+  class?: string;
+  height: number; // CSS pixels, until it was seen
+  width?: number; // likewise, where the place does not say it
+  children: ComponentChildren;
+}
+
+export function LazyCard(props: LazyCardProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const seen = useRef<{ width: number; height: number } | null>(null);
+  const near = useVisible(place) || fullCard.value === props.id; // what fills the screen is not where it scrolls
+  // A place that is left stays as large as the card was: nothing moves.
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (!element || !near) return;
+    return () => {
+      if (element.offsetHeight > 0) seen.current = { width: element.offsetWidth, height: element.offsetHeight };
+    };
+  }, [near]);
+  const height = seen.current?.height ?? props.height;
+  const width = props.width && (seen.current?.width ?? props.width);
+  const style = near ? {} : { height: `${height}px`, ...(width ? { width: `${width}px` } : {}) };
+  const empty = near ? {} : { 'data-chart': props.tag };
+  return (
+    <div ref={place} class={`lazy-card ${props.class ?? ''}`} style={style} {...empty}>
+      {near && props.children}
+    </div>
+  );
+}
