@@ -75,10 +75,12 @@ export function charts(page: Page): Locator {
   return page.locator('[data-chart][data-ready]');
 }
 
-// The first chart of a tag that has drawn its data.
+// The first chart of a tag, scrolled to, once it has drawn its data. Until one comes near, only its place is there.
 export async function chart(page: Page, tag: string): Promise<Locator> {
-  const found = page.locator(`[data-chart=${JSON.stringify(tag)}][data-ready]`).first();
-  await found.waitFor({ state: 'attached' });
+  const selector = `[data-chart=${JSON.stringify(tag)}]`;
+  const found = page.locator(selector).first();
+  await page.locator(`${selector}, [data-place$=${JSON.stringify(`:${tag}`)}]`).first().scrollIntoViewIfNeeded();
+  await page.locator(`${selector}[data-ready]`).first().waitFor({ state: 'attached' });
   return found;
 }
 
@@ -105,7 +107,9 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 export function inkOf(canvas: Locator): Promise<number> {
   return canvas.evaluate((element) => {
     if (!(element instanceof HTMLCanvasElement)) throw new Error('not a canvas');
-    const { data } = element.getContext('2d')!.getImageData(0, 0, element.width, element.height);
+    const copy = new OffscreenCanvas(element.width, element.height).getContext('2d', { willReadFrequently: true })!;
+    copy.drawImage(element, 0, 0);
+    const { data } = copy.getImageData(0, 0, element.width, element.height);
     let ink = 0;
     for (let i = 0; i < data.length; i += 4) {
       if (data[i + 3] !== 0 && (data[i] !== data[0] || data[i + 1] !== data[1] || data[i + 2] !== data[2])) ink += 1;

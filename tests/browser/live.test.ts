@@ -1,0 +1,89 @@
+// While a training runs, the page moves by itself.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { chart, eventually, open, points, run, runNames, screenshot } from './browser.ts';
+import { Job, newFolder, Server } from './sonde.ts';
+
+async function training(): Promise<{ folder: string; job: Job; server: Server }> {
+  const folder = newFolder();
+  const job = new Job(join(folder, 'train'));
+  await job.record('loss', 0, 1);
+  return { folder, job, server: await Server.start(folder) };
+}
+
+test('new points appear by themselves', async (t) => {
+  const { job, server } = await training();
+  const page = await open(t, server, { at: 'metrics' });
+  const loss = await chart(page, 'loss');
+  assert.equal(await points(loss), 1);
+  for (let step = 1; step <= 5; ++step) {
+    await job.record('loss', step, 1 / (1 + step));
+    await eventually(async () => (await points(loss)) === step + 1, `point ${step} in the chart`);
+  }
+  await screenshot(page, 'live');
+  await job.finish();
+});
+
+test('new tags and new runs appear by themselves', async (t) => {
+  const { folder, job, server } = await training();
+  const page = await open(t, server, { at: 'metrics' });
+  await chart(page, 'loss');
+  await job.record('accuracy', 0, 0.5);
+  assert.equal(await points(await chart(page, 'accuracy')), 1);
+
+  assert.deepEqual(await runNames(page), ['train']);
+  const second = new Job(join(folder, 'test'));
+  await second.record('loss', 0, 2);
+  await run(page, 'test').waitFor();
+  await eventually(async () => (await points(await chart(page, 'loss'))) === 2, 'both runs in the chart');
+  await second.finish();
+  await job.finish();
+});
+
+test('the page says that the server is gone, and comes back with it', async (t) => {
+  const { folder, job, server } = await training();
+  const page = await open(t, server, { at: 'metrics', expected: [/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/] });
+  await chart(page, 'loss');
+  const state = page.getByRole('button', { name: /^Connection/ });
+  await eventually(async () => (await state.innerText()).trim() === 'live', 'the word "live"');
+  await server.stop();
+  await eventually(async () => (await state.innerText()).trim() === 'no connection', 'a word that the connection is gone');
+  await screenshot(page, 'disconnected');
+
+  await job.record('loss', 1, 0.5);
+  await Server.start(folder, '--port', `${server.port}`);
+  await eventually(async () => (await points(await chart(page, 'loss'))) === 2, 'what was recorded meanwhile');
+  await eventually(async () => (await state.innerText()).trim() === 'live', 'the word "live" again');
+  await job.finish();
+});
+
+test('a tab that was in the background catches up', async (t) => {
+  const { job, server } = await training();
+  const page = await open(t, server, { at: 'metrics' });
+  await page.clock.install();
+  const loss = await chart(page, 'loss');
+  const setHidden = (hidden: boolean) =>
+    page.evaluate((now) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => now });
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => (now ? 'hidden' : 'visible') });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await setHidden(true);
+  await page.clock.fastForward(120_000);
+  const state = page.getByRole('button', { name: /^Connection/ });
+  await eventually(async () => (await state.innerText()).trim() === 'paused', 'the word "paused"');
+  for (let step = 1; step < 20; ++step) await job.record('loss', step, 1);
+  await setHidden(false);
+  await eventually(async () => (await points(loss)) === 20, 'all that was recorded meanwhile');
+  await job.finish();
+});
+
+test('a run that is being recorded is said to be live', async (t) => {
+  const { job, server } = await training();
+  const page = await open(t, server);
+  const line = page.getByRole('region', { name: 'Runs table' }).getByRole('row', { name: /train/ });
+  await eventually(async () => /live/.test(await line.innerText()), 'the word "live" beside the run');
+  await job.finish();
+});

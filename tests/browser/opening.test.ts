@@ -1,0 +1,135 @@
+// What one sees without a click: is it learning, is anything wrong, where.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+
+import { chart, eventually, open, points, run, runNames, screenshot } from './browser.ts';
+import { demoLog, pageLog, Server } from './sonde.ts';
+
+const demo = await Server.start(demoLog());
+const broken = await Server.start(demoLog('--fault', 'nan'));
+
+const table = (page: Page) => page.getByRole('region', { name: 'Runs table' });
+const row = (page: Page, name: string) => table(page).locator(`[data-run-row=${JSON.stringify(name)}]`);
+
+test('train and test loss are overlaid', async (t) => {
+  const page = await open(t, demo);
+  const loss = await chart(page, 'loss');
+  assert.equal(await points(loss), 1000 + 51);
+  assert.match((await loss.getAttribute('aria-label')) ?? '', /test.*train|train.*test/);
+  await screenshot(page, 'overview');
+});
+
+test('runs show their state, last step and steps per second', async (t) => {
+  const page = await open(t, demo);
+  await row(page, 'train').waitFor();
+  const cells = await row(page, 'train').locator('td').allInnerTexts();
+  assert.match(cells[0]!, /live|finished/);
+  assert.equal(cells[1], '999');
+  assert.match(cells[2]!, /\d/);
+});
+
+test('the table has hyper-parameters, last and best values', async (t) => {
+  const page = await open(t, demo);
+  await row(page, 'train').waitFor();
+  const head = (await table(page).getByRole('columnheader').allInnerTexts()).join(' ');
+  assert.match(head, /loss.*best/i);
+  const about = await page.evaluate(async () => (await (await fetch('api/runs')).json()) as { runs: { run: string; hparams: Record<string, unknown> }[] });
+  const names = about.runs.flatMap((one) => Object.keys(one.hparams));
+  assert.ok(names.length > 0);
+  for (const name of names.slice(0, 3)) assert.ok(head.includes(name), name);
+  await eventually(async () => /0\.0\d+/.test(await row(page, 'train').innerText()), 'the last loss');
+});
+
+test('a log where nothing is wrong says so', async (t) => {
+  const page = await open(t, demo);
+  await eventually(async () => /Nothing is wrong/.test(await page.getByRole('region', { name: 'Alerts' }).innerText()), 'the good news');
+});
+
+test('a NaN is on the first screen, and a click leads to its tag and step', async (t) => {
+  const page = await open(t, broken);
+  const alert = page.locator('[data-alert="nonfinite"]').first();
+  await alert.waitFor();
+  assert.match(await alert.innerText(), /NaN/);
+  assert.match(await run(page, 'train').innerText(), /NaN @ \d+/);
+  await screenshot(page, 'overview-nan');
+  const step = Number(/step ([\d,]+)/.exec(await alert.innerText())![1]!.replace(',', ''));
+  await alert.click();
+  await eventually(async () => /tags=/.test(page.url()) && new RegExp(`step=${step}(&|$)`).test(page.url()), 'tag and step in the address');
+  await eventually(async () => (await page.locator('[data-chart][data-ready]').count()) === 1, 'the chart of that tag alone');
+  await screenshot(page, 'alert-followed');
+});
+
+test('a trigger that fired is an alert as well', async (t) => {
+  const page = await open(t, broken);
+  await page.locator('[data-alert="trigger"]').first().waitFor();
+});
+
+test('a NaN is marked on the step cursor', async (t) => {
+  const page = await open(t, broken);
+  const mark = page.getByRole('button', { name: /train is not finite from step/ });
+  await mark.waitFor();
+  const step = Number(/step ([\d,]+)/.exec((await mark.getAttribute('aria-label')) ?? '')![1]!.replace(',', ''));
+  await mark.click();
+  assert.equal(await page.getByRole('slider', { name: 'Step cursor' }).getAttribute('aria-valuenow'), `${step}`);
+});
+
+test('a run is hidden and shown from the table', async (t) => {
+  const page = await open(t, demo);
+  const loss = await chart(page, 'loss');
+  await row(page, 'train').getByRole('button', { name: 'Hide train' }).click();
+  await eventually(async () => (await points(loss)) === 51, 'the test run alone');
+  await row(page, 'train').getByRole('button', { name: 'Show train' }).click();
+  await eventually(async () => (await points(loss)) === 1051, 'both runs');
+});
+
+test('a note is written beside the run, and stays', async (t) => {
+  const folder = pageLog('trials');
+  const server = await Server.start(folder);
+  const page = await open(t, server);
+  await row(page, 'fast/0').getByRole('button', { name: /Add a note/ }).click();
+  await page.getByRole('textbox', { name: 'Note of fast/0' }).fill('the baseline');
+  await page.keyboard.press('Enter');
+  await eventually(async () => /the baseline/.test(await row(page, 'fast/0').innerText()), 'the note in the table');
+  assert.equal(readFileSync(join(folder, 'fast/0/note.md'), 'utf8').trim(), 'the baseline');
+  await page.reload();
+  await eventually(async () => /the baseline/.test(await row(page, 'fast/0').innerText()), 'the note after a reload');
+});
+
+test('deleting asks, and moves the run to the trash', async (t) => {
+  const folder = pageLog('trials');
+  const server = await Server.start(folder);
+  const page = await open(t, server);
+  const remove = () => row(page, 'slow/2').getByRole('button', { name: 'Delete slow/2' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete slow/2' });
+  await remove();
+  await dialog.getByRole('button', { name: 'Keep it' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  assert.ok(existsSync(join(folder, 'slow/2')));
+  await remove();
+  assert.match(await dialog.innerText(), /\.sonde-trash/);
+  await screenshot(page, 'delete');
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await eventually(async () => !(await runNames(page)).includes('slow/2'), 'a list without the run');
+  assert.equal(readdirSync(join(folder, '.sonde-trash')).length, 1);
+  assert.ok(existsSync(join(folder, 'slow/1')));
+});
+
+test('whoever has no token can look, but neither note nor delete', async (t) => {
+  const folder = pageLog('trials');
+  const server = await Server.start(folder);
+  const page = await open(t, server, { expected: [/401 \(Unauthorized\).*api\/delete/] });
+  await chart(page, 'loss');
+  await page.context().clearCookies();
+  await page.reload();
+  await chart(page, 'loss');
+  await row(page, 'slow/2').getByRole('button', { name: 'Delete slow/2' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete slow/2' });
+  assert.match(await dialog.innerText(), /token/);
+  assert.ok(await dialog.getByRole('button', { name: 'Delete', exact: true }).isDisabled());
+  const refused = await page.evaluate(async () => (await fetch('api/delete', { method: 'POST', body: '{"run":"slow/2"}' })).status);
+  assert.equal(refused, 401);
+  assert.ok(existsSync(join(folder, 'slow/2')));
+});
