@@ -12,7 +12,7 @@ import { type Pair, attach } from './gestures';
 import { inkOf } from './painter';
 import { type Scene, nearest } from './scene';
 import * as settings from './settings';
-import { type TooltipRow, rowsAt } from './tooltip';
+import { type Tip, rowsAt } from './tooltip';
 
 export interface ChartProps {
   id: string; // of the card: its options
@@ -108,11 +108,11 @@ export function Chart(props: ChartProps) {
       frame: null as Frame | null,
       drag: signal<Pair | null>(null),
       pointer: signal<{ x: number; px: number; py: number } | null>(null),
+      tip: signal<Tip | null>(null),
     }),
     [],
   );
   const [drawn, setDrawn] = useState<{ key: string; points: number } | null>(null);
-  const [rows, setRows] = useState<{ rows: TooltipRow[]; px: number } | null>(null);
 
   useEffect(() => {
     if (!scene || width === 0 || !data) return;
@@ -161,7 +161,7 @@ export function Chart(props: ChartProps) {
           },
           ink,
         );
-        setRows(pointer && found.length > 0 ? { rows: found, px: pointer.px } : null);
+        live.tip.value = pointer && found.length > 0 ? { rows: found, x: pointer.px } : null;
       }),
     [],
   );
@@ -175,7 +175,7 @@ export function Chart(props: ChartProps) {
       const to = shown && stepOfX(shown, b);
       return from != null && to != null && from < to ? [Math.round(from), Math.round(to)] : null;
     };
-    return attach(element, {
+    const detach = attach(element, {
       frame: () => live.frame,
       selecting: () => settings.selecting.peek(),
       wheelZooms: () => element.closest('.card-full') !== null,
@@ -189,9 +189,7 @@ export function Chart(props: ChartProps) {
         if (step != null) setCursor(step);
       },
       drag: (range) => (live.drag.value = range),
-      zoom: ([lo, hi]) => {
-        if (hi - lo > Math.abs(lo) * 1e-12) settings.xRange.value = [lo, hi];
-      },
+      zoom: settings.zoomTo,
       zoomY: (y) => settings.setCardOptions(props.id, { y }),
       select: (range) => settings.selectRange(steps(range)),
       reset: () => {
@@ -199,6 +197,10 @@ export function Chart(props: ChartProps) {
         settings.setCardOptions(props.id, { y: [null, null] });
       },
     });
+    return () => {
+      detach();
+      if (live.pointer.peek()) hover.value = null;
+    };
   }, [props.id]);
 
   // Another size: the pointer is elsewhere now.
@@ -229,7 +231,7 @@ export function Chart(props: ChartProps) {
       {error && <div class="chart-note bad">{error}</div>}
       {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
       {!data && !error && <div class="chart-note muted">Reading…</div>}
-      {rows && <TooltipBox rows={rows.rows} x={rows.px} chart={root.current} />}
+      <TooltipBox tip={live.tip} chart={root} />
     </div>
   );
 }

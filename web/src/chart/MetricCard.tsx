@@ -103,6 +103,23 @@ function CardMenu(props: MetricCardProps & { lines: { run: string; tag: string; 
   );
 }
 
+const kNamed = 12;
+
+// Which line is which, where there is room to say it.
+function Legend({ lines }: { lines: readonly { label: string; color: string }[] }) {
+  return (
+    <ul class="legend" aria-label="Lines">
+      {lines.slice(0, kNamed).map((line) => (
+        <li key={line.label} title={line.label}>
+          <span class="swatch" style={{ background: line.color }} />
+          {middle(line.label, 28)}
+        </li>
+      ))}
+      {lines.length > kNamed && <li class="muted">and {integer(lines.length - kNamed)} more</li>}
+    </ul>
+  );
+}
+
 function Drawn(props: MetricCardProps) {
   const { lines, groups } = useLines(props.tags);
   const [points, setPoints] = useState<number | null>(null);
@@ -133,6 +150,7 @@ function Drawn(props: MetricCardProps) {
           sceneRef={scene}
         />
       )}
+      {(props.large || fullCard.value === props.id) && <Legend lines={groups.length > 0 ? groups : lines} />}
       {table && <ValueTable title={props.title} lines={lines} />}
     </Card>
   );

@@ -1,14 +1,15 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import { integer, middle, short, time, value } from '../ui/format';
-import type { TooltipRow } from './tooltip';
+import type { Tip } from './tooltip';
 
 const kMost = 14;
 
 export interface TooltipProps {
-  rows: TooltipRow[];
-  x: number; // of the pointer, in the chart
-  chart: HTMLElement | null;
+  tip: ReadonlySignal<Tip | null>; // a signal: the chart itself need not be made anew when the pointer moves
+  chart: RefObject<HTMLElement | null>;
 }
 
 const kAway = 16;
@@ -22,10 +23,12 @@ function place(box: HTMLElement, chart: HTMLElement, x: number): void {
   box.style.top = `${Math.max(8, Math.min(frame.top + 8, window.innerHeight - box.offsetHeight - 8))}px`;
 }
 
-export function TooltipBox({ rows, x, chart }: TooltipProps) {
+export function TooltipBox({ tip, chart }: TooltipProps) {
   const box = useRef<HTMLDivElement>(null);
+  const rows = tip.value?.rows ?? [];
+  const x = tip.value?.x ?? 0;
   useLayoutEffect(() => {
-    if (box.current && chart) place(box.current, chart, x);
+    if (box.current && chart.current) place(box.current, chart.current, x);
   });
   const shown = rows.slice(0, kMost);
   const first = rows[0];

@@ -47,7 +47,7 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.stroke();
   p.textAlign = 'center';
   p.textBaseline = 'alphabetic';
-  const most = Math.max(2, Math.floor((frame.right - frame.left) / (scene.axis === 'wall' ? 88 : 60)));
+  const most = Math.max(2, Math.floor((frame.right - frame.left) / (scene.axis === 'wall' ? 88 : 54)));
   for (const tick of ticksOf(frame.x, scene.axis, most)) {
     const x = toPixel(frame.x, tick);
     const text = tickText(tick, scene.axis, scene.x[1] - scene.x[0]);

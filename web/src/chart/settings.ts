@@ -1,7 +1,7 @@
 // How charts are looked at: the same for all of them, and what one of them has for itself.
-import { batch } from '@preact/signals';
+import { batch, computed } from '@preact/signals';
 
-import { setCursor } from '../state';
+import { axis, runByName, setCursor, stepRange, visibleRuns } from '../state';
 import { type Codec, flag, json, oneOf, urlSignal } from '../url';
 
 export type TooltipSort = 'value' | 'nearest' | 'name';
@@ -62,6 +62,28 @@ export function setCardOptions(id: string, change: CardOptions): void {
   if (Object.keys(next).length === 0) delete all[id];
   else all[id] = next;
   cardOptions.value = all;
+}
+
+// Everything that the visible runs have, in units of the axis.
+const wholeRange = computed<Pair>(() => {
+  if (axis.value === 'step') return stepRange.value;
+  let lo = Infinity;
+  let hi = -Infinity;
+  for (const name of visibleRuns.value) {
+    const run = runByName.value.get(name);
+    if (run?.started == null || run.last_time == null) continue;
+    lo = Math.min(lo, axis.value === 'wall' ? run.started : 0);
+    hi = Math.max(hi, axis.value === 'wall' ? run.last_time : run.last_time - run.started);
+  }
+  return [lo, hi];
+});
+
+// Zooming out ends where everything is in view, and panning where nothing more would be.
+export function zoomTo([lo, hi]: Pair): void {
+  const [first, last] = wholeRange.peek();
+  if (!(hi - lo > Math.abs(lo) * 1e-12)) return;
+  if (lo <= first && hi >= last) xRange.value = null;
+  else if (hi > first && lo < last) xRange.value = [lo, hi];
 }
 
 export function resetZoom(): void {

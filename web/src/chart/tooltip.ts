@@ -16,6 +16,11 @@ export interface TooltipRow {
   far: boolean; // the line has no point near the pointer
 }
 
+export interface Tip {
+  rows: TooltipRow[];
+  x: number; // of the pointer, pixels in the chart
+}
+
 const kFar = 32; // pixels
 
 export function rowsAt(scene: Scene, frame: Frame, x: number, py: number, sort: TooltipSort): TooltipRow[] {

@@ -55,11 +55,13 @@ const orderedNames = computed(() => {
   return new Map(keyed.map(({ run }, i) => [run.run, i]));
 });
 
-export const rows = computed<Row[]>(() => {
+// Those that the filter lets through, in the order that was chosen.
+export const orderedRuns = computed<Run[]>(() => {
   const order = orderedNames.value;
-  const shown = [...filteredRuns.value].sort((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
-  return rowsOf(shown, groupBy.value, new Set(closed.value));
+  return [...filteredRuns.value].sort((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
 });
+
+export const rows = computed<Row[]>(() => rowsOf(orderedRuns.value, groupBy.value, new Set(closed.value)));
 
 export function toggleClosed(id: string): void {
   const name = id.slice(1);

@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 
 // Observers by what they watch in: rootMargin counts only from the element that scrolls.
-const observers = new Map<Element | null, IntersectionObserver>();
+const observers = new WeakMap<Element, IntersectionObserver>();
 const callbacks = new WeakMap<Element, (near: boolean) => void>();
 const kMargin = '400px 0px';
 
-function observerOf(scroller: Element | null): IntersectionObserver {
+function observerOf(scroller: Element): IntersectionObserver {
   let found = observers.get(scroller);
   if (!found) {
     found = new IntersectionObserver(
@@ -26,7 +26,7 @@ export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean
   useEffect(() => {
     const element = ref.current;
     if (!element) return;
-    const observer = observerOf(element.closest('[data-scroller]'));
+    const observer = observerOf(element.closest('[data-scroller]') ?? document.documentElement);
     callbacks.set(element, setNear);
     observer.observe(element);
     return () => observer.unobserve(element);

@@ -34,6 +34,13 @@ function follow(alert: Alert): void {
 }
 
 const kFew = 5;
+const kLine = 36; // CSS pixels of an alert, with its gap
+
+// The height that the alerts will have, as far as the list of runs tells: nothing shall jump when they come.
+function expected(): number {
+  const wrong = runs.value.filter((run) => run.first_bad_step !== null || run.state === 'died' || run.damaged + run.dropped > 0);
+  return Math.max(20, kLine * Math.min(kFew, wrong.length));
+}
 
 interface Shown {
   alert: Alert;
@@ -62,7 +69,7 @@ export function Alerts() {
   const found = alerts.value;
   if (found.length === 0)
     return (
-      <section class="alerts alerts-none" aria-label="Alerts">
+      <section class="alerts alerts-none" aria-label="Alerts" style={{ minHeight: alertsLoaded.value ? '' : `${expected()}px` }}>
         {alertsLoaded.value && <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>}
       </section>
     );

@@ -5,7 +5,8 @@ import type { Run, TableRow } from '../../api_types';
 import { hparamNames } from '../../groups';
 import { type Headline, headlines, scalarsByTag } from '../../headline';
 import { change } from '../../live';
-import { filteredRuns, status } from '../../state';
+import { orderedRuns } from '../../shell/order';
+import { status } from '../../state';
 import { useAsked, useDebounced } from '../../ui/hooks';
 import { integer, middle, plural } from '../../ui/format';
 import { ArmDialog } from './ArmDialog';
@@ -42,7 +43,7 @@ export function RunsTable() {
   const [most, setMost] = useState(kPortion);
   const [arming, setArming] = useState<Run | null>(null);
   const [deleting, setDeleting] = useState<Run | null>(null);
-  const all = filteredRuns.value;
+  const all = orderedRuns.value;
   const shown = all.slice(0, most);
   const columns = columnsOf(headlines.value);
   const values = useValues(shown, columns);
