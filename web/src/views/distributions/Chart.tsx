@@ -16,6 +16,8 @@ export interface ChartProps {
   plot: () => Plot; // made when it is drawn for the first time
   onDrawn: () => void;
   tip: (hit: Hit) => ComponentChildren;
+  // For those who have no pointer: what stands at the cursor, said while the chart has the focus.
+  current: (step: number) => ComponentChildren;
 }
 
 interface Drag {
@@ -39,10 +41,11 @@ interface Pointer {
   hit: Hit;
 }
 
-export function Chart({ label, width, height, plot, onDrawn, tip }: ChartProps) {
+export function Chart({ label, width, height, plot, onDrawn, tip, current }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pointer, setPointer] = useState<Pointer | null>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
+  const [focused, setFocused] = useState(false);
   const dragged = useRef(false); // the click that ends a drag sets no cursor
   const cursor = cursorStep.value;
   const isDark = dark.value;
@@ -104,9 +107,17 @@ export function Chart({ label, width, height, plot, onDrawn, tip }: ChartProps) 
         onPointerLeave={() => setPointer(null)}
         onClick={choose}
         onDblClick={() => (stepWindow.value = null)}
+        tabIndex={0}
+        onFocus={(event) => setFocused(event.currentTarget.matches(':focus-visible'))}
+        onBlur={() => setFocused(false)}
       />
       {drag && Math.abs(drag.to - drag.from) >= kDrag && (
         <div class="dist-drag" style={{ left: `${Math.min(drag.from, drag.to)}px`, width: `${Math.abs(drag.to - drag.from)}px` }} />
+      )}
+      {focused && !pointer && (
+        <div class="dist-tip dist-tip-here" role="status">
+          {current(cursor)}
+        </div>
       )}
       {pointer && !drag && (
         <div class="dist-tip" role="tooltip" style={besides(pointer)}>

@@ -1,16 +1,18 @@
 // One chart of a card: of one run, or of all of them.
 import { useEffect, useMemo } from 'preact/hooks';
 
-import { integer, plural, value } from '../../ui/format';
 import { bands } from './bands';
 import { Chart } from './Chart';
 import { heatmap } from './heatmap';
+import { stepAt } from './model';
 import { overlay } from './overlay';
 import type { Input, Plot } from './plot';
-import { type Range, ranges as plotRanges } from './ranges';
+import { describe, lazily } from './panel_parts';
+import type { Range } from './ranges';
+import { RangePanel } from './RangePanel';
 import { ridgeline } from './ridgeline';
 import { type Mode, mode } from './settings';
-import { BadLines, Rows, StepLine, Tip } from './Tip';
+import { Tip } from './Tip';
 
 const kPlots: Record<Mode, (input: Input) => Plot> = { ridgeline, overlay, heatmap, bands };
 const kWords: Record<Mode, string> = { ridgeline: 'Ridgeline', overlay: 'Overlay', heatmap: 'Heat map', bands: 'Percentile bands' };
@@ -32,21 +34,10 @@ function NothingFinite({ onDrawn }: { onDrawn: () => void }) {
   return <p class="dist-none muted">None of these steps has a finite value.</p>;
 }
 
-// Made when it is needed, and once.
-function lazily(make: () => Plot): () => Plot {
-  let made: Plot | null = null;
-  return () => (made ??= make());
-}
-
-function describe(what: string, input: Input, steps: number): string {
-  const [first, last] = input.steps;
-  const names = input.series.map((one) => one.run).join(', ');
-  return `${what} of ${names}: ${plural(steps, 'step')} from ${integer(first)} to ${integer(last)}. A click sets the step cursor.`;
-}
-
 function BinPanel({ input, drawn, onDrawn }: { input: Input; drawn: Mode; onDrawn: () => void }) {
   const plot = useMemo(() => lazily(() => kPlots[drawn](input)), [drawn, input]);
   const steps = input.series.reduce((sum, one) => sum + one.steps.length, 0);
+  const several = input.series.length > 1;
   return (
     <Chart
       label={describe(kWords[drawn], input, steps)}
@@ -57,58 +48,14 @@ function BinPanel({ input, drawn, onDrawn }: { input: Input; drawn: Mode; onDraw
       tip={(hit) => {
         const series = input.series[hit.series];
         const of = series?.steps[hit.index];
-        const run = series && input.series.length > 1 ? { name: series.run, colour: series.colour } : null;
-        return of && <Tip run={run} of={of} bin={hit.bin} withPercentiles={drawn === 'bands'} />;
+        return series && of && <Tip run={several ? series : null} of={of} bin={hit.bin} withPercentiles={drawn === 'bands'} />;
       }}
+      current={(step) =>
+        input.series.map((one) => {
+          const of = one.steps[stepAt(one.steps, step)];
+          return of && <Tip key={one.run} run={several ? one : null} of={of} bin={-1} withPercentiles />;
+        })
+      }
     />
-  );
-}
-
-function RangePanel({ input, all, onDrawn }: { input: Input; all: Range[]; onDrawn: () => void }) {
-  const colour = input.series[0]?.colour ?? '';
-  const plot = useMemo(() => {
-    const finite = all.filter((one) => Number.isFinite(one.min) && Number.isFinite(one.max));
-    const low = Math.min(...finite.map((one) => one.min));
-    const high = Math.max(...finite.map((one) => one.max));
-    const size = finite.map((one) => Math.abs(one.mean) + one.std).sort((a, b) => a - b)[finite.length >> 1] || 1;
-    const domain = finite.length > 0 ? { low, high, threshold: size / 100 } : null;
-    return lazily(() => plotRanges({ ...input, domain }, all, colour));
-  }, [input, all, colour]);
-  return (
-    <>
-      <Chart
-        label={describe('Smallest, mean and largest value', input, all.length)}
-        width={input.width}
-        height={input.height}
-        plot={plot}
-        onDrawn={onDrawn}
-        tip={(hit) => {
-          const of = all[hit.index];
-          return of && <RangeTip of={of} />;
-        }}
-      />
-      <span class="dist-ranges muted" title={'Recorded without histograms: add "histogram" to what the policy records'}>
-        min · mean ± std · max
-      </span>
-    </>
-  );
-}
-
-function RangeTip({ of }: { of: Range }) {
-  return (
-    <>
-      <StepLine step={of.step} seconds={of.time} />
-      <Rows
-        rows={[
-          ['max', value(of.max)],
-          ['mean', value(of.mean)],
-          ['std', value(of.std)],
-          ['min', value(of.min)],
-          ['zeros', integer(of.zeros)],
-          ['values', integer(of.count)],
-        ]}
-      />
-      <BadLines of={of} />
-    </>
   );
 }

@@ -3,7 +3,7 @@ import { integer, time, value } from '../../ui/format';
 import { type Distribution, kPercentiles, percentiles } from './model';
 
 export interface TipProps {
-  run: { name: string; colour: string } | null; // where there are several in a chart
+  run: { run: string; colour: string } | null; // where there are several in a chart
   of: Distribution;
   bin: number;
   withPercentiles: boolean;
@@ -15,7 +15,7 @@ export function Tip({ run, of, bin, withPercentiles }: TipProps) {
       {run && (
         <div class="dist-tip-run">
           <i class="dist-swatch" style={{ background: run.colour }} />
-          {run.name}
+          {run.run}
         </div>
       )}
       <StepLine step={of.step} seconds={of.time} />

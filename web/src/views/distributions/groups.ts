@@ -1,6 +1,8 @@
 // Which cards there are: one a tag, with the runs that have it.
 import type { Tag } from '../../api_types';
 
+export const kKinds = ['histograms', 'statistics'];
+
 export interface Recorded {
   points: number;
   last: number; // step

@@ -3,6 +3,8 @@ import { type Codec, flag, number, oneOf, urlSignal } from '../../url';
 import { kFit, type Zoom } from './zoom';
 
 export type Kind = 'images' | 'audio' | 'text';
+export const kKinds: Kind[] = ['images', 'audio', 'text'];
+export const kTitles: Record<Kind, string> = { images: 'Images', audio: 'Audio', text: 'Text' };
 export type Shown = 'all' | Kind;
 export type TileSize = 'small' | 'medium' | 'large';
 

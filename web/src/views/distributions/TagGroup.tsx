@@ -1,0 +1,40 @@
+// The cards of all tags that begin alike.
+import { integer } from '../../ui/format';
+import { Icon } from '../../ui/icons';
+import { DistributionCard, isWide } from './DistributionCard';
+import type { Group } from './groups';
+import { cardHeight } from './layout';
+import { LazyCard } from './LazyCard';
+import { closedGroups } from './settings';
+
+export function TagGroup({ group, width }: { group: Group; width: number }) {
+  const name = group.name || 'without a group';
+  const closed = closedGroups.value.includes(group.name);
+  const toggle = (): void => {
+    const old = closedGroups.peek();
+    closedGroups.value = closed ? old.filter((one) => one !== group.name) : [...old, group.name];
+  };
+  return (
+    <section class="dist-group" aria-label={name}>
+      <button type="button" class="dist-group-head" aria-expanded={!closed} onClick={toggle}>
+        <Icon name={closed ? 'right' : 'down'} />
+        {name} <span class="muted">{integer(group.cards.length)}</span>
+      </button>
+      {!closed && (
+        <div class="dist-grid">
+          {group.cards.map((card) => (
+            <LazyCard
+              key={card.tag}
+              id={`distributions:${card.tag}`}
+              tag={card.tag}
+              class={isWide(card) ? 'dist-wide' : ''}
+              height={cardHeight(isWide(card) ? card.runs.length : 1, width)}
+            >
+              <DistributionCard card={card} />
+            </LazyCard>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}

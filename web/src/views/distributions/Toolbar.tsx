@@ -1,0 +1,108 @@
+import { useComputed } from '@preact/signals';
+
+import { tags } from '../../state';
+import { Choice } from '../../ui/Choice';
+import { integer } from '../../ui/format';
+import { Menu } from '../../ui/Menu';
+import { kKinds } from './groups';
+import { heights, mode, reach, scale, source, stepWindow, together } from './settings';
+
+export function Toolbar() {
+  const both = useComputed(() => kKinds.every((kind) => tags.value.some((tag) => tag.kind === kind)));
+  return (
+    <div class="dist-toolbar" role="toolbar" aria-label="How distributions are drawn">
+      <Choice
+        label="Chart"
+        value={mode.value}
+        onChange={(value) => (mode.value = value)}
+        options={[
+          { value: 'ridgeline', label: 'Ridgeline', title: 'One ridge a step, the newest in front' },
+          { value: 'overlay', label: 'Overlay', title: 'All steps over one another' },
+          { value: 'heatmap', label: 'Heat map', title: 'Steps to the right, values upwards, density as colour' },
+          { value: 'bands', label: 'Percentiles', title: '0, 6.68, 15.87, 30.85, 50, 69.15, 84.13, 93.32 and 100 %' },
+        ]}
+      />
+      <Choice
+        label="Value axis"
+        value={scale.value}
+        onChange={(value) => (scale.value = value)}
+        options={[
+          { value: 'linear', label: 'Linear' },
+          { value: 'log', label: 'Log', title: 'Logarithmic; on both sides of zero where signs mix' },
+        ]}
+      />
+      <Choice
+        label="Values"
+        value={reach.value}
+        onChange={(value) => (reach.value = value)}
+        options={[
+          { value: 'all', label: 'All', title: 'The axis reaches over every value' },
+          { value: 'usual', label: '99 %', title: 'The axis leaves out the half percent at each end' },
+        ]}
+      />
+      {mode.value !== 'bands' && (
+        <Choice
+          label="Heights"
+          value={heights.value}
+          onChange={(value) => (heights.value = value)}
+          options={[
+            { value: 'shared', label: 'One scale', title: 'Densities of all steps to one scale: areas are counts' },
+            { value: 'each', label: 'Each step', title: 'Each step as high as there is room' },
+          ]}
+        />
+      )}
+      {mode.value !== 'heatmap' && (
+        <Choice
+          label="Runs"
+          value={together.value}
+          onChange={(value) => (together.value = value)}
+          options={[
+            { value: 'side', label: 'Side by side' },
+            { value: 'together', label: 'Overlaid', title: 'All runs in one chart, by their colours' },
+          ]}
+        />
+      )}
+      {stepWindow.value && (
+        <button type="button" class="text-button" title="Show all steps again" onClick={() => (stepWindow.value = null)}>
+          steps {integer(stepWindow.value[0])} to {integer(stepWindow.value[1])} ✕
+        </button>
+      )}
+      {mode.value === 'heatmap' && <Legend />}
+      {both.value && (
+        <Menu label="Where the bins come from" icon="gear">
+          {() => (
+            <div class="menu-row">
+              <span class="muted">Bins of</span>
+              <SourceChoice />
+            </div>
+          )}
+        </Menu>
+      )}
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <span class="dist-scale muted" title="Logarithmic, over three decades; empty where nothing was counted">
+      rare
+      <i />
+      dense
+    </span>
+  );
+}
+
+function SourceChoice() {
+  return (
+    <Choice
+      label="Source"
+      value={source.value}
+      onChange={(value) => (source.value = value)}
+      options={[
+        { value: 'auto', label: 'Best', title: 'Statistics files where they have histograms, event files otherwise' },
+        { value: 'statistics', label: 'Statistics', title: 'The bins of the statistics files' },
+        { value: 'histograms', label: 'Events', title: "TensorBoard's histograms, from the event files" },
+      ]}
+    />
+  );
+}

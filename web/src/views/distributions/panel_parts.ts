@@ -1,0 +1,15 @@
+// What panels of both kinds need.
+import { integer, plural } from '../../ui/format';
+import type { Input, Plot } from './plot';
+
+// Made when it is needed, and once.
+export function lazily(make: () => Plot): () => Plot {
+  let made: Plot | null = null;
+  return () => (made ??= make());
+}
+
+export function describe(what: string, input: Input, steps: number): string {
+  const [first, last] = input.steps;
+  const names = input.series.map((one) => one.run).join(', ');
+  return `${what} of ${names}: ${plural(steps, 'step')} from ${integer(first)} to ${integer(last)}. A click sets the step cursor.`;
+}
