@@ -36,12 +36,17 @@ export function bands(input: Input): Plot {
 
   function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks): void {
     gridLines(context, values, theme, box, false);
-    clipped(context, box, () =>
+    const each = (draw: (part: Part) => void): void =>
       input.series.forEach((series, s) => {
-        const places = series.steps.map((one) => steps.place(one.step));
-        for (const [from, to] of parts(lines[s]!)) drawPart(context, series.colour, places, lines[s]!, values, from, to);
-      }),
-    );
+        const x = series.steps.map((one) => steps.place(one.step));
+        for (const [from, to] of parts(lines[s]!)) draw({ colour: series.colour, x, lines: lines[s]!, from, to });
+      });
+    // Bands of several runs lie over one another: paler then, and all medians above them.
+    const strength = 1 / Math.sqrt(input.series.length);
+    clipped(context, box, () => {
+      each((part) => drawBands(context, part, values, strength));
+      each((part) => drawMedian(context, part, values, theme.ground));
+    });
     for (const bad of badSteps(input)) {
       context.fillStyle = bad.nan ? theme.nan : theme.infinity;
       context.fillRect(steps.place(bad.step) - 1, box.top - 6, 3, 5);
@@ -79,30 +84,46 @@ export function parts(lines: readonly number[][]): [number, number][] {
   return found;
 }
 
-function drawPart(
-  context: CanvasRenderingContext2D, colour: string, x: readonly number[], lines: readonly number[][], values: Axis,
-  from: number, to: number,
-): void {
-  // A single step has no stretch: a short bar shows it.
-  const at = (i: number): number => x[i]!;
-  const shift = from === to ? 4 : 0;
-  context.fillStyle = colour;
+// A stretch of steps of one run.
+interface Part {
+  colour: string;
+  x: readonly number[]; // of every step, CSS pixels
+  lines: readonly number[][]; // percentiles of every step
+  from: number;
+  to: number;
+}
+
+// A single step has no stretch: a short bar shows it.
+const widening = ({ from, to }: Part): number => (from === to ? 4 : 0);
+
+function drawBands(context: CanvasRenderingContext2D, part: Part, values: Axis, strength: number): void {
+  const { x, lines, from, to } = part;
+  const wide = widening(part);
+  context.fillStyle = part.colour;
   for (const [low, high, alpha] of kPairs) {
-    context.globalAlpha = alpha;
+    context.globalAlpha = alpha * strength;
     context.beginPath();
-    for (let i = from; i <= to; ++i) context.lineTo(at(i) - shift, values.place(lines[i]![low]!));
-    if (shift) context.lineTo(at(to) + shift, values.place(lines[to]![low]!));
-    for (let i = to; i >= from; --i) context.lineTo(at(i) + shift, values.place(lines[i]![high]!));
-    if (shift) context.lineTo(at(from) - shift, values.place(lines[from]![high]!));
+    for (let i = from; i <= to; ++i) context.lineTo(x[i]! - wide, values.place(lines[i]![low]!));
+    if (wide) context.lineTo(x[to]! + wide, values.place(lines[to]![low]!));
+    for (let i = to; i >= from; --i) context.lineTo(x[i]! + wide, values.place(lines[i]![high]!));
+    if (wide) context.lineTo(x[from]! - wide, values.place(lines[from]![high]!));
     context.closePath();
     context.fill();
   }
   context.globalAlpha = 1;
-  context.strokeStyle = colour;
-  context.lineWidth = 1.75;
+}
+
+function drawMedian(context: CanvasRenderingContext2D, part: Part, values: Axis, ground: string): void {
+  const { x, lines, from, to } = part;
+  const wide = widening(part);
   context.lineJoin = 'round';
   context.beginPath();
-  for (let i = from; i <= to; ++i) context.lineTo(at(i) - shift, values.place(lines[i]![4]!));
-  if (shift) context.lineTo(at(to) + shift, values.place(lines[to]![4]!));
+  for (let i = from; i <= to; ++i) context.lineTo(x[i]! - wide, values.place(lines[i]![4]!));
+  if (wide) context.lineTo(x[to]! + wide, values.place(lines[to]![4]!));
+  context.strokeStyle = ground; // a rim, so that it is seen on bands of its own colour
+  context.lineWidth = 4;
+  context.stroke();
+  context.strokeStyle = part.colour;
+  context.lineWidth = 2;
   context.stroke();
 }
