@@ -219,9 +219,17 @@ NonFiniteSeries non_finite_of(std::span<const ColumnStretch> stretches) {
         finite_behind |= found.count > 0;
         continue;
       }
-      stretch.column->unpack(b, points);
       const std::size_t begin = std::max(stretch.begin, b * kBlock) - b * kBlock;
       const std::size_t end = std::min(stretch.end - b * kBlock, kBlock);
+      if (found.count > 0 && block != nullptr && end - begin == block->count) {
+        const std::uint64_t infinite = std::uint64_t{block->positive_infinity} + block->negative_infinity;
+        found.nan += block->nan;
+        found.infinite += infinite;
+        found.count += block->nan + infinite;
+        finite_behind |= block->nan + infinite < block->count;
+        continue;
+      }
+      stretch.column->unpack(b, points);
       for (std::size_t i = begin; i < end; ++i) {
         if (std::isfinite(points.values[i])) {
           finite_behind |= found.count > 0;

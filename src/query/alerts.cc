@@ -1,7 +1,8 @@
 // What somebody who watches a run should know of.
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/file.h"
@@ -69,28 +70,45 @@ void add_non_finite(const Run& run, Facts& facts) {
   for (const auto& [step, group] : tensors) add(*group.front(), group.size() - 1);
 }
 
-void add_captures(const Run& run, Facts& facts) {
+// Adds the alert that `read` makes of a file, unless it was made before: a live run is looked at many times a second.
+template <class Read>
+void add_read(const std::string& from, const Facts* before, Facts& facts, Read read) {
+  std::optional<Alert> alert;
+  if (before != nullptr) {
+    if (const auto known = before->read_alerts.find(from); known != before->read_alerts.end()) alert = known->second;
+  }
+  if (!alert) alert = read();
+  if (!alert) return;
+  facts.alerts.push_back(*alert);
+  facts.read_alerts.insert_or_assign(from, *std::move(alert));
+}
+
+std::optional<Alert> alert_of_capture(const std::string& path) {
+  const Result<Capture> capture = Capture::open(path);
+  if (!capture) return std::nullopt;
+  const CaptureInfo& info = capture->info();
+  const bool crash = info.cause == CaptureInfo::Cause::crash;
+  Alert alert = {.kind = crash ? Alert::Kind::died : Alert::Kind::trigger};
+  alert.step = info.step;
+  alert.time = info.wall_time;
+  if (crash) {
+    alert.text = "the process ended without a word after step " + grouped(info.step);
+  } else if (info.cause == CaptureInfo::Cause::manual) {
+    alert.text = "a capture was asked for at step " + grouped(info.step);
+  } else {
+    alert.text = "the trigger '" + info.reason + "' fired at step " + grouped(info.step);
+    if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
+  }
+  alert.text += "; what it saved is in captures/" + file_name(path);
+  return alert;
+}
+
+void add_captures(const Run& run, const Facts* before, Facts& facts) {
   const Result<std::vector<std::string>> paths = list_captures(run.directory());
   if (!paths) return;
   const std::size_t skipped = paths->size() > kMostOfAKind ? paths->size() - kMostOfAKind : 0;
   for (std::size_t i = skipped; i < paths->size(); ++i) {
-    const Result<Capture> capture = Capture::open((*paths)[i]);
-    if (!capture) continue;
-    const CaptureInfo& info = capture->info();
-    const bool crash = info.cause == CaptureInfo::Cause::crash;
-    Alert alert = {.kind = crash ? Alert::Kind::died : Alert::Kind::trigger};
-    alert.step = info.step;
-    alert.time = info.wall_time;
-    if (crash) {
-      alert.text = "the process ended without a word after step " + grouped(info.step);
-    } else if (info.cause == CaptureInfo::Cause::manual) {
-      alert.text = "a capture was asked for at step " + grouped(info.step);
-    } else {
-      alert.text = "the trigger '" + info.reason + "' fired at step " + grouped(info.step);
-      if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
-    }
-    alert.text += "; what it saved is in captures/" + file_name((*paths)[i]);
-    facts.alerts.push_back(std::move(alert));
+    add_read((*paths)[i], before, facts, [&] { return alert_of_capture((*paths)[i]); });
   }
 }
 
@@ -106,7 +124,7 @@ double time_of_step(const Run& run, const Facts& facts, std::int64_t step) {
   return found && found->count > 0 ? found->last.time : facts.last_time;
 }
 
-// One for each tensor and reason: a recorder in trouble leaves out something at every step.
+// One for each reason: a recorder in trouble leaves out something at every step.
 void add_gaps(const Run& run, Facts& facts) {
   struct Sum {
     std::int64_t first = 0;
@@ -134,20 +152,24 @@ void add_gaps(const Run& run, Facts& facts) {
   }
 }
 
-void add_budget(const Run& run, Facts& facts) {
+void add_budget(const Run& run, const Facts* before, Facts& facts) {
   if (facts.find(kBudgetTag, TagKind::text) == nullptr) return;
   const auto values = run.values(kBudgetTag, TagKind::text);
   if (!values) return;
   const std::size_t skipped = values->size() > kMostOfAKind ? values->size() - kMostOfAKind : 0;
   for (std::size_t i = skipped; i < values->size(); ++i) {
-    const auto texts = run.text((*values)[i]);
-    if (!texts || texts->empty()) continue;
-    facts.alerts.push_back({.kind = Alert::Kind::budget,
-                            .tag = std::string(kBudgetTag),
-                            .tag_kind = TagKind::text,
-                            .step = (*values)[i].step,
-                            .time = (*values)[i].wall_time,
-                            .text = texts->front()});
+    const ValueRef& value = (*values)[i];
+    const std::string from = std::to_string(value.file) + ":" + std::to_string(value.offset);
+    add_read(from, before, facts, [&]() -> std::optional<Alert> {
+      const auto texts = run.text(value);
+      if (!texts || texts->empty()) return std::nullopt;
+      return Alert{.kind = Alert::Kind::budget,
+                   .tag = std::string(kBudgetTag),
+                   .tag_kind = TagKind::text,
+                   .step = value.step,
+                   .time = value.wall_time,
+                   .text = texts->front()};
+    });
   }
 }
 
@@ -199,11 +221,11 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
-void gather_alerts(const Run& run, Facts& facts) {
+void gather_alerts(const Run& run, const Facts* before, Facts& facts) {
   add_non_finite(run, facts);
-  add_captures(run, facts);
+  add_captures(run, before, facts);
   add_gaps(run, facts);
-  add_budget(run, facts);
+  add_budget(run, before, facts);
   add_damage(run, facts);
 }
 

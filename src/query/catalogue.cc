@@ -38,7 +38,7 @@ std::shared_ptr<const Facts> RunEntry::facts() const {
   const std::uint64_t now = version();
   const std::lock_guard lock(mutex);
   if (!known || known->version != now) {
-    auto made = std::make_shared<Facts>(gather_facts(run));
+    auto made = std::make_shared<Facts>(gather_facts(run, known.get()));
     made->version = now;
     known = std::move(made);
   }

@@ -74,7 +74,7 @@ void gather_plugins(const Run& run, Facts& facts) {
 
 }  // namespace
 
-Facts gather_facts(const Run& run) {
+Facts gather_facts(const Run& run, const Facts* before) {
   Facts facts;
   facts.tags = run.tags();
   facts.started = run.start_time();
@@ -91,7 +91,7 @@ Facts gather_facts(const Run& run) {
   facts.recent_steps_per_second = recent_rate(run, facts);
   gather_plugins(run, facts);
   facts.note = read_note(run);
-  gather_alerts(run, facts);
+  gather_alerts(run, before, facts);
   return facts;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,13 +49,16 @@ struct Facts {
   std::string note;
   std::vector<std::string> layouts;  // JSON: the categories of each custom layout
   std::vector<Alert> alerts;
+  // Those of the alerts that come from files which are read once, by what they were read from.
+  std::map<std::string, Alert> read_alerts;
 
   const Tag* find(std::string_view tag, TagKind kind) const;
 };
 
-Facts gather_facts(const Run& run);
+// `before`: what was known of the run the last time, or null.
+Facts gather_facts(const Run& run, const Facts* before);
 // Everything in the run that somebody should know of, but for what its state says.
-void gather_alerts(const Run& run, Facts& facts);
+void gather_alerts(const Run& run, const Facts* before, Facts& facts);
 // 1234567 as "1,234,567".
 std::string grouped(std::int64_t number);
 

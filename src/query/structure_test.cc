@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <limits>
 
+#include "formats/stats_record.h"
 #include "query/query_testing.h"
+#include "tensor_files/capture_files.h"
 
 namespace sonde::query {
 namespace {
@@ -133,6 +135,89 @@ TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
   EXPECT_EQ(alerts.number("/alerts/0/time"), kStart + 1'500);
   EXPECT_EQ(alerts.text("/alerts/1/text"), "once is infinite at step 3");
   EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/first_bad_step"), 3);
+}
+
+TEST(Alerts, NameTriggersAndCrashes) {
+  TempDir dir;
+  append(events_in(dir, "r"), version() + scalar("x", 1, 1));
+  CaptureInfo info;
+  info.cause = CaptureInfo::Cause::trigger;
+  info.reason = "high";
+  info.when = "loss > 1";
+  info.step = 12'345;
+  info.wall_time = kStart + 5;
+  ASSERT_TRUE(tensor_files::write_capture(dir / "r", info, {}));
+  info.cause = CaptureInfo::Cause::crash;
+  info.reason = "crash";
+  info.wall_time = kStart + 9;
+  ASSERT_TRUE(tensor_files::write_capture(dir / "r", info, {}));
+  Asked asked(dir.path());
+  const Json alerts(asked.get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 2U);
+  EXPECT_EQ(alerts.text("/alerts/0/kind"), "died");
+  EXPECT_EQ(alerts.text("/alerts/1/kind"), "trigger");
+  EXPECT_EQ(alerts.number("/alerts/1/step"), 12'345);
+  EXPECT_EQ(alerts.text("/alerts/1/text"),
+            "the trigger 'high' fired at step 12,345: loss > 1; what it saved is in captures/1-high");
+  EXPECT_EQ(Json(asked.get("runs").body).text("/runs/0/state"), "died");
+  append(events_in(dir, "r"), scalar("x", 2, 1));  // somebody has gone on with it
+  asked.log().refresh();
+  EXPECT_EQ(Json(asked.get("alerts").body).size("/alerts"), 2U);
+}
+
+TEST(Alerts, NameWhatTheRecorderLeftOut) {
+  TempDir dir;
+  std::string file;
+  stats_record::put_definition(file, {.id = 1, .name = "out"});
+  stats_record::put_gap(file, {.id = 1, .first_step = 3, .last_step = 9, .count = 7});
+  stats_record::put_gap(file, {.id = 1,
+                               .first_step = 2'000,
+                               .last_step = 3'000,
+                               .count = 1'000,
+                               .reason = stats_record::GapReason::budget,
+                               .detail = "half of the steps"});
+  append(dir / "r/stats.1.tfrecord", file);
+  append(events_in(dir, "r"), version() + scalar("x", 0, 1) + scalar("x", 3'000, 1));
+  Asked asked(dir.path());
+  const Json alerts(asked.get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 2U);
+  EXPECT_EQ(alerts.text("/alerts/0/kind"), "budget");
+  EXPECT_EQ(alerts.text("/alerts/0/text"),
+            "1,000 recordings of tensors left out from step 2,000 to 3,000: budget: half of the steps");
+  EXPECT_EQ(alerts.text("/alerts/1/kind"), "dropped");
+  EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/dropped"), 1'007);
+}
+
+TEST(Alerts, NameTheFirstOfTheTensorsThatAreNotFinite) {
+  TempDir dir;
+  std::string file;
+  for (const std::uint32_t id : {1U, 2U, 3U}) {
+    stats_record::put_definition(file, {.id = id, .name = "layer_" + std::to_string(4 - id)});
+  }
+  for (std::int64_t step = 0; step < 10; ++step) {
+    stats_record::StepWriter writer(file, step, kStart, false);
+    stats::Summary summary;
+    summary.count = 5;
+    summary.nan = step >= 4 ? 1 : 0;
+    for (const std::uint32_t id : {1U, 2U, 3U}) writer.add({.id = id}, summary, nullptr);
+    writer.end();
+  }
+  append(dir / "r/stats.1.tfrecord", file);
+  Asked asked(dir.path());
+  const Json alerts(asked.get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 1U);
+  EXPECT_EQ(alerts.text("/alerts/0/tag"), "activation/layer_3");
+  EXPECT_EQ(alerts.text("/alerts/0/tag_kind"), "statistics");
+  EXPECT_EQ(alerts.text("/alerts/0/text"),
+            "activation/layer_3 has NaN or infinite elements from step 4 on (6 steps); and 2 other tensors from the "
+            "same step on");
+  const Json statistics(asked.get("statistics?run=r&tag=activation%2Flayer_2&most=2").body);
+  EXPECT_THAT(statistics.numbers("/steps"), ElementsAre(0, 9));
+  EXPECT_THAT(statistics.numbers("/nan"), ElementsAre(0, 1));
+  EXPECT_EQ(statistics.number("/total"), 10);
+  const Json histograms(asked.get("histograms?run=r&tag=activation%2Flayer_2&step=5").body);
+  EXPECT_EQ(histograms.text("/kind"), "statistics");
+  EXPECT_EQ(histograms.number("/histograms/0/nan"), 1);
 }
 
 TEST(Alerts, NameTheDamageOfAFile) {
