@@ -46,7 +46,7 @@ export function Toolbar() {
           value={heights.value}
           onChange={(value) => (heights.value = value)}
           options={[
-            { value: 'shared', label: 'One scale', title: 'Densities of all steps to one scale: areas are counts' },
+            { value: 'shared', label: 'One scale', title: 'Densities of all steps to one scale: areas are shares of the finite values' },
             { value: 'each', label: 'Each step', title: 'Each step as high as there is room' },
           ]}
         />

@@ -91,13 +91,14 @@ function paint(input: Input, cells: Column[][], box: Box, values: Axis, density:
   if (!context) return canvas;
   const image = context.createImageData(width, rows);
   const made = input.series.map(({ steps }) => steps.map((one) => profile(one, values, rows)));
-  const common = commonPeak(made.flat().map(peak));
+  const totals = input.series.map(({ steps }) => steps.map((one) => one.total || 1));
+  const common = commonPeak(made.flatMap((profiles, s) => profiles.map((shape, i) => peak(shape) / totals[s]![i]!)));
   made.forEach((profiles, s) =>
     profiles.forEach((shape, i) => {
       const cell = cells[s]![i]!;
       const from = Math.max(0, Math.round((cell.from - box.left) * density));
       const to = Math.min(width, Math.max(from + 1, Math.round((cell.to - box.left) * density)));
-      const densest = input.heights === 'each' ? peak(shape) : common;
+      const densest = input.heights === 'each' ? peak(shape) : common * totals[s]![i]!; // of shares, not of counts
       for (let row = 0; row < rows; ++row) {
         const mass = Math.max(shape.mass[row]!, shape.spike[row]!, shape.spike[row - 1] ?? 0); // single values: two pixels
         fill(image, row, from, to, level(mass, densest));

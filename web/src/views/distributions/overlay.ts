@@ -35,8 +35,12 @@ export function overlay(input: Input): Plot {
     const colourOf = (shape: Shape, order: number): string =>
       input.series.length === 1 ? stepColour(order, all.length, theme.dark) : input.series[shape.series]!.colour;
     context.lineJoin = 'round';
-    all.forEach((shape, order) => line(context, shape, box, tall, colourOf(shape, order), 1, all.length > 12 ? 0.55 : 0.85));
-    for (const shape of all) if (isCurrent(shape)) line(context, shape, box, tall, theme.cursor, 2, 1);
+    const several = input.series.length > 1; // then a colour is a run, and stays one at the cursor
+    const pale = several ? 0.3 : all.length > 12 ? 0.55 : 0.85;
+    all.forEach((shape, order) => line(context, shape, box, tall, colourOf(shape, order), 1, pale));
+    all.forEach((shape, order) => {
+      if (isCurrent(shape)) line(context, shape, box, tall, several ? colourOf(shape, order) : theme.cursor, 2, 1);
+    });
     for (const shape of all) if (isHit(shape)) line(context, shape, box, tall, theme.cursor, 2.5, 1);
     context.strokeStyle = theme.line;
     context.lineWidth = 1;

@@ -112,12 +112,14 @@ describe('ridgeline', () => {
 });
 
 describe('overlay', () => {
+  // Twice as many values in half the width: as shares, twice as high.
   const plot = overlay(input([series([at(0, [[0, 2, 5]])]), series([at(3, [[0, 1, 10]])])]));
 
   it('finds the line that is nearest to the pointer', () => {
     expect(plot.hit(100, 8)).toEqual({ series: 1, index: 0, bin: 0 });
-    expect(plot.hit(300, 136)).toEqual({ series: 0, index: 0, bin: 0 });
-    expect(plot.hit(300, 30)).toBeNull();
+    expect(plot.hit(300, 95)).toEqual({ series: 0, index: 0, bin: 0 });
+    expect(plot.hit(300, 50)).toBeNull();
+    expect(plot.hit(300, 136)).toBeNull();
   });
 });
 

@@ -121,8 +121,9 @@ export function shapes(input: Input, axis: Axis): Shape[] {
     }),
   );
   if (input.heights === 'shared') {
-    const common = commonPeak(all.map((shape) => shape.peak));
-    for (const shape of all) shape.peak = common;
+    // Shares, not counts: a small batch is compared with a large one.
+    const common = commonPeak(all.map((shape) => shape.peak / (shape.of.total || 1)));
+    for (const shape of all) shape.peak = common * (shape.of.total || 1);
   }
   return all.sort((a, b) => a.of.step - b.of.step || a.series - b.series);
 }
