@@ -8,6 +8,7 @@ import { fullCard } from '../ui/cards';
 import { integer, middle, plural } from '../ui/format';
 import { useVisible } from '../ui/hooks';
 import { Chart, type ChartProps } from './Chart';
+import { RangeField } from './RangeField';
 import { ValueTable } from './ValueTable';
 import { fileName, savePng, saveSvg } from './export';
 import { useLines } from './lines';
@@ -22,24 +23,6 @@ export interface MetricCardProps {
   large?: boolean;
   mayPin?: boolean;
   more?: (close: () => void) => ComponentChildren; // further items of its menu
-}
-
-function RangeField(props: { label: string; value: number | null; onChange: (value: number | null) => void }) {
-  return (
-    <input
-      type="text"
-      inputMode="decimal"
-      class="range-field"
-      aria-label={props.label}
-      placeholder={props.label}
-      value={props.value ?? ''}
-      onChange={(event) => {
-        const text = event.currentTarget.value.trim();
-        const wanted = Number(text);
-        props.onChange(text === '' || !Number.isFinite(wanted) ? null : wanted);
-      }}
-    />
-  );
 }
 
 type SceneRef = NonNullable<ChartProps['sceneRef']>;

@@ -1,6 +1,6 @@
 // The data of one chart: asked for when its window changes and when its runs have something new.
 import { effect } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import * as api from '../api';
 import type { Band, Series, SeriesKey, Window } from '../api_types';
@@ -99,7 +99,7 @@ export function useChartData(wanted: Wanted): Asked {
   const key = wanted.window ? JSON.stringify(wanted) : '';
   const [state, setState] = useState<{ data: ChartData | null; error: string | null }>({ data: null, error: null });
   const loader = useRef<Loader | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new Loader((data, error) => setState((old) => ({ data: data ?? old.data, error })));
     loader.current = made;
     let first = true;
@@ -114,7 +114,7 @@ export function useChartData(wanted: Wanted): Asked {
       loader.current = null;
     };
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     loader.current?.want(wanted, key);
   }, [key]);
   return { data: state.data, ready: state.data !== null && state.data.key === key, error: state.error };

@@ -1,17 +1,9 @@
 // A scene on a painter. Pixels are CSS pixels; the caller scales for the screen.
 import type { Ink, Painter } from './painter';
 import { kFont } from './painter';
-import { type Scale, tickText, ticksOf, toPixel } from './scale';
+import { type Frame, tickText, ticksOf, toPixel } from './scale';
 import type { BandShape, Line, Margin, Scene } from './scene';
-
-export interface Frame {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-  x: Scale;
-  y: Scale;
-}
+import { trace } from './trace';
 
 const kTop = 14; // room for the marks' names
 const kBottom = 20;
@@ -58,36 +50,6 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
 }
 
 const kLine = 1.6;
-const kChunk = 100; // points in one path: the cost of a long jagged one grows faster than its length
-const kDense = 1.5; // points in a pixel from which on corners cannot be seen
-
-function trace(p: Painter, frame: Frame, xs: Float64Array, ys: Float64Array, width: number): void {
-  const dense = xs.length > kDense * (frame.right - frame.left);
-  p.lineWidth = width;
-  p.lineJoin = dense ? 'bevel' : 'round';
-  p.beginPath();
-  let pen = 0; // points in the path so far
-  for (let i = 0; i < xs.length; ++i) {
-    const y = ys[i] as number;
-    const x = xs[i] as number;
-    if (!Number.isFinite(y) || (frame.y.log && y <= 0) || (frame.x.log && x <= 0)) {
-      pen = 0;
-      continue;
-    }
-    // Far outside is clipped anyway; canvases lose precision on numbers that are too large.
-    const py = Math.max(-1e5, Math.min(1e5, toPixel(frame.y, y)));
-    const px = Math.max(-1e5, Math.min(1e5, toPixel(frame.x, x)));
-    if (pen > 0) p.lineTo(px, py);
-    else p.moveTo(px, py);
-    if (++pen > kChunk) {
-      p.stroke();
-      p.beginPath();
-      p.moveTo(px, py);
-      pen = 1;
-    }
-  }
-  p.stroke();
-}
 
 function drawLine(p: Painter, frame: Frame, line: Line): void {
   p.strokeStyle = line.color;

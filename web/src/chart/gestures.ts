@@ -2,8 +2,7 @@
 //   click: the step cursor        drag: zoom       shift + drag: pan      alt + drag, or in selection mode: mark a range
 //   double click: everything      ctrl + wheel (in full screen: wheel): zoom      shift + wheel, sideways: pan
 //   drag on the y axis: zoom y    + - 0: zoom in, out, everything      shift + arrows: pan
-import { type Frame } from './draw';
-import { toValue } from './scale';
+import { type Frame, toValue } from './scale';
 
 export type Pair = [number, number];
 

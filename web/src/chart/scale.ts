@@ -9,6 +9,16 @@ export interface Scale {
   to: number; // pixel of hi
 }
 
+// Where a chart has its axes, in pixels.
+export interface Frame {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+  x: Scale;
+  y: Scale;
+}
+
 export function toPixel(scale: Scale, value: number): number {
   const { lo, hi, from, to } = scale;
   if (scale.log) {

@@ -65,7 +65,7 @@ export function setCardOptions(id: string, change: CardOptions): void {
 }
 
 // Everything that the visible runs have, in units of the axis.
-const wholeRange = computed<Pair>(() => {
+export const wholeRange = computed<Pair>(() => {
   if (axis.value === 'step') return stepRange.value;
   let lo = Infinity;
   let hi = -Infinity;

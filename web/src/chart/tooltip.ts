@@ -1,6 +1,5 @@
 // What the lines say at the pointer.
-import type { Frame } from './draw';
-import { toPixel } from './scale';
+import { type Frame, toPixel } from './scale';
 import { type Scene, nearest } from './scene';
 import type { TooltipSort } from './settings';
 

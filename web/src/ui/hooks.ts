@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 
 // Observers by what they watch in: rootMargin counts only from the element that scrolls.
@@ -23,7 +23,8 @@ function observerOf(scroller: Element): IntersectionObserver {
 // True while the element is on the screen or within 400 px of it. What scrolls carries `data-scroller`.
 export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean {
   const [near, setNear] = useState(false);
-  useEffect(() => {
+  // Before the first paint, so that the answer comes with it.
+  useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
     const observer = observerOf(element.closest('[data-scroller]') ?? document.documentElement);
@@ -37,7 +38,7 @@ export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean
 // The size of an element's content box, in CSS pixels; zeros until it is known.
 export function useSize<E extends Element>(ref: RefObject<E | null>): { width: number; height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
     const observer = new ResizeObserver(([entry]) => {

@@ -1,4 +1,5 @@
 import type { Axis } from '../../api_types';
+import { RangeField } from '../../chart/RangeField';
 import * as settings from '../../chart/settings';
 import { axis, smooth } from '../../state';
 import { Choice } from '../../ui/Choice';
@@ -28,6 +29,24 @@ function setAxis(next: Axis): void {
   // A range of steps is not one of seconds.
   if (axis.peek() !== next) settings.resetZoom();
   axis.value = next;
+}
+
+// What is in view, by hand: in steps or seconds, as the axis is.
+function XRange() {
+  const [lo, hi] = settings.xRange.value ?? [null, null];
+  const [first, last] = settings.wholeRange.value;
+  const set = (from: number | null, to: number | null) => {
+    if (from === null && to === null) settings.resetZoom();
+    else settings.zoomTo([from ?? first, to ?? last]);
+  };
+  return (
+    <div class="menu-row">
+      <span class="muted spring">x from</span>
+      <RangeField label="first" value={lo} onChange={(x) => set(x, hi)} />
+      <span class="muted">to</span>
+      <RangeField label="last" value={hi} onChange={(x) => set(lo, x)} />
+    </div>
+  );
 }
 
 export function Toolbar({ onNew }: { onNew: () => void }) {
@@ -108,6 +127,7 @@ export function Toolbar({ onNew }: { onNew: () => void }) {
                 onChange={(value) => (settings.cardSize.value = value)}
               />
             </div>
+            <XRange />
             <MenuCheck
               label="Tables of values"
               checked={settings.showTable.value}
