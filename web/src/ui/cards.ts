@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import { list, text, urlSignal } from '../url';
 
 export const fullCard = urlSignal('full', '', text);
-export const pins = urlSignal<string[]>('pin', [], list);
+export const pins = urlSignal<string[]>('pin', [], list, { remember: true });
 export const activeCard = signal<string | null>(null); // under the pointer, or with the focus inside
 
 export function toggleFull(id: string): void {

@@ -5,6 +5,11 @@ import type { RefObject } from 'preact';
 const observers = new WeakMap<Element, IntersectionObserver>();
 const callbacks = new WeakMap<Element, (near: boolean) => void>();
 const kMargin = '400px 0px';
+const kPassing = 80; // ms that something must stay near while one scrolls: what only flies past is never made
+
+let scrolledAt = -Infinity;
+if (typeof document !== 'undefined')
+  document.addEventListener('scroll', () => (scrolledAt = performance.now()), { capture: true, passive: true });
 
 function observerOf(scroller: Element): IntersectionObserver {
   let found = observers.get(scroller);
@@ -28,9 +33,17 @@ export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean
     const element = ref.current;
     if (!element) return;
     const observer = observerOf(element.closest('[data-scroller]') ?? document.documentElement);
-    callbacks.set(element, setNear);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    callbacks.set(element, (now) => {
+      clearTimeout(timer);
+      if (now && performance.now() - scrolledAt < kPassing) timer = setTimeout(() => setNear(true), kPassing);
+      else setNear(now);
+    });
     observer.observe(element);
-    return () => observer.unobserve(element);
+    return () => {
+      clearTimeout(timer);
+      observer.unobserve(element);
+    };
   }, []);
   return near;
 }
