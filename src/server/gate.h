@@ -54,7 +54,7 @@ class Gate {
   // The origins besides its own that may ask, as browsers write them.
   const std::vector<std::string>& origins() const noexcept { return origins_; }
   // The one of them that asks, or nothing.
-  std::optional<std::string> allowed_origin(std::string_view origin) const;
+  std::optional<std::string> allowed_origin(std::string_view text) const;
 
   // What the caller's browser is to remember, for everything below the path. Cookies know no ports, so the port that
   // the browser sees is in its name: several servers, also those at the far ends of tunnels, have one each.

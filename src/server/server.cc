@@ -23,6 +23,7 @@
 
 #include "base/process.h"
 #include "base/thread.h"
+#include "server/recent_replies.h"
 #include "server/site.h"
 #include "server/streams.h"
 #include "server/workers.h"
@@ -137,6 +138,8 @@ class Listener {
   const ServerLimits limits;
   const std::shared_ptr<query::Api> api;
   Streams streams;
+  RecentReplies recent;
+  std::uint64_t writes = 0;  // requests that have changed something, which the log may not tell of
   std::size_t sessions = 0;
   std::size_t unread_bytes = 0;  // of answers on their way
   Workers workers;
@@ -329,13 +332,20 @@ void Session::act() {
 }
 
 void Session::ask(const ApiCall& call) {
+  std::string key = RecentReplies::key_of(call);
+  // Both only grow, so their sum is the same only where both are.
+  const std::uint64_t revision = server_.api->revision() + server_.writes;
+  if (const Reply* const recent = server_.recent.find(key, revision, RecentReplies::Clock::now())) {
+    return send_reply(*recent);
+  }
   if (server_.unread_bytes > server_.limits.unread_bytes) {
     return send_reply(
         server_.site.refusal(429, "too many answers are still on their way: try again in a moment", true));
   }
   // The parser, and with it the request, stays as it is until the answer is sent.
-  server_.workers.post([self = shared_from_this(), &call]() mutable {
+  server_.workers.post([self = shared_from_this(), &call, key = std::move(key), revision]() mutable {
     Listener& server = self->server_;
+    const bool writes = call.question.method == query::Question::Method::post && call.question.may_write;
     Reply reply;
     try {
       query::Question question = call.question;
@@ -345,7 +355,11 @@ void Session::ask(const ApiCall& call) {
       reply = server.site.refusal(503, "there is not enough memory to answer this", true);
     }
     asio::post(server.io,
-               [self = std::move(self), reply = std::move(reply)]() mutable { self->send_reply(std::move(reply)); });
+               [self = std::move(self), reply = std::move(reply), key = std::move(key), revision, writes]() mutable {
+                 if (writes) ++self->server_.writes;
+                 self->server_.recent.keep(key, revision, RecentReplies::Clock::now(), reply);
+                 self->send_reply(std::move(reply));
+               });
   });
 }
 

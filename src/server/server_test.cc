@@ -182,7 +182,9 @@ TEST_F(ServerTest, LetsOnlyThoseWriteWhoHaveShownTheToken) {
   const std::string fields = "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n";
   EXPECT_THAT(one.get("/api/status", fields).body, HasSubstr("\"may_write\":true"));
   EXPECT_EQ(one.ask("POST", "/api/note", fields + "Origin: http://evil.example\r\n", note).status, 403);
+  EXPECT_THAT(one.get("/api/runs").body, Not(HasSubstr("baseline")));
   EXPECT_EQ(one.ask("POST", "/api/note", fields + "Origin: http://localhost\r\n", note).status, 200);
+  EXPECT_THAT(one.get("/api/runs").body, HasSubstr("baseline"));  // at once
 }
 
 TEST_F(ServerTest, NeedsTheTokenForAllWhereOthersCanReachIt) {

@@ -44,11 +44,11 @@ void Streams::answer(std::uint64_t seen, const query::Change& change) {
 }
 
 void Streams::heartbeat() {
-  static const auto kText = std::make_shared<const std::string>(":\n\n");
+  static const auto text = std::make_shared<const std::string>(":\n\n");
   for (auto& [client, entry] : clients_) {
     if (entry.state != State::resting) continue;
     entry.state = State::sending;
-    client->send(kText);
+    client->send(text);
   }
 }
 

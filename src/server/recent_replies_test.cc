@@ -1,0 +1,66 @@
+#include "server/recent_replies.h"
+
+#include <gtest/gtest.h>
+
+namespace sonde::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+Reply reply(std::string text, int status = 200) {
+  Reply made;
+  made.status = status;
+  made.text = std::move(text);
+  return made;
+}
+
+TEST(RecentReplies, AreGoodForTheSameRevisionAndAMoment) {
+  RecentReplies replies;
+  const RecentReplies::Clock::time_point now{};
+  replies.keep("key", 5, now, reply("{}"));
+  ASSERT_NE(replies.find("key", 5, now + milliseconds(199)), nullptr);
+  EXPECT_EQ(replies.find("key", 5, now)->text, "{}");
+  EXPECT_EQ(replies.find("key", 6, now), nullptr);
+  EXPECT_EQ(replies.find("key", 5, now + milliseconds(200)), nullptr);
+  EXPECT_EQ(replies.find("other", 5, now), nullptr);
+}
+
+TEST(RecentReplies, KeepNoErrorsNothingLargeAndNotTooMany) {
+  RecentReplies replies;
+  const RecentReplies::Clock::time_point now{};
+  replies.keep("error", 1, now, reply("{}", 404));
+  replies.keep("large", 1, now, reply(std::string(100'000, 'x')));
+  replies.keep("", 1, now, reply("{}"));
+  for (const char* key : {"error", "large", ""}) EXPECT_EQ(replies.find(key, 1, now), nullptr) << key;
+  for (int i = 0; i < 1000; ++i) replies.keep(std::to_string(i), 1, now, reply("{}"));
+  int found = 0;
+  for (int i = 0; i < 1000; ++i) found += replies.find(std::to_string(i), 1, now) != nullptr ? 1 : 0;
+  EXPECT_LE(found, 128);
+  EXPECT_GT(found, 0);
+}
+
+TEST(RecentReplies, TellApartWhatIsAnsweredDifferently) {
+  ApiCall call;
+  call.question.path = "runs";
+  call.question.query = "a=b";
+  const std::string plain = RecentReplies::key_of(call);
+  EXPECT_NE(plain, "");
+  ApiCall packed = call;
+  packed.gzip = true;
+  EXPECT_NE(RecentReplies::key_of(packed), plain);
+  ApiCall writer = call;
+  writer.question.may_write = true;
+  EXPECT_NE(RecentReplies::key_of(writer), plain);
+  ApiCall post = call;
+  post.question.method = query::Question::Method::post;
+  ApiCall head = call;
+  head.head = true;
+  ApiCall known = call;
+  known.if_none_match = "\"1\"";
+  ApiCall foreign = call;
+  foreign.fields = "Access-Control-Allow-Origin: x\r\n";
+  for (const ApiCall& one : {post, head, known, foreign}) EXPECT_EQ(RecentReplies::key_of(one), "");
+}
+
+}  // namespace
+}  // namespace sonde::server
