@@ -23,7 +23,7 @@ demo: all  ## train a small network, recorded; ARGS="..." are the arguments of `
 
 bench: build/build.ninja setup-python  ## measure, also against other libraries; writes bench/results.md; ARGS=--torch adds torch
 	@grep -q '^SONDE_BENCH:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_BENCH=ON
-	@cmake --build build --target all benches
+	@cmake --build build --target all benches page_logs
 	@bench/run $(ARGS)
 
 fuzz: build-fuzz/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all

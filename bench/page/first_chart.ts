@@ -1,0 +1,119 @@
+// From the start of the process to the first chart with data in the browser, ours and TensorBoard's in turns. The browser
+// is running already; every turn has an empty cache, of the browser and of the index.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+
+import { build, source } from '../../tests/browser/sonde.ts';
+import { type Row, median, scalarsLog } from './measure.ts';
+
+const turns = 3;
+const runs = 10;
+
+interface Turn {
+  seconds: number;
+  runs: number; // listed at that moment
+}
+
+function freePort(): Promise<number> {
+  return new Promise((found) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => found(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((done) => {
+    if (child.exitCode !== null || child.signalCode !== null) return done();
+    child.once('exit', () => done());
+  });
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await fetch(url);
+      return;
+    } catch {
+      await new Promise((done) => setTimeout(done, 5));
+    }
+  }
+}
+
+async function turn(browser: Browser, command: (port: number) => [string, string[]], look: (page: Page) => Promise<number>): Promise<Turn> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context.setDefaultTimeout(120_000);
+  const page = await context.newPage();
+  const cache = mkdtempSync(join(tmpdir(), 'sonde-bench-'));
+  const port = await freePort();
+  const [program, args] = command(port);
+  const begin = performance.now();
+  const child = spawn(program, args, { env: { ...process.env, XDG_CACHE_HOME: cache, TMPDIR: cache }, stdio: 'ignore' });
+  try {
+    const url = `http://127.0.0.1:${port}/`;
+    await untilAnswers(url);
+    await page.goto(url, { waitUntil: 'commit' });
+    const listed = await look(page);
+    return { seconds: (performance.now() - begin) / 1000, runs: listed };
+  } finally {
+    await context.close();
+    child.kill('SIGTERM');
+    await ended(child);
+    rmSync(cache, { recursive: true, force: true });
+  }
+}
+
+// Every run is in the list and a chart has drawn its data.
+async function ours(page: Page): Promise<number> {
+  await page.waitForFunction(
+    (wanted) => {
+      const names = new Set([...document.querySelectorAll('[data-run]')].map((one) => one.getAttribute('data-run')));
+      const drawn = [...document.querySelectorAll('[data-chart][data-ready]')].some((one) => Number(one.getAttribute('data-points')) > 0);
+      return drawn && names.size >= wanted;
+    },
+    runs,
+    { polling: 'raf' },
+  );
+  return runs;
+}
+
+// A chart has lines, and no circle that says it is still waiting for them.
+async function tensorboards(page: Page): Promise<number> {
+  const listed = await page.waitForFunction(
+    () => {
+      if (!document.querySelector('line-chart path[d]') || document.querySelector('card-view mat-spinner')) return 0;
+      const text = document.querySelector('runs-data-table')?.textContent ?? '';
+      return Math.max(1, new Set(text.match(/run_\d+/g)).size);
+    },
+    undefined,
+    { polling: 'raf' },
+  );
+  return listed.jsonValue();
+}
+
+export async function firstChart(browser: Browser): Promise<Row> {
+  const log = scalarsLog(runs, 25, 20_000);
+  const all: { ours: Turn[]; theirs: Turn[] } = { ours: [], theirs: [] };
+  for (let i = 0; i < turns; ++i) {
+    all.ours.push(await turn(browser, (port) => [join(build, 'bin/sonde'), ['serve', log, '--port', `${port}`]], ours));
+    const tensorboard = join(source, 'build/venv/bin/tensorboard');
+    all.theirs.push(
+      await turn(browser, (port) => [tensorboard, ['--logdir', log, '--host', '127.0.0.1', '--port', `${port}`]], tensorboards),
+    );
+  }
+  const [our, their] = [median(all.ours.map((one) => one.seconds)), median(all.theirs.map((one) => one.seconds))];
+  const listed = median(all.theirs.map((one) => one.runs));
+  return {
+    what: 'process start to the first chart, 5M points, all runs listed',
+    limit: '<= 1/5 of `tensorboard --logdir`',
+    measured: `${our.toFixed(2)} s against ${their.toFixed(2)} s (${listed} of ${runs} runs listed): 1/${(their / our).toFixed(1)}`,
+    ratio: their / our / 5,
+    met: our * 5 <= their,
+  };
+}
