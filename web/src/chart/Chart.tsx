@@ -4,11 +4,12 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { axis, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
 import { useSize } from '../ui/hooks';
 import { TooltipBox } from './TooltipBox';
-import { type GroupSpec, type LineSpec, buildScene, pointsOf } from './build';
+import { buildScene, pointsOf } from './build';
 import { useChartData } from './data';
 import { draw, drawOverlay, frameOf } from './draw';
 import { drawSoon, forget } from './frames';
 import { type Pair, attach } from './gestures';
+import type { Lines } from './lines';
 import { inkOf } from './painter';
 import type { Frame } from './scale';
 import { type Scene, nearest } from './scene';
@@ -18,8 +19,7 @@ import { type Tip, rowsAt } from './tooltip';
 export interface ChartProps {
   id: string; // of the card: its options
   name: string; // data-chart
-  lines: LineSpec[];
-  groups: GroupSpec[];
+  shown: Lines;
   margins?: readonly { value: string; lower: string; upper: string }[];
   full?: boolean;
   onPoints?: (points: number) => void;
@@ -62,6 +62,7 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRe
 const asked = (width: number) => Math.min(16384, Math.max(64, Math.ceil(width / 64) * 64));
 
 export function Chart(props: ChartProps) {
+  const { lines, groups, marks } = props.shown;
   const root = useRef<HTMLDivElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
@@ -70,11 +71,11 @@ export function Chart(props: ChartProps) {
   const logY = own?.logY ?? settings.logY.value;
   const logX = settings.logX.value && axis.value !== 'wall';
   const range = settings.xRange.value;
-  const smoothing = smooth.value > 0 && props.groups.length === 0;
+  const smoothing = smooth.value > 0 && groups.length === 0;
 
   const { data, ready, error } = useChartData({
-    series: props.lines.map(({ run, tag }) => ({ run, tag })),
-    groups: props.groups.map(({ tag, runs }) => ({ tag, runs })),
+    series: [...lines, ...marks].map(({ run, tag }) => ({ run, tag })),
+    groups: groups.map(({ tag, runs }) => ({ tag, runs })),
     window:
       width > 0
         ? {
@@ -88,7 +89,7 @@ export function Chart(props: ChartProps) {
 
   const scene = useMemo(() => {
     if (!data) return null;
-    return buildScene(data, props.lines, props.groups, {
+    return buildScene(data, props.shown, {
       axis: data.wanted.window?.axis ?? 'step',
       logX,
       logY,
@@ -100,7 +101,7 @@ export function Chart(props: ChartProps) {
       started: (run) => runByName.peek().get(run)?.started ?? 0,
       margins: props.margins ?? [],
     });
-  }, [data, props.lines, props.groups, props.margins, logX, logY, settings.clip.value, smoothing, range, own, axis.value]);
+  }, [data, props.shown, props.margins, logX, logY, settings.clip.value, smoothing, range, own, axis.value]);
 
   // What the pointer does changes sixty times a second: kept out of the component's own state.
   const live = useMemo(
@@ -125,7 +126,7 @@ export function Chart(props: ChartProps) {
       draw(context, scene, frame, ink);
       live.frame = frame;
       live.scene.value = scene;
-      const points = pointsOf(data);
+      const points = pointsOf(data, lines.length);
       setDrawn((old) => (old?.key === data.key && old.points === points ? old : { key: data.key, points }));
       props.onPoints?.(points);
     });
@@ -222,7 +223,7 @@ export function Chart(props: ChartProps) {
       ref={root}
       tabIndex={0}
       role="img"
-      aria-label={`Chart of ${props.name}: ${props.lines.map((line) => line.label).slice(0, 8).join(', ')}`}
+      aria-label={`Chart of ${props.name}: ${[...lines, ...groups].map((line) => line.label).slice(0, 8).join(', ')}`}
       data-chart={props.name}
       data-points={drawn?.points ?? 0}
       {...(isReady ? { 'data-ready': '' } : {})}

@@ -104,7 +104,8 @@ function Legend({ lines }: { lines: readonly { label: string; color: string }[] 
 }
 
 function Drawn(props: MetricCardProps) {
-  const { lines, groups } = useLines(props.tags);
+  const shown = useLines(props.tags);
+  const { lines, groups } = shown;
   const [points, setPoints] = useState<number | null>(null);
   const scene: SceneRef = useRef(null);
   const runs = new Set(lines.map((line) => line.run)).size;
@@ -126,8 +127,7 @@ function Drawn(props: MetricCardProps) {
         <Chart
           id={props.id}
           name={props.tags.length === 1 ? (props.tags[0] ?? props.title) : props.title}
-          lines={lines}
-          groups={groups}
+          shown={shown}
           margins={props.margins ?? kNone}
           onPoints={setPoints}
           sceneRef={scene}

@@ -1,6 +1,7 @@
 // From answers to a scene.
 import type { Axis, Columns, Series } from '../api_types';
 import type { ChartData } from './data';
+import type { Lines } from './lines';
 import { type AxisKind, padded, sane } from './scale';
 import { type BandShape, type Line, type Margin, type Scene, fitX, fitY } from './scene';
 
@@ -69,12 +70,20 @@ function marginsOf(lines: Line[], specs: readonly LineSpec[], view: View): Margi
   return made;
 }
 
-export function buildScene(data: ChartData, lines: readonly LineSpec[], groups: readonly GroupSpec[], view: View): Scene {
+const kEmpty = new Float64Array();
+
+export function buildScene(data: ChartData, { lines, groups, marks }: Lines, view: View): Scene {
   const at = new Map(data.wanted.series.map((one, i) => [`${one.run}\n${one.tag}`, i]));
   const made: Line[] = [];
   for (const spec of lines) {
     const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
     if (series?.found) made.push(lineOf(spec, series, view));
+  }
+  for (const spec of marks) {
+    const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
+    if (!series?.found) continue;
+    const { bad } = lineOf(spec, series, view);
+    made.push({ ...spec, x: kEmpty, y: kEmpty, step: kEmpty, time: kEmpty, rawX: null, rawY: null, bad });
   }
   const bands: BandShape[] = [];
   groups.forEach((group, i) => {
@@ -110,5 +119,6 @@ export function buildScene(data: ChartData, lines: readonly LineSpec[], groups: 
 }
 
 // Points in view before down-sampling.
-export const pointsOf = (data: ChartData): number =>
-  data.series.reduce((sum, one) => sum + one.total, 0) + data.bands.reduce((sum, one) => sum + one.total, 0);
+export const pointsOf = (data: ChartData, lines: number): number =>
+  data.series.slice(0, lines).reduce((sum, one) => sum + one.total, 0) +
+  data.bands.reduce((sum, one) => sum + one.total, 0);

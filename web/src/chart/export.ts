@@ -46,7 +46,8 @@ function paint(p: Painter, picture: Picture, ink: Ink): void {
   });
 }
 
-const names = (scene: Scene) => [...scene.lines, ...scene.bands].slice(0, kMostNamed);
+const names = (scene: Scene) =>
+  [...scene.lines.filter((line) => line.x.length > 0), ...scene.bands].slice(0, kMostNamed);
 const heightOf = ({ scene, height }: Picture) => kHead + height + kLegendRow * names(scene).length + 8;
 
 export function save(blob: Blob, name: string): void {

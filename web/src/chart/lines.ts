@@ -68,13 +68,29 @@ function groupsOf(tags: readonly string[]): GroupSpec[] {
   return groups;
 }
 
+const kMostMarked = 20;
+
+// A mean leaves out what is not finite: those runs still say where it happened.
+const marksOf = (tags: readonly string[]): LineSpec[] =>
+  linesOf(tags)
+    .filter((line) => runByName.value.get(line.run)?.first_bad_step != null)
+    .slice(0, kMostMarked);
+
 const kNoLines: LineSpec[] = [];
 const kNoGroups: GroupSpec[] = [];
 
+export interface Lines {
+  lines: LineSpec[];
+  groups: GroupSpec[];
+  marks: LineSpec[]; // of which only what is not finite is drawn
+}
+
 // The same arrays as long as nothing in them has changed: charts are drawn anew only when they must.
-export function useLines(tags: readonly string[]): { lines: LineSpec[]; groups: GroupSpec[] } {
-  const lines = showMean.value ? kNoLines : linesOf(tags);
-  const groups = showMean.value ? groupsOf(tags) : kNoGroups;
-  const key = JSON.stringify([lines, groups]);
-  return useMemo(() => ({ lines, groups }), [key]);
+export function useLines(tags: readonly string[]): Lines {
+  const mean = showMean.value;
+  const lines = mean ? kNoLines : linesOf(tags);
+  const groups = mean ? groupsOf(tags) : kNoGroups;
+  const marks = mean ? marksOf(tags) : kNoLines;
+  const key = JSON.stringify([lines, groups, marks]);
+  return useMemo(() => ({ lines, groups, marks }), [key]);
 }
