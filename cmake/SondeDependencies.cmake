@@ -8,8 +8,13 @@ pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # of its headers only, in one file
-pkg_check_modules(CMARK_GFM REQUIRED IMPORTED_TARGET libcmark-gfm)
-find_path(BOOST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)  # of its headers only, in one file of the server
+# A program that uses the library needs nothing of what serves the page.
+set(SONDE_SERVING OFF)
+if(SONDE_CLI OR SONDE_TESTS OR SONDE_FUZZ)
+  set(SONDE_SERVING ON)
+  pkg_check_modules(CMARK_GFM REQUIRED IMPORTED_TARGET libcmark-gfm)
+  find_path(BOOST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)  # of its headers only, in one file of the server
+endif()
 if(SONDE_CLI)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
   pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
