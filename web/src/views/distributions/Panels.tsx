@@ -22,7 +22,8 @@ export function Panels(props: { series: Series[]; found: RunSeries[]; apart: boo
   };
   const inputs = useMemo(() => {
     const shared = { scale: scale.value, heights: heights.value, domain: domainOf(series, reach.value, scale.value), steps: stepsOf(series) };
-    return panels.map((panel): Input => ({ ...shared, width, height, series: panel }));
+    const peaks = new Map<number, number>();
+    return panels.map((panel): Input => ({ ...shared, width, height, series: panel, all: series, peaks }));
   }, [props.found, colours, width, height, scale.value, heights.value, reach.value, apart]);
   return (
     <>

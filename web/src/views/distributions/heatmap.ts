@@ -5,9 +5,9 @@ import type { Axis } from './axis';
 import { type Theme, viridisAt } from './colours';
 import { binAt, type Distribution } from './model';
 import {
-  badSteps, type Box, gridLines, type Hit, type Input, type Marks, type Plot, sideLabels, stepAxis, valueAxis,
+  badSteps, type Box, commonShare, gridLines, type Hit, type Input, type Marks, type Plot, sideLabels, stepAxis, valueAxis,
 } from './plot';
-import { commonPeak, peak, profile } from './profile';
+import { peak, profile } from './profile';
 
 export interface Column {
   from: number; // CSS pixels
@@ -91,14 +91,13 @@ function paint(input: Input, cells: Column[][], box: Box, values: Axis, density:
   if (!context) return canvas;
   const image = context.createImageData(width, rows);
   const made = input.series.map(({ steps }) => steps.map((one) => profile(one, values, rows)));
-  const totals = input.series.map(({ steps }) => steps.map((one) => one.total || 1));
-  const common = commonPeak(made.flatMap((profiles, s) => profiles.map((shape, i) => peak(shape) / totals[s]![i]!)));
+  const common = commonShare(input, values, rows);
   made.forEach((profiles, s) =>
     profiles.forEach((shape, i) => {
       const cell = cells[s]![i]!;
       const from = Math.max(0, Math.round((cell.from - box.left) * density));
       const to = Math.min(width, Math.max(from + 1, Math.round((cell.to - box.left) * density)));
-      const densest = input.heights === 'each' ? peak(shape) : common * totals[s]![i]!; // of shares, not of counts
+      const densest = input.heights === 'each' ? peak(shape) : common * input.series[s]!.steps[i]!.total;
       for (let row = 0; row < rows; ++row) {
         const mass = Math.max(shape.mass[row]!, shape.spike[row]!, shape.spike[row - 1] ?? 0); // single values: two pixels
         fill(image, row, from, to, level(mass, densest));

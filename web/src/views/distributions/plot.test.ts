@@ -29,6 +29,8 @@ const input = (all: Series[]): Input => ({
   heights: 'shared',
   domain: domainOf(all),
   steps: stepsOf(all),
+  all,
+  peaks: new Map(),
 });
 
 describe('profile', () => {
@@ -121,6 +123,17 @@ describe('overlay', () => {
     expect(plot.hit(300, 50)).toBeNull();
     expect(plot.hit(300, 136)).toBeNull();
   });
+});
+
+it('panels of a card are drawn to one scale', () => {
+  const flat = series([at(0, [[0, 2, 5]])]);
+  const steep = series([at(0, [[0, 0.5, 5]])]);
+  const card = input([flat, steep]);
+  const alone = overlay({ ...input([flat]), domain: card.domain });
+  const beside = overlay({ ...card, series: [flat] });
+  expect(alone.hit(100, 8)).toEqual({ series: 0, index: 0, bin: 0 });
+  expect(beside.hit(100, 8)).toBeNull();
+  expect(beside.hit(100, 136)).toEqual({ series: 0, index: 0, bin: 0 });
 });
 
 describe('percentile bands', () => {

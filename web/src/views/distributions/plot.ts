@@ -11,9 +11,11 @@ export interface Input {
   series: readonly Series[];
   scale: Scale;
   heights: Heights;
-  // Of the card: all its panels have the same axes. Null where there is nothing finite.
+  // Of the card: all its panels have the same axes and heights. Null where there is nothing finite.
   domain: Domain | null;
   steps: [number, number];
+  all: readonly Series[];
+  peaks: Map<number, number>; // what the first panel has found for all: see commonShare
 }
 
 // Whether the densities of all steps are drawn to one scale, or each as high as there is room.
@@ -102,6 +104,17 @@ export function stepAxis(input: Input, from: number, to: number): Axis {
   return { ...axis, ticks };
 }
 
+// The share of a step's values that the highest column of the card has. Shares, not counts: a small batch is compared with a
+// large one. Panels are of one size, so the number of columns says which axis it is.
+export function commonShare(input: Input, axis: Axis, columns: number): number {
+  const known = input.peaks.get(columns);
+  if (known !== undefined) return known;
+  const every = input.all.flatMap((one) => one.steps).filter((one) => one.total > 0);
+  const common = commonPeak(every.map((one) => peak(profile(one, axis, columns)) / one.total));
+  input.peaks.set(columns, common);
+  return common;
+}
+
 export interface Shape {
   series: number;
   index: number;
@@ -121,8 +134,7 @@ export function shapes(input: Input, axis: Axis): Shape[] {
     }),
   );
   if (input.heights === 'shared') {
-    // Shares, not counts: a small batch is compared with a large one.
-    const common = commonPeak(all.map((shape) => shape.peak / (shape.of.total || 1)));
+    const common = commonShare(input, axis, columns);
     for (const shape of all) shape.peak = common * (shape.of.total || 1);
   }
   return all.sort((a, b) => a.of.step - b.of.step || a.series - b.series);
