@@ -42,7 +42,9 @@ export function hparamNames(runs: readonly Run[]): string[] {
       values.add(String(found));
       seen.set(name, values);
     }
-  return [...seen].sort(([a, x], [b, y]) => Number(y.size > 1) - Number(x.size > 1) || (a < b ? -1 : 1)).map(([n]) => n);
+  return [...seen]
+    .sort(([a, x], [b, y]) => Number(y.size > 1) - Number(x.size > 1) || (a < b ? -1 : 1))
+    .map(([n]) => n);
 }
 
 export const deepest = (runs: readonly Run[]): number =>

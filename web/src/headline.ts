@@ -14,12 +14,17 @@ const kPhases = /(^|[^a-z])(train(ing)?|test(ing)?|val(id(ation)?)?|eval(uation)
 
 // "train/loss", "loss_test" and "validation/Loss" are all "loss".
 export function quantityOf(tag: string): string {
-  const bare = tag.replace(kPhases, '$1').replace(/[/_.\-\s]+/g, '/').replace(/^\/+|\/+$/g, '');
+  const bare = tag
+    .replace(kPhases, '$1')
+    .replace(/[/_.\-\s]+/g, '/')
+    .replace(/^\/+|\/+$/g, '');
   return (bare === '' ? tag : bare).toLowerCase();
 }
 
 export const smallerIsBetter = (quantity: string): boolean =>
-  !/acc|precision|recall|f1|auc|score|reward|return|bleu|rouge|iou|map\b|psnr|ssim|speed|throughput|per_sec/i.test(quantity);
+  !/acc|precision|recall|f1|auc|score|reward|return|bleu|rouge|iou|map\b|psnr|ssim|speed|throughput|per_sec/i.test(
+    quantity,
+  );
 
 const kWanted: [RegExp, number][] = [
   [/^loss$/, 100],

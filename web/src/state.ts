@@ -1,5 +1,5 @@
 // What all views share. Read the signals; change only those that are the user's: filters, cursor, settings.
-import { batch, computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 
 import type { Alert, Axis, Layout, Run, Status, Tag } from './api_types';
 import { assignColors, kPalette } from './colors';
@@ -163,5 +163,3 @@ export const badSteps = computed(() => {
   }
   return found;
 });
-
-export { batch };

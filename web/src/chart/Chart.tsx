@@ -223,7 +223,10 @@ export function Chart(props: ChartProps) {
       ref={root}
       tabIndex={0}
       role="img"
-      aria-label={`Chart of ${props.name}: ${[...lines, ...groups].map((line) => line.label).slice(0, 8).join(', ')}`}
+      aria-label={`Chart of ${props.name}: ${[...lines, ...groups]
+        .map((line) => line.label)
+        .slice(0, 8)
+        .join(', ')}`}
       data-chart={props.name}
       data-points={drawn?.points ?? 0}
       {...(isReady ? { 'data-ready': '' } : {})}

@@ -11,7 +11,12 @@ const kRight = 12;
 export const kLeft = 52; // the same in all charts, so that their axes line up
 
 export function frameOf(scene: Scene, width: number, height: number): Frame {
-  const [left, top, right, bottom] = [kLeft, kTop, Math.max(kLeft + 1, width - kRight), Math.max(kTop + 1, height - kBottom)];
+  const [left, top, right, bottom] = [
+    kLeft,
+    kTop,
+    Math.max(kLeft + 1, width - kRight),
+    Math.max(kTop + 1, height - kBottom),
+  ];
   return {
     left,
     top,

@@ -31,7 +31,8 @@ export function zoomed(frame: Frame, at: number, factor: number): Pair {
 }
 
 export function attach(element: HTMLElement, to: Gestures): () => void {
-  let begun: { px: number; py: number; frame: Frame; mode: 'zoom' | 'pan' | 'select' | 'y'; moved: boolean } | null = null;
+  let begun: { px: number; py: number; frame: Frame; mode: 'zoom' | 'pan' | 'select' | 'y'; moved: boolean } | null =
+    null;
 
   const place = (event: MouseEvent): Pair => {
     const box = element.getBoundingClientRect();
@@ -69,7 +70,8 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
     const frame = to.frame();
     const [px, py] = place(event);
     if (!was) {
-      if (event.pointerType === 'touch' && frame && px >= frame.left && px <= frame.right) to.click(toValue(frame.x, px));
+      if (event.pointerType === 'touch' && frame && px >= frame.left && px <= frame.right)
+        to.click(toValue(frame.x, px));
       return;
     }
     if (!was.moved) {
@@ -136,9 +138,9 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
     ['dblclick', () => to.reset()],
     ['keydown', key],
   ];
-  for (const [name, listener] of listeners) element.addEventListener(name, listener as EventListener, { passive: false });
+  for (const [name, listener] of listeners)
+    element.addEventListener(name, listener as EventListener, { passive: false });
   return () => {
     for (const [name, listener] of listeners) element.removeEventListener(name, listener as EventListener);
   };
 }
-

@@ -43,7 +43,14 @@ function linesOf(tags: readonly string[]): LineSpec[] {
     for (const run of scalarsByTag.value.get(tag)?.runs ?? []) {
       if (!visible.has(run)) continue;
       const label = tags.length === 1 ? run : `${run} · ${names[i]}`;
-      lines.push({ id: `${run}\n${tag}`, run, tag, label, color: colorOf(run), dash: kDashes[i % kDashes.length] ?? [] });
+      lines.push({
+        id: `${run}\n${tag}`,
+        run,
+        tag,
+        label,
+        color: colorOf(run),
+        dash: kDashes[i % kDashes.length] ?? [],
+      });
     }
   });
   return lines;

@@ -67,7 +67,8 @@ function eachY(scene: Pick<Scene, 'lines' | 'bands'>, x: readonly [number, numbe
   for (const line of scene.lines) {
     const xs = line.rawX ?? line.x;
     const ys = line.rawY ?? line.y;
-    for (let i = 0; i < xs.length; ++i) if ((xs[i] as number) >= x[0] && (xs[i] as number) <= x[1]) take(ys[i] as number);
+    for (let i = 0; i < xs.length; ++i)
+      if ((xs[i] as number) >= x[0] && (xs[i] as number) <= x[1]) take(ys[i] as number);
   }
   for (const band of scene.bands)
     for (let i = 0; i < band.x.length; ++i) {

@@ -140,7 +140,9 @@ export class SvgPainter implements Painter {
     this.put(`<path fill="${escape(this.style.fillStyle)}" d="${this.path.join('')}"`);
   }
   fillRect(x: number, y: number, w: number, h: number): void {
-    this.put(`<rect fill="${escape(this.style.fillStyle)}" x="${at(x)}" y="${at(y)}" width="${at(w)}" height="${at(h)}"`);
+    this.put(
+      `<rect fill="${escape(this.style.fillStyle)}" x="${at(x)}" y="${at(y)}" width="${at(w)}" height="${at(h)}"`,
+    );
   }
   fillText(text: string, x: number, y: number): void {
     const { font, fillStyle, textAlign, textBaseline } = this.style;

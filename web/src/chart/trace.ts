@@ -9,7 +9,11 @@ const kJagged = 8; // pixels up and down in a pixel to the right
 
 // Pixels of the points; NaN where the line is interrupted. Far outside is clipped anyway, and canvases lose precision on
 // numbers that are too large.
-function pixels(frame: Frame, xs: Float64Array, ys: Float64Array): { px: Float64Array; py: Float64Array; travel: number } {
+function pixels(
+  frame: Frame,
+  xs: Float64Array,
+  ys: Float64Array,
+): { px: Float64Array; py: Float64Array; travel: number } {
   const px = new Float64Array(xs.length);
   const py = new Float64Array(xs.length);
   const bounded = (pixel: number) => Math.max(-1e5, Math.min(1e5, pixel));

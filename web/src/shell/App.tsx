@@ -57,7 +57,11 @@ export function App() {
   useKeys();
   return (
     <div class={`app ${drawer.value ? 'drawer-open' : ''}`}>
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}
+      >
         To the charts
       </a>
       <TopBar current={id} />

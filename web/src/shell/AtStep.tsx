@@ -21,8 +21,7 @@ function farthest(tag: Tag | undefined, shown: ReadonlySet<string>): string | nu
   return best;
 }
 
-const percent = (share: number) =>
-  share >= 10 ? 'much' : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+const percent = (share: number) => (share >= 10 ? `× ${value(share + 1, 2)}` : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
 
 // What the numbers were at the cursor, and how they changed over the tenth of the run before it.
 export function AtStep() {

@@ -13,8 +13,8 @@ export function NoRuns() {
   return (
     <Empty title="No runs yet">
       <p>
-        Nothing was found in {logs.map((log) => log.directory).join(', ') || 'the log directory'}. A run is a directory with
-        event files; it appears here by itself as soon as something is recorded.
+        Nothing was found in {logs.map((log) => log.directory).join(', ') || 'the log directory'}. A run is a directory
+        with event files; it appears here by itself as soon as something is recorded.
       </p>
       {problems.map((problem) => (
         <p key={problem} class="bad">

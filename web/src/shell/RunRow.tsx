@@ -28,7 +28,12 @@ export function RunRow(props: { run: Run; label: string; depth: number }) {
   const alone = selection.value.only && selection.value.names.size === 1 && shown;
   const color = colorOf(run.run);
   return (
-    <div class={`run-row ${shown ? '' : 'run-hidden'}`} data-run={run.run} data-state={run.state} style={{ paddingLeft: `${12 + 14 * props.depth}px` }}>
+    <div
+      class={`run-row ${shown ? '' : 'run-hidden'}`}
+      data-run={run.run}
+      data-state={run.state}
+      style={{ paddingLeft: `${12 + 14 * props.depth}px` }}
+    >
       <label class="run-color" title="Choose a colour">
         <span class="swatch" style={{ background: color }} />
         <input

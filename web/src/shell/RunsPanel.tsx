@@ -137,7 +137,8 @@ export function RunsPanel() {
   const error = runPattern.value.error;
   const drawn = visibleRuns.value.length;
   const group = groupBy.value;
-  const title = group === 'tree' || group.startsWith('path:') ? 'grouped by path' : group === 'none' ? '' : `by ${group.slice(7)}`;
+  const title =
+    group === 'tree' || group.startsWith('path:') ? 'grouped by path' : group === 'none' ? '' : `by ${group.slice(7)}`;
   return (
     <aside class="panel" aria-label="Runs">
       <div class="panel-filter">

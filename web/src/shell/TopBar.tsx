@@ -12,12 +12,16 @@ function Connection() {
       type="button"
       class={`connection connection-${state}`}
       aria-label={`Connection: ${connectionText.value}`}
-      title={state === 'lost' ? 'The server does not answer. Click to try again now.' : 'New points appear by themselves.'}
+      title={
+        state === 'lost' ? 'The server does not answer. Click to try again now.' : 'New points appear by themselves.'
+      }
       onClick={() => state !== 'live' && connect()}
       data-connection={state}
     >
       <span class="connection-dot" aria-hidden="true" />
-      <span class="connection-text" role="status">{connectionText.value}</span>
+      <span class="connection-text" role="status">
+        {connectionText.value}
+      </span>
     </button>
   );
 }
@@ -83,7 +87,13 @@ export function TopBar({ current }: { current: string }) {
         label={`Theme: ${theme.value}`}
         onClick={() => (theme.value = kThemes[theme.value])}
       />
-      <button type="button" class="icon-button" aria-label="Keyboard help (?)" title="Keyboard help (?)" onClick={() => (helpOpen.value = true)}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Keyboard help (?)"
+        title="Keyboard help (?)"
+        onClick={() => (helpOpen.value = true)}
+      >
         ?
       </button>
     </header>

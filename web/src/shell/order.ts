@@ -9,7 +9,9 @@ import { type Row, rowsOf } from './tree';
 
 export type Sort = 'name' | 'newest' | 'step' | 'state';
 
-export const sort = urlSignal<Sort>('order', 'name', oneOf<Sort>('name', 'newest', 'step', 'state'), { remember: true });
+export const sort = urlSignal<Sort>('order', 'name', oneOf<Sort>('name', 'newest', 'step', 'state'), {
+  remember: true,
+});
 export const groupBy = urlSignal<GroupBy>(
   'group',
   'tree',

@@ -59,7 +59,13 @@ function addInside(rows: Row[], at: Folder, depth: number, closed: ReadonlySet<s
     else addFolder(rows, part, inner, depth, closed);
   }
   for (const run of at.runs)
-    rows.push({ type: 'run', id: run.run, run, label: at.path === '' ? run.run : run.run.slice(at.path.length + 1), depth });
+    rows.push({
+      type: 'run',
+      id: run.run,
+      run,
+      label: at.path === '' ? run.run : run.run.slice(at.path.length + 1),
+      depth,
+    });
 }
 
 // `runs` are in the order in which they are to appear.

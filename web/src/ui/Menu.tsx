@@ -77,7 +77,11 @@ export function MenuItem(props: { onClick: () => void; disabled?: boolean; child
 export function MenuCheck(props: { label: string; checked: boolean; onChange: (checked: boolean) => void }) {
   return (
     <label class="menu-item">
-      <input type="checkbox" checked={props.checked} onChange={(event) => props.onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        checked={props.checked}
+        onChange={(event) => props.onChange(event.currentTarget.checked)}
+      />
       {props.label}
     </label>
   );

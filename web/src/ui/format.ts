@@ -5,8 +5,7 @@ const kMinus = '\u2212';
 const sign = (text: string) => text.replace('-', kMinus);
 
 // A step or a count: 62,113.
-export const integer = (value: number): string =>
-  Number.isFinite(value) ? sign(whole.format(value)) : special(value);
+export const integer = (value: number): string => (Number.isFinite(value) ? sign(whole.format(value)) : special(value));
 
 function special(value: number): string {
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Inf' : `${kMinus}Inf`;

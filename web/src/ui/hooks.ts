@@ -72,10 +72,7 @@ export interface Loaded<Value> {
 }
 
 // Asks again whenever `key` changes, and gives up what is still on its way. The last value stays until the next is there.
-export function useAsked<Value>(
-  key: string | null,
-  ask: (signal: AbortSignal) => Promise<Value>,
-): Loaded<Value> {
+export function useAsked<Value>(key: string | null, ask: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Loaded<Value>>({ value: undefined, error: null, loading: key !== null });
   const latest = useRef(ask);
   latest.current = ask;

@@ -27,9 +27,7 @@ function TagCard({ tag, section, onCombine }: { tag: string; section?: string; o
       title={known?.display || short}
       fullTitle={about}
       tags={[tag]}
-      more={(close) => (
-        <MenuItem onClick={() => (close(), onCombine([tag]))}>Combine with other tags…</MenuItem>
-      )}
+      more={(close) => <MenuItem onClick={() => (close(), onCombine([tag]))}>Combine with other tags…</MenuItem>}
     />
   );
 }
@@ -104,10 +102,7 @@ export default function Metrics() {
   // Live logs repeat the same names every second: cards are planned anew only for other ones.
   const key = names.join('\n');
   const pinned = new Set(pins.value);
-  const sections = useMemo(
-    () => sectionsOf(names.filter((tag) => !pinned.has(`metrics:${tag}`))),
-    [key, pins.value],
-  );
+  const sections = useMemo(() => sectionsOf(names.filter((tag) => !pinned.has(`metrics:${tag}`))), [key, pins.value]);
   const all = scalarTags.value.map((tag) => tag.tag);
   const categories = useMemo(() => planned(layouts.value, all), [layouts.value, all.join('\n')]);
   const own = ownCharts.value;
@@ -119,14 +114,23 @@ export default function Metrics() {
         <SectionView id="own" title="Your charts" count={own.length}>
           {() => (
             <div class="card-grid">
-              {own.map((chart, at) => !pinned.has(`chart:${chart.title}`) && <OwnCard key={chart.title} chart={chart} at={at} />)}
+              {own.map(
+                (chart, at) =>
+                  !pinned.has(`chart:${chart.title}`) && <OwnCard key={chart.title} chart={chart} at={at} />,
+              )}
             </div>
           )}
         </SectionView>
       )}
       {tagFilter.value === '' &&
         categories.map((category) => (
-          <SectionView key={category.id} id={category.id} title={category.title} count={category.charts.length} initiallyClosed={category.closed}>
+          <SectionView
+            key={category.id}
+            id={category.id}
+            title={category.title}
+            count={category.charts.length}
+            initiallyClosed={category.closed}
+          >
             {() => (
               <div class="card-grid">
                 {category.charts.map((chart) => !pinned.has(chart.id) && <PlannedCard key={chart.id} chart={chart} />)}

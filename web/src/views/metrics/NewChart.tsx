@@ -26,7 +26,13 @@ export function NewChart({ first, onClose }: { first: string[]; onClose: () => v
     <dialog ref={dialog} class="dialog" aria-label="New chart" onClose={onClose}>
       <h2>New chart</h2>
       <div class="new-chart">
-        <input type="text" placeholder="title" aria-label="Title" value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
+        <input
+          type="text"
+          placeholder="title"
+          aria-label="Title"
+          value={title}
+          onInput={(event) => setTitle(event.currentTarget.value)}
+        />
         <input
           type="search"
           placeholder="filter tags"
@@ -38,7 +44,11 @@ export function NewChart({ first, onClose }: { first: string[]; onClose: () => v
           {found.slice(0, kMost).map((tag) => (
             <li key={tag}>
               <label class="menu-item">
-                <input type="checkbox" checked={chosen.includes(tag)} onChange={(event) => toggle(tag, event.currentTarget.checked)} />
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(tag)}
+                  onChange={(event) => toggle(tag, event.currentTarget.checked)}
+                />
                 {tag}
               </label>
             </li>

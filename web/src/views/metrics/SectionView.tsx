@@ -7,7 +7,14 @@ import { useVisible } from '../../ui/hooks';
 import { folded, toggleFolded } from './state';
 
 // Under a heading that folds it away.
-export function SectionView(props: { id: string; title: string; count: number; level?: 2 | 3; initiallyClosed?: boolean; children: () => ComponentChildren }) {
+export function SectionView(props: {
+  id: string;
+  title: string;
+  count: number;
+  level?: 2 | 3;
+  initiallyClosed?: boolean;
+  children: () => ComponentChildren;
+}) {
   // The list holds what is the other way round than it begins.
   const open = folded.value.includes(props.id) === (props.initiallyClosed ?? false);
   const Heading = props.level === 3 ? 'h3' : 'h2';

@@ -63,10 +63,18 @@ export function Toolbar({ onNew }: { onNew: () => void }) {
         onInput={(x) => (smooth.value = x)}
       />
       <div class="choice" role="group" aria-label="Scales">
-        <button type="button" aria-pressed={settings.logX.value} onClick={() => (settings.logX.value = !settings.logX.value)}>
+        <button
+          type="button"
+          aria-pressed={settings.logX.value}
+          onClick={() => (settings.logX.value = !settings.logX.value)}
+        >
           log x
         </button>
-        <button type="button" aria-pressed={settings.logY.value} onClick={() => (settings.logY.value = !settings.logY.value)}>
+        <button
+          type="button"
+          aria-pressed={settings.logY.value}
+          onClick={() => (settings.logY.value = !settings.logY.value)}
+        >
           log y
         </button>
         <button

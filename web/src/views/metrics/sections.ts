@@ -47,7 +47,9 @@ export function sectionsOf(tags: readonly string[]): Section[] {
     .sort(([a], [b]) => collator.compare(a, b))
     .map(([name, parts]) => ({
       name,
-      parts: [...parts].sort(([a], [b]) => collator.compare(a, b)).map(([part, inside]) => ({ name: part, tags: inside.sort(collator.compare) })),
+      parts: [...parts]
+        .sort(([a], [b]) => collator.compare(a, b))
+        .map(([part, inside]) => ({ name: part, tags: inside.sort(collator.compare) })),
       count: [...parts.values()].reduce((sum, inside) => sum + inside.length, 0),
     }));
 }

@@ -38,7 +38,9 @@ const kLine = 36; // CSS pixels of an alert, with its gap
 
 // The height that the alerts will have, as far as the list of runs tells: nothing shall jump when they come.
 function expected(): number {
-  const wrong = runs.value.filter((run) => run.first_bad_step !== null || run.state === 'died' || run.damaged + run.dropped > 0);
+  const wrong = runs.value.filter(
+    (run) => run.first_bad_step !== null || run.state === 'died' || run.damaged + run.dropped > 0,
+  );
   return Math.max(20, kLine * Math.min(kFew, wrong.length));
 }
 
@@ -59,7 +61,9 @@ export function gathered(all: readonly Alert[]): Shown[] {
   return [...groups.values()].flatMap((group) => {
     // Triggers and the like are each an event of their own.
     if (group[0]?.kind !== 'nonfinite') return group.map((alert) => ({ alert, others: [] }));
-    const [alert, ...others] = [...group].sort((a, b) => (a.step ?? Infinity) - (b.step ?? Infinity) || (a.time ?? 0) - (b.time ?? 0));
+    const [alert, ...others] = [...group].sort(
+      (a, b) => (a.step ?? Infinity) - (b.step ?? Infinity) || (a.time ?? 0) - (b.time ?? 0),
+    );
     return alert ? [{ alert, others }] : [];
   });
 }
@@ -69,12 +73,20 @@ export function Alerts() {
   const found = alerts.value;
   if (found.length === 0)
     return (
-      <section class="alerts alerts-none" aria-label="Alerts" style={{ minHeight: alertsLoaded.value ? '' : `${expected()}px` }}>
-        {alertsLoaded.value && <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>}
+      <section
+        class="alerts alerts-none"
+        aria-label="Alerts"
+        style={{ minHeight: alertsLoaded.value ? '' : `${expected()}px` }}
+      >
+        {alertsLoaded.value && (
+          <p class="muted">Nothing is wrong: no NaN, no drops, no damage in {plural(runs.value.length, 'run')}.</p>
+        )}
       </section>
     );
   const groups = gathered(found);
-  const flat = all ? groups.flatMap(({ alert, others }) => [alert, ...others]).map((alert) => ({ alert, others: [] })) : groups.slice(0, kFew);
+  const flat = all
+    ? groups.flatMap(({ alert, others }) => [alert, ...others]).map((alert) => ({ alert, others: [] }))
+    : groups.slice(0, kFew);
   return (
     <section class="alerts" aria-label="Alerts">
       <ul>

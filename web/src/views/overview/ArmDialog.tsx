@@ -66,7 +66,12 @@ export function ArmDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: bool
         <button type="button" class="text-button" onClick={() => dialog.current?.close()}>
           Close
         </button>
-        <button type="button" class="text-button primary" disabled={!mayWrite || when.trim() === ''} onClick={() => void arm()}>
+        <button
+          type="button"
+          class="text-button primary"
+          disabled={!mayWrite || when.trim() === ''}
+          onClick={() => void arm()}
+        >
           Arm
         </button>
       </div>

@@ -27,8 +27,8 @@ export function DeleteDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: b
     <dialog ref={dialog} class="dialog" aria-label={`Delete ${run.run}`} onClose={onClose}>
       <h2>Delete {run.run}?</h2>
       <p>
-        Its files with {integer(run.points)} points are moved to the folder <code>.sonde-trash</code> in the log directory.
-        Runs below it stay.
+        Its files with {integer(run.points)} points are moved to the folder <code>.sonde-trash</code> in the log
+        directory. Runs below it stay.
         {run.state === 'live' && <strong class="bad"> It is still being recorded.</strong>}
       </p>
       {error && (

@@ -68,7 +68,9 @@ export function RunLine(props: RunLineProps) {
           label={shown ? `Hide ${run.run}` : `Show ${run.run}`}
           onClick={() => (selection.value = toggled(selection.peek(), [run.run], !shown))}
         />
-        {run.state === 'live' && <IconButton icon="target" label={`Arm a trigger in ${run.run}`} onClick={props.onArm} />}
+        {run.state === 'live' && (
+          <IconButton icon="target" label={`Arm a trigger in ${run.run}`} onClick={props.onArm} />
+        )}
         <IconButton icon="trash" label={`Delete ${run.run}`} onClick={props.onDelete} />
       </td>
     </tr>

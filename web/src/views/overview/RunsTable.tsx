@@ -68,7 +68,12 @@ export function RunsTable() {
                 steps/s
               </th>
               {columns.map(({ tag, smallerIsBetter }) => (
-                <th key={tag} scope="col" class="num" title={`${tag}: last value, and the ${smallerIsBetter ? 'smallest' : 'largest'}`}>
+                <th
+                  key={tag}
+                  scope="col"
+                  class="num"
+                  title={`${tag}: last value, and the ${smallerIsBetter ? 'smallest' : 'largest'}`}
+                >
                   {middle(tag, 20)} <span class="muted">· best</span>
                 </th>
               ))}
