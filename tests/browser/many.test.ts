@@ -1,0 +1,45 @@
+// Logs that are large in one way or another: the page shows all of them, and draws only what is seen.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { chart, eventually, open, points, runNames, screenshot } from './browser.ts';
+import { pageLog, Server } from './sonde.ts';
+
+test('10,000 runs are listed, filtered and counted', async (t) => {
+  const server = await Server.start(pageLog('many', 10_000, 1, 2));
+  const page = await open(t, server);
+  const panel = page.getByRole('complementary', { name: 'Runs' });
+  await eventually(async () => /10,000/.test(await panel.innerText()), 'the number of runs');
+  assert.ok((await page.locator('[data-run]').count()) < 200, 'only those that are seen are in the document');
+  await page.getByRole('searchbox', { name: /filter runs/i }).fill('^run_0999[0-4]$');
+  await eventually(async () => (await runNames(page)).length === 5, 'five runs');
+  assert.equal(await points(await chart(page, 'group_00/tag_0000')), 10);
+  await screenshot(page, 'many-runs');
+});
+
+test('1,000 tags of 10 runs have a place each, and are drawn where one looks', async (t) => {
+  const server = await Server.start(pageLog('many', 10, 1000, 10));
+  const page = await open(t, server, { at: 'metrics' });
+  assert.equal(await points(await chart(page, 'group_00/tag_0000')), 100);
+  assert.ok((await page.locator('[data-chart]').count()) < 100);
+  await page.getByRole('searchbox', { name: /filter tags/i }).fill('tag_0999');
+  assert.equal(await points(await chart(page, 'group_19/tag_0999')), 100);
+  await page.getByRole('searchbox', { name: /filter tags/i }).fill('');
+  await chart(page, 'group_00/tag_0000');
+  await page.getByRole('main').hover();
+  await eventually(async () => {
+    await page.mouse.wheel(0, 20_000);
+    return (await page.locator('[data-chart="group_19/tag_0999"][data-ready]').count()) === 1;
+  }, 'the last card');
+  await screenshot(page, 'many-tags');
+});
+
+test('a million points can be looked at one by one', async (t) => {
+  const server = await Server.start(pageLog('many', 1, 1, 1_000_000));
+  const tag = 'group_00/tag_0000';
+  const page = await open(t, server, { at: 'metrics' });
+  assert.equal(await points(await chart(page, tag)), 1_000_000);
+  const near = await open(t, server, { at: 'metrics?x=500000~500010' });
+  assert.equal(await points(await chart(near, tag)), 11);
+  await screenshot(near, 'million-points-zoomed');
+});
