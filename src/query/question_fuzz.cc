@@ -1,9 +1,12 @@
 // Any bytes as a question: a line with the method and the address, then the body. Whatever it is, there is an answer
 // that is no crash, no 500 and not endless.
+#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/temp_dir_testing.h"
@@ -22,7 +25,7 @@ std::string some_events() {
     std::string value;
     wire::put_bytes(value, 1, "loss");
     value += '\x15';
-    put(value, step == 500 ? 0.0F / 0.0F : static_cast<float>(step % 7));
+    put(value, step == 500 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(step % 7));
     std::string summary;
     wire::put_bytes(summary, 1, value);
     tfevents::put_summary_event(file, 1.7e9 + step, step, summary);
