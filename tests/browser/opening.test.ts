@@ -1,6 +1,6 @@
 // What one sees without a click: is it learning, is anything wrong, where.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -96,6 +96,41 @@ test('a note is written beside the run, and stays', async (t) => {
   assert.equal(readFileSync(join(folder, 'fast/0/note.md'), 'utf8').trim(), 'the baseline');
   await page.reload();
   await eventually(async () => /the baseline/.test(await row(page, 'fast/0').innerText()), 'the note after a reload');
+});
+
+test('a note is changed only by who changes it, and keeps its lines', async (t) => {
+  const folder = pageLog('trials');
+  const note = join(folder, 'fast/0/note.md');
+  writeFileSync(note, 'the baseline\nseed 3');
+  const server = await Server.start(folder);
+  const page = await open(t, server);
+  const field = page.getByRole('textbox', { name: 'Note of fast/0' });
+  const edit = () => row(page, 'fast/0').getByRole('button', { name: /Note of fast\/0.*Edit/s }).click();
+  const text = () => readFileSync(note, 'utf8').trimEnd();
+  const writes: string[] = [];
+  page.on('request', (request) => void (request.url().includes('api/note') && writes.push(request.url())));
+
+  for (const leave of ['Escape', 'Enter', 'Tab']) {
+    await edit();
+    assert.equal((await field.inputValue()).trimEnd(), 'the baseline\nseed 3');
+    await page.keyboard.press(leave);
+    await field.waitFor({ state: 'detached' });
+  }
+  await edit();
+  await field.fill('something else');
+  await page.keyboard.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  assert.deepEqual(writes, []);
+  assert.equal(text(), 'the baseline\nseed 3');
+
+  await edit();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('with decay');
+  await page.keyboard.press('Enter');
+  await field.waitFor({ state: 'detached' });
+  await eventually(async () => text() === 'the baseline\nseed 3\nwith decay', 'the note in its file');
+  assert.equal(writes.length, 1);
 });
 
 test('deleting asks, and moves the run to the trash', async (t) => {

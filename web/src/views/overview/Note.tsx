@@ -4,46 +4,37 @@ import * as api from '../../api';
 import type { Run } from '../../api_types';
 import { refresh } from '../../live';
 import { middle } from '../../ui/format';
+import { NoteField } from './NoteField';
 
 export const kNeedsToken = 'This needs the token: open the page by the address that `sonde serve` printed.';
 
 export function Note({ run, mayWrite }: { run: Run; mayWrite: boolean }) {
   const [editing, setEditing] = useState(false);
   const [error, setError] = useState<string | null>(null);
-  const field = useRef<HTMLInputElement>(null);
-  const save = async () => {
-    const text = field.current?.value ?? '';
-    setEditing(false);
-    if (text === run.note) return;
+  const unsaved = useRef<string | null>(null); // what the server did not take: begun with when it is tried again
+  const save = async (text: string) => {
     try {
       await api.note(run.run, text);
+      unsaved.current = null;
       setError(null);
       await refresh(false);
     } catch (failed) {
+      unsaved.current = text;
       setError(failed instanceof Error ? failed.message : String(failed));
     }
   };
   if (editing)
     return (
-      <input
-        ref={(element) => {
-          field.current = element;
-          element?.focus();
-        }}
-        type="text"
-        class="note-field"
-        aria-label={`Note of ${run.run}`}
-        defaultValue={run.note}
-        onBlur={() => void save()}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') void save();
-          if (event.key === 'Escape') {
-            event.stopPropagation();
-            setEditing(false);
-          }
+      <NoteField
+        label={`Note of ${run.run}`}
+        text={unsaved.current ?? run.note}
+        onDone={(text) => {
+          setEditing(false);
+          if (text !== null && text !== run.note) void save(text);
         }}
       />
     );
+  const [first = '', ...more] = run.note.split('\n');
   return (
     <button
       type="button"
@@ -52,7 +43,13 @@ export function Note({ run, mayWrite }: { run: Run; mayWrite: boolean }) {
       title={error ?? (mayWrite ? run.note || 'Add a note' : kNeedsToken)}
       onClick={() => (mayWrite ? setEditing(true) : setError(kNeedsToken))}
     >
-      {error ? <span class="bad">{error}</span> : run.note ? middle(run.note.split('\n')[0] ?? '', 32) : 'add a note'}
+      {error ? (
+        <span class="bad">{error}</span>
+      ) : run.note ? (
+        middle(first, 32) + (more.length > 0 ? ' …' : '')
+      ) : (
+        'add a note'
+      )}
     </button>
   );
 }
