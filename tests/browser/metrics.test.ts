@@ -109,8 +109,8 @@ test('smoothing draws a smoother line and leaves the raw one behind it', async (
   });
   await inAddress(page, /smooth=0\.9/);
   const tip = await hover(page, loss);
-  // The value of the smoothed line, then the raw one.
-  const numbers = (await tip.locator('tr').first().locator('td.num').allInnerTexts()).map((text) => text.trim()).filter((text) => text !== '');
+  // The raw value, then that of the smoothed line.
+  const numbers = (await tip.locator('tbody tr').first().locator('td.num').allInnerTexts()).map((text) => text.trim()).filter((text) => text !== '');
   assert.ok(numbers.length >= 2, numbers.join());
   assert.notEqual(numbers[0], numbers[1]);
   await screenshot(page, 'metrics-smoothed');
@@ -185,6 +185,49 @@ test('the tooltip is sorted by value, nearness or name', async (t) => {
   await page.keyboard.press('Escape');
   assert.equal((await names()).length, 6);
   await screenshot(page, 'metrics-tooltip');
+});
+
+test('the tooltip says where the pointer is, and what was not finite there', async (t) => {
+  const page = await open(t, broken, { at: 'metrics' });
+  const tip = await hover(page, await chart(page, 'loss'), 0.97);
+  assert.match(await tip.locator('.tooltip-head').innerText(), /^step [\d,]+/);
+  assert.deepEqual(await tip.locator('thead th').allInnerTexts(), ['value', 'smoothed']);
+  assert.match(await tip.locator('tbody tr', { hasText: 'train' }).first().innerText(), /NaN/);
+});
+
+test('what is under a resting pointer follows a zoom', async (t) => {
+  const page = await open(t, trials, { at: 'metrics' });
+  const loss = await chart(page, 'loss');
+  const head = page.locator('.tooltip-head');
+  const step = async () => Number((await head.innerText()).replace(/^step ([\d,]+).*$/s, '$1').replace(',', ''));
+  await hover(page, loss, 0.6);
+  const before = await step();
+  await drag(page, loss, 0.2, 0.5);
+  const box = (await loss.boundingBox())!;
+  await inAddress(page, /[?&]x=/);
+  const [, lo = 0, hi = 0] = /x=([\d.]+)~([\d.]+)/.exec(decodeURIComponent(page.url()))!.map(Number);
+  // The pointer rests at 0.5 of where the test drags: from 52 to 12 pixels before the end the axis goes.
+  const expected = lo + ((hi - lo) * (60 + (box.width - 80) * 0.5 - 52)) / (box.width - 64);
+  await eventually(async () => Math.abs((await step()) - expected) <= 1.5, `step ${expected}, no longer about ${before}`);
+});
+
+test('a double click shows everything, and leaves the step cursor alone', async (t) => {
+  const page = await open(t, trials, { at: 'metrics?step=50&x=20~120' });
+  const loss = await chart(page, 'loss');
+  await loss.dblclick();
+  await eventually(async () => !/[?&]x=/.test(page.url()), 'everything in view');
+  await inAddress(page, /step=50(&|$)/);
+});
+
+test('on an axis of time a click means the run that was there', async (t) => {
+  const page = await open(t, demo, { at: 'metrics?axis=wall&smooth=0' });
+  const loss = await chart(page, 'loss');
+  const box = (await loss.boundingBox())!;
+  for (const at of [0.4, 0.7]) {
+    await page.mouse.click(box.x + 52 + (box.width - 64) * at, box.y + box.height * 0.6);
+    const step = await eventually(async () => Number(/step=(\d+)/.exec(page.url())?.[1] ?? 0), 'a step in the address');
+    assert.ok(step > 50 && step < 999, `step ${step}`);
+  }
 });
 
 test('a step has a table of values', async (t) => {

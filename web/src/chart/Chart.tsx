@@ -1,7 +1,7 @@
-import { effect, signal } from '@preact/signals';
+import { batch, effect, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { axis, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
+import { axis, cursor, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
 import { useSize } from '../ui/hooks';
 import { TooltipBox } from './TooltipBox';
 import { buildScene, pointsOf } from './build';
@@ -11,9 +11,10 @@ import { drawSoon, forget } from './frames';
 import { type Pair, attach } from './gestures';
 import type { Lines } from './lines';
 import { inkOf } from './painter';
-import type { Frame } from './scale';
-import { type Scene, nearest } from './scene';
+import { type Frame, toValue } from './scale';
+import type { Scene } from './scene';
 import * as settings from './settings';
+import { placesOf, stepAt, stepsBetween, stretchesOf } from './steps';
 import { type Tip, rowsAt } from './tooltip';
 
 export interface ChartProps {
@@ -24,25 +25,6 @@ export interface ChartProps {
   full?: boolean;
   onPoints?: (points: number) => void;
   sceneRef?: { current: (() => { scene: Scene; width: number; height: number } | null) | null };
-}
-
-// The x of a step: the charts' axis may be time, the cursor is a step.
-function xOfStep(scene: Scene, step: number): number | null {
-  if (scene.axis === 'number') return step;
-  for (const line of scene.lines) {
-    const i = nearest(line.step, step);
-    if (i >= 0) return line.x[i] ?? null;
-  }
-  return null;
-}
-
-function stepOfX(scene: Scene, x: number): number | null {
-  if (scene.axis === 'number') return x;
-  for (const line of scene.lines) {
-    const i = nearest(line.x, x);
-    if (i >= 0) return line.step[i] ?? null;
-  }
-  return null;
 }
 
 function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
@@ -125,7 +107,15 @@ export function Chart(props: ChartProps) {
       if (!context) return;
       draw(context, scene, frame, ink);
       live.frame = frame;
-      live.scene.value = scene;
+      batch(() => {
+        live.scene.value = scene;
+        // What is under a pointer that rests has changed.
+        const pointer = live.pointer.peek();
+        if (!pointer) return;
+        const x = toValue(frame.x, Math.max(frame.left, Math.min(frame.right, pointer.px)));
+        live.pointer.value = { ...pointer, x };
+        hover.value = x;
+      });
       const points = pointsOf(data, lines.length);
       setDrawn((old) => (old?.key === data.key && old.points === points ? old : { key: data.key, points }));
       props.onPoints?.(points);
@@ -150,20 +140,20 @@ export function Chart(props: ChartProps) {
         const context = fit(over.current, box.clientWidth, box.clientHeight);
         if (!context) return;
         const found = at === null ? [] : rowsAt(shown, frame, at, pointer?.py ?? 0, sort);
-        const ends = range && [xOfStep(shown, range[0]), xOfStep(shown, range[1])];
         drawOverlay(
           context,
           frame,
           {
-            cursor: xOfStep(shown, step),
+            cursors: placesOf(shown, step),
             hover: at,
-            selection: ends && ends[0] != null && ends[1] != null ? [ends[0], ends[1]] : null,
+            selection: range ? stretchesOf(shown, range) : [],
             drag,
-            dots: found.filter((row) => !row.far).map((row) => ({ x: row.x, y: row.value, color: row.color })),
+            dots: found.filter((row) => !row.far && Number.isFinite(row.value)).map((row) => ({ x: row.x, y: row.value, color: row.color })),
           },
           ink,
         );
-        live.tip.value = pointer && found.length > 0 ? { rows: found, x: pointer.px } : null;
+        live.tip.value =
+          pointer && at !== null && found.length > 0 ? { rows: found, axis: shown.axis, at, x: pointer.px } : null;
       }),
     [],
   );
@@ -171,12 +161,6 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     const element = root.current;
     if (!element) return;
-    const steps = ([a, b]: Pair): Pair | null => {
-      const shown = live.scene.peek();
-      const from = shown && stepOfX(shown, a);
-      const to = shown && stepOfX(shown, b);
-      return from != null && to != null && from < to ? [Math.round(from), Math.round(to)] : null;
-    };
     const detach = attach(element, {
       frame: () => live.frame,
       selecting: () => settings.selecting.peek(),
@@ -185,15 +169,19 @@ export function Chart(props: ChartProps) {
         hover.value = x;
         live.pointer.value = x === null ? null : { x, px, py };
       },
-      click: (x) => {
-        const shown = live.scene.peek();
-        const step = shown && stepOfX(shown, x);
-        if (step != null) setCursor(step);
+      click: (x, py) => {
+        const [shown, before] = [live.scene.peek(), cursor.peek()];
+        const step = shown && live.frame && stepAt(shown, live.frame, x, py);
+        if (step !== null) setCursor(step);
+        return () => (cursor.value = before);
       },
       drag: (range) => (live.drag.value = range),
       zoom: settings.zoomTo,
       zoomY: (y) => settings.setCardOptions(props.id, { y }),
-      select: (range) => settings.selectRange(steps(range)),
+      select: (range, py) => {
+        const shown = live.scene.peek();
+        settings.selectRange(shown && live.frame && stepsBetween(shown, live.frame, range, py));
+      },
       reset: () => {
         settings.resetZoom();
         settings.setCardOptions(props.id, { y: [null, null] });

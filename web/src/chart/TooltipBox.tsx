@@ -2,8 +2,8 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import { integer, middle, short, time, value } from '../ui/format';
-import type { Tip } from './tooltip';
+import { duration, integer, middle, short, time, value } from '../ui/format';
+import type { Tip, TooltipRow } from './tooltip';
 
 const kMost = 14;
 
@@ -14,42 +14,77 @@ export interface TooltipProps {
 
 const kAway = 16;
 
-// Beside the pointer on the side that has room, and never beyond the window.
+// Beside the pointer on the side of its own chart that has room, else of the window, and never beyond the window.
 function place(box: HTMLElement, chart: HTMLElement, x: number): void {
   const frame = chart.getBoundingClientRect();
-  const at = frame.left + x;
-  const wanted = at + kAway + box.offsetWidth < window.innerWidth - 8 ? at + kAway : at - kAway - box.offsetWidth;
-  box.style.left = `${Math.max(8, wanted)}px`;
+  const right = frame.left + x + kAway;
+  const left = frame.left + x - kAway - box.offsetWidth;
+  const fits = right + box.offsetWidth <= frame.right || (left < frame.left && right + box.offsetWidth < window.innerWidth - 8);
+  box.style.left = `${Math.max(8, fits ? right : left)}px`;
   box.style.top = `${Math.max(8, Math.min(frame.top + 8, window.innerHeight - box.offsetHeight - 8))}px`;
+}
+
+function headOf({ axis, at, rows }: Tip): [string, string] {
+  if (axis === 'wall') return [time(at), ''];
+  if (axis === 'relative') return [duration(at) || '0', ''];
+  const there = rows.find((row) => row.step === Math.round(at));
+  return [`step ${integer(Math.round(at))}`, there ? time(there.time) : ''];
+}
+
+function Cells({ row, smoothed, means }: { row: TooltipRow; smoothed: boolean; means: boolean }) {
+  const number = (x: number | null, muted = false) => (
+    <td class={`num ${x !== null && !Number.isFinite(x) ? 'bad' : muted ? 'muted' : ''}`}>{value(x)}</td>
+  );
+  const bad = !Number.isFinite(row.value);
+  return (
+    <>
+      {number(smoothed && !bad ? row.raw : row.value)}
+      {smoothed && number(bad ? null : row.value)}
+      {means && number(row.spread, true)}
+    </>
+  );
 }
 
 export function TooltipBox({ tip, chart }: TooltipProps) {
   const box = useRef<HTMLDivElement>(null);
-  const rows = tip.value?.rows ?? [];
-  const x = tip.value?.x ?? 0;
+  const shown = tip.value;
   useLayoutEffect(() => {
-    if (box.current && chart.current) place(box.current, chart.current, x);
+    if (box.current && chart.current && shown) place(box.current, chart.current, shown.x);
   });
-  const shown = rows.slice(0, kMost);
-  const first = rows[0];
-  if (!first) return null;
+  if (!shown || shown.rows.length === 0) return null;
+  const { rows } = shown;
+  const [head, beside] = headOf(shown);
+  const smoothed = rows.some((row) => row.raw !== null);
+  const means = rows.some((row) => row.spread !== null);
+  const here = shown.axis === 'number' ? Math.round(shown.at) : NaN;
   return (
     <div class="tooltip" ref={box} role="status">
       <div class="tooltip-head">
-        <span>step {integer(first.step)}</span>
-        <span class="muted">{Number.isFinite(first.time) ? time(first.time) : ''}</span>
+        <span>{head}</span>
+        <span class="muted">{beside}</span>
       </div>
       <table>
+        {(smoothed || means) && (
+          <thead>
+            <tr class="muted">
+              <td />
+              <td />
+              <th scope="col">{means ? 'mean' : 'value'}</th>
+              {smoothed && <th scope="col">smoothed</th>}
+              {means && <th scope="col">± std</th>}
+              <td />
+            </tr>
+          </thead>
+        )}
         <tbody>
-          {shown.map((row) => (
+          {rows.slice(0, kMost).map((row) => (
             <tr key={row.id} class={row.far ? 'far' : ''}>
               <td>
                 <span class="swatch" style={{ background: row.color }} />
               </td>
               <td class="name">{middle(row.label, 30)}</td>
-              <td class="num">{value(row.value)}</td>
-              <td class="num muted">{row.raw === null ? '' : value(row.raw)}</td>
-              <td class="num muted">{row.step === first.step ? '' : `@ ${short(row.step)}`}</td>
+              <Cells row={row} smoothed={smoothed} means={means} />
+              <td class="num muted">{row.step === here || Number.isNaN(row.step) ? '' : `@ ${short(row.step)}`}</td>
             </tr>
           ))}
         </tbody>

@@ -8,6 +8,8 @@ import { trace } from './trace';
 const kTop = 14; // room for the marks' names
 const kBottom = 20;
 const kRight = 12;
+const kLabelHeight = 12;
+const kLabelGap = 6; // between two labels of the x axis
 export const kLeft = 52; // the same in all charts, so that their axes line up
 
 export function frameOf(scene: Scene, width: number, height: number): Frame {
@@ -35,8 +37,11 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.textAlign = 'right';
   p.textBaseline = 'middle';
   p.beginPath();
+  let above = Infinity; // where the last label stands: on logarithmic axes ticks crowd together
   for (const tick of ticksOf(frame.y, 'number', Math.max(2, Math.floor((frame.bottom - frame.top) / 30)))) {
     const y = Math.round(toPixel(frame.y, tick)) + 0.5;
+    if (above - y < kLabelHeight) continue;
+    above = y;
     p.moveTo(frame.left, y);
     p.lineTo(frame.right, y);
     p.fillText(tickText(tick, 'number', scene.y[1] - scene.y[0]), frame.left - 8, y);
@@ -45,11 +50,13 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.textAlign = 'center';
   p.textBaseline = 'alphabetic';
   const most = Math.max(2, Math.floor((frame.right - frame.left) / (scene.axis === 'wall' ? 88 : 54)));
+  let end = -Infinity;
   for (const tick of ticksOf(frame.x, scene.axis, most)) {
     const x = toPixel(frame.x, tick);
     const text = tickText(tick, scene.axis, scene.x[1] - scene.x[0]);
     const half = text.length * 3;
-    if (x < frame.left - 1 || x + half > frame.right + kRight) continue;
+    if (x < frame.left - 1 || x + half > frame.right + kRight || x - half < end + kLabelGap) continue;
+    end = x + half;
     p.fillText(text, x, frame.bottom + 14);
   }
 }
@@ -157,9 +164,9 @@ export function draw(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
 }
 
 export interface Overlay {
-  cursor: number | null; // units of the x axis
+  cursors: { x: number; color: string | null }[]; // units of the x axis; null: the cursor's own colour
   hover: number | null;
-  selection: [number, number] | null;
+  selection: [number, number][];
   drag: [number, number] | null; // what is being marked
   dots: { x: number; y: number; color: string }[];
 }
@@ -186,9 +193,9 @@ export function drawOverlay(p: Painter, frame: Frame, overlay: Overlay, ink: Ink
     p.stroke();
     p.setLineDash([]);
   };
-  if (overlay.selection) stretch(overlay.selection, ink.accent, 0.12);
+  for (const one of overlay.selection) stretch(one, ink.accent, 0.12);
   if (overlay.drag) stretch(overlay.drag, ink.text, 0.14);
-  if (overlay.cursor !== null) upright(toPixel(frame.x, overlay.cursor), ink.cursor, 1.6, []);
+  for (const { x, color } of overlay.cursors) upright(toPixel(frame.x, x), color ?? ink.cursor, 1.6, []);
   if (overlay.hover !== null) upright(toPixel(frame.x, overlay.hover), ink.muted, 1, [3, 3]);
   for (const one of overlay.dots) {
     const x = toPixel(frame.x, one.x);

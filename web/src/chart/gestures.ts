@@ -11,15 +11,16 @@ export interface Gestures {
   selecting: () => boolean;
   wheelZooms: () => boolean;
   hover: (x: number | null, px: number, py: number) => void;
-  click: (x: number) => void;
+  click: (x: number, py: number) => () => void; // returns what takes it back: it may be the first half of a double click
   drag: (range: Pair | null) => void; // while marking
   zoom: (range: Pair) => void;
   zoomY: (range: Pair) => void;
-  select: (range: Pair) => void;
+  select: (range: Pair, py: number) => void;
   reset: () => void;
 }
 
 const kFar = 5; // pixels that make a drag
+const kDouble = 1000; // ms: clicks farther apart are never a double click
 
 // The range `by` frames to the right, in pixels, so that logarithmic axes pan as they look.
 export function panned(frame: Frame, pixels: number): Pair {
@@ -33,7 +34,19 @@ export function zoomed(frame: Frame, at: number, factor: number): Pair {
 export function attach(element: HTMLElement, to: Gestures): () => void {
   let begun: { px: number; py: number; frame: Frame; mode: 'zoom' | 'pan' | 'select' | 'y'; moved: boolean } | null =
     null;
+  let clicked: { at: number; undo: () => void } | null = null; // the first of clicks that follow one another
 
+  const click = (event: PointerEvent, frame: Frame, px: number, py: number) => {
+    if (px < frame.left || px > frame.right) return;
+    const undo = to.click(toValue(frame.x, px), py);
+    const follows = clicked !== null && event.timeStamp - clicked.at < kDouble;
+    clicked = { at: event.timeStamp, undo: follows && clicked ? clicked.undo : undo };
+  };
+  const double = (event: MouseEvent) => {
+    if (clicked && event.timeStamp - clicked.at < kDouble) clicked.undo();
+    clicked = null;
+    to.reset();
+  };
   const place = (event: MouseEvent): Pair => {
     const box = element.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -70,18 +83,17 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
     const frame = to.frame();
     const [px, py] = place(event);
     if (!was) {
-      if (event.pointerType === 'touch' && frame && px >= frame.left && px <= frame.right)
-        to.click(toValue(frame.x, px));
+      if (event.pointerType === 'touch' && frame) click(event, frame, px, py);
       return;
     }
     if (!was.moved) {
-      if (px >= was.frame.left && px <= was.frame.right) to.click(toValue(was.frame.x, px));
+      click(event, was.frame, px, py);
     } else if (was.mode === 'y') {
       if (Math.abs(py - was.py) > kFar)
         to.zoomY([toValue(was.frame.y, Math.max(py, was.py)), toValue(was.frame.y, Math.min(py, was.py))]);
     } else if (was.mode !== 'pan' && Math.abs(px - was.px) > kFar) {
       const range = between(was.frame, was.px, px);
-      if (was.mode === 'select') to.select(range);
+      if (was.mode === 'select') to.select(range, py);
       else to.zoom(range);
     }
   };
@@ -135,7 +147,7 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
     ['pointerleave', leave],
     ['pointercancel', cancel],
     ['wheel', wheel],
-    ['dblclick', () => to.reset()],
+    ['dblclick', double],
     ['keydown', key],
   ];
   for (const [name, listener] of listeners)

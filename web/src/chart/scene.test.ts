@@ -22,7 +22,7 @@ function line(id: string, x: number[], y: number[]): Line {
     time: xs,
     rawX: null,
     rawY: null,
-    bad: { x: none, nan: counts, posInf: counts, negInf: counts },
+    bad: { x: none, step: none, time: none, nan: counts, posInf: counts, negInf: counts },
   };
 }
 
@@ -68,6 +68,9 @@ describe('ranges', () => {
     const one = scene([line('a', [0, 1, 10], [-1, 0, 5])]);
     expect(fitY(one, [0, 10], true, false)).toEqual([5, 5]);
     expect(fitX(one, true)[0]).toBe(1);
+    const late = line('b', [0, 20, 40], [1, 1, 1]);
+    for (const lines of [[...one.lines, late], [late, ...one.lines]]) expect(fitX(scene(lines), true)).toEqual([1, 40]);
+    expect(fitX(scene([line('c', [0], [1])]), true)[0]).toBe(Infinity);
   });
 });
 
@@ -81,6 +84,19 @@ describe('what the pointer says', () => {
     expect(rowsAt(one, frame, 0, 0, 'name').map((row) => row.id)).toEqual(['a', 'b', 'c']);
     expect(rowsAt(one, frame, 50, frame.bottom, 'nearest').map((row) => row.id)).toEqual(['b', 'a', 'c']);
     expect(rowsAt(one, frame, 50, 0, 'value')[2]?.far).toBe(true);
+  });
+
+  test('is NaN where that is what was recorded', () => {
+    const at = Float64Array.from([60, 70]);
+    const bad = { x: at, step: at, time: at, nan: Uint32Array.of(1, 0), posInf: Uint32Array.of(0, 0), negInf: Uint32Array.of(0, 2) };
+    const broken = scene([line('a', [0, 60], [5, 6]), { ...line('b', [0, 50], [1, 2]), bad }]);
+    const rows = rowsAt(broken, frame, 59, 0, 'value');
+    expect(rows.map((row) => [row.id, row.value, row.step, row.far])).toEqual([
+      ['b', NaN, 60, false],
+      ['a', 6, 60, false],
+    ]);
+    expect(rowsAt(broken, frame, 70, 0, 'name')[0]?.value).toBe(-Infinity);
+    expect(rowsAt(broken, frame, 50, 0, 'name')[0]?.value).toBe(2);
   });
 
   test('and does: zooming keeps what is under it, panning keeps the width', () => {

@@ -13,7 +13,7 @@ export interface Line {
   time: Float64Array;
   rawX: Float64Array | null; // faint behind it; null: the line is the raw one
   rawY: Float64Array | null;
-  bad: { x: Float64Array; nan: Uint32Array; posInf: Uint32Array; negInf: Uint32Array };
+  bad: { x: Float64Array; step: Float64Array; time: Float64Array; nan: Uint32Array; posInf: Uint32Array; negInf: Uint32Array };
 }
 
 export interface BandShape {
@@ -110,13 +110,10 @@ export function fitX(scene: Pick<Scene, 'lines' | 'bands'>, log: boolean): [numb
   let lo = Infinity;
   let hi = -Infinity;
   const take = (xs: Float64Array) => {
-    for (const at of [0, xs.length - 1]) {
-      const x = xs[at];
-      if (x === undefined) continue;
-      lo = Math.min(lo, x);
-      hi = Math.max(hi, x);
-    }
-    if (log && lo <= 0) lo = xs.find((x) => x > 0) ?? lo;
+    const first = log ? xs.find((x) => x > 0) : xs[0];
+    if (first === undefined) return;
+    lo = Math.min(lo, first);
+    hi = Math.max(hi, xs[xs.length - 1] as number);
   };
   for (const line of scene.lines) {
     take(line.rawX ?? line.x);
