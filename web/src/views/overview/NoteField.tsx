@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface NoteFieldProps {
   label: string;
@@ -11,7 +11,7 @@ export function NoteField({ label, text, onDone }: NoteFieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const edited = useRef(false);
   const done = useRef(false); // a field that vanishes loses the focus, and says so once more
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []); // before anybody can type
   const finish = (typed: string | null) => {
     if (done.current) return;
     done.current = true;
