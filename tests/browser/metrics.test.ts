@@ -248,7 +248,7 @@ test('a marked range has a table with minimum, maximum, mean and change', async 
   const row = table.getByRole('row', { name: /slow\/0/ });
   await eventually(async () => /0\.3679/.test(await row.innerText()), 'the last value');
   const cells = (await row.locator('td').allInnerTexts()).map((text) => Number(text.replace('−', '-').replace(',', '')));
-  const [value, min, max, mean, delta, count] = cells;
+  const [min, max, mean, delta, count, value] = cells;
   let sum = 0;
   for (let step = 0; step <= 100; ++step) sum += Math.exp(-0.01 * step);
   assert.deepEqual([value, min, max, delta, count], [0.3679, 0.3679, 1, -0.6321, 101]);

@@ -22,6 +22,19 @@ export function groupOf(run: Run, by: GroupBy): string {
   return '';
 }
 
+const kRole = /^(train|test|val|eval|dev)(ing|id|idation|uation)?$/i;
+
+// The group of a run whose mean may be taken: training and test of one experiment are not two samples of one thing.
+export function meanGroupOf(run: Run, by: GroupBy): string {
+  const group = groupOf(run, by);
+  const said = by.startsWith('path:') ? group.split('/').length : 0;
+  const role = run.run
+    .split('/')
+    .slice(said)
+    .find((part) => kRole.test(part));
+  return role === undefined ? group : `${group} · ${role}`;
+}
+
 export function groupRuns(runs: readonly Run[], by: GroupBy): Map<string, Run[]> {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Tag } from './api_types';
-import { headlinesOf, quantityOf, smallerIsBetter } from './headline';
+import { headlinesOf, quantityOf, betterOf } from './headline';
 
 const tag = (name: string, points = 100): Tag => ({
   tag: name,
@@ -26,7 +26,7 @@ describe('what says whether it is learning', () => {
   test('is the loss first, its training and test in one chart', () => {
     const found = headlinesOf([tag('lr'), tag('acc/train'), tag('loss/train'), tag('loss/test'), tag('acc/test'), tag('z')], 3);
     expect(found.map(({ tags }) => tags)).toEqual([['loss/train', 'loss/test'], ['acc/train', 'acc/test'], ['lr']]);
-    expect(found.map((one) => one.smallerIsBetter)).toEqual([true, false, true]);
+    expect(found.map((one) => one.better)).toEqual(['smaller', 'larger', null]);
   });
 
   test('is the series with the most points where nothing has a telling name', () => {
@@ -34,8 +34,9 @@ describe('what says whether it is learning', () => {
     expect(headlinesOf([], 3)).toEqual([]);
   });
 
-  test('is better when it is smaller, or larger', () => {
-    expect(['loss', 'error', 'perplexity'].map(smallerIsBetter)).toEqual([true, true, true]);
-    expect(['accuracy', 'f1', 'reward', 'auc'].map(smallerIsBetter)).toEqual([false, false, false, false]);
+  test('is better when it is smaller, or larger, or neither', () => {
+    for (const name of ['loss', 'epoch/loss', 'error', 'perplexity', 'mse']) expect(betterOf(name), name).toBe('smaller');
+    for (const name of ['accuracy', 'f1', 'reward', 'auc']) expect(betterOf(name), name).toBe('larger');
+    for (const name of ['lr', 'learning/rate', 'grad/norm', 'epoch', 'x']) expect(betterOf(name), name).toBe(null);
   });
 });

@@ -4,10 +4,12 @@ import { computed } from '@preact/signals';
 import type { Tag } from './api_types';
 import { tags } from './state';
 
+export type Better = 'smaller' | 'larger' | null; // null: nobody can say
+
 export interface Headline {
   name: string; // what the tags have in common
   tags: string[];
-  smallerIsBetter: boolean;
+  better: Better;
 }
 
 const kPhases = /(^|[^a-z])(train(ing)?|test(ing)?|val(id(ation)?)?|eval(uation)?|dev)(?=$|[^a-z])/gi;
@@ -21,10 +23,13 @@ export function quantityOf(tag: string): string {
   return (bare === '' ? tag : bare).toLowerCase();
 }
 
-export const smallerIsBetter = (quantity: string): boolean =>
-  !/acc|precision|recall|f1|auc|score|reward|return|bleu|rouge|iou|map\b|psnr|ssim|speed|throughput|per_sec/i.test(
-    quantity,
-  );
+const kLarger =
+  /acc|precision|recall|f1|auc|score|reward|return|bleu|rouge|iou|map\b|psnr|ssim|speed|throughput|per_sec/i;
+const kSmaller = /loss|err|perplexity|ppl|mse|mae\b|rmse|nll|wer\b|cer\b|fid\b|kl\b|divergence|bpc|bits_per/i;
+
+// Of a learning rate or a norm of gradients neither the smallest nor the largest is the best.
+export const betterOf = (quantity: string): Better =>
+  kLarger.test(quantity) ? 'larger' : kSmaller.test(quantity) ? 'smaller' : null;
 
 const kWanted: [RegExp, number][] = [
   [/^loss$/, 100],
@@ -56,7 +61,7 @@ export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
   return scored.slice(0, most).map(({ name, group }) => ({
     name: group.tags.length === 1 ? (group.tags[0]?.tag ?? name) : name,
     tags: group.tags.map((tag) => tag.tag).slice(0, 6),
-    smallerIsBetter: smallerIsBetter(name),
+    better: betterOf(name),
   }));
 }
 

@@ -17,10 +17,11 @@ export interface Change {
 export const change = signal<Change>({ serial: 0, runs: null });
 
 export const lastEvent = signal(0); // ms since 1970
+export const growing = computed(() => runs.value.some((run) => run.state === 'live'));
 export const connectionText = computed(() => {
   switch (connection.value) {
     case 'live':
-      return 'live';
+      return growing.value ? 'live' : 'connected';
     case 'paused':
       return 'paused';
     case 'connecting':
@@ -44,24 +45,27 @@ let spent = 0; // ms of the last refresh
 
 async function refreshOnce(structure: boolean): Promise<void> {
   const began = performance.now();
-  const [state, newRuns, newTags] = await Promise.all([api.status(), api.runs(), api.tags()]);
   const planLayouts = structure || !loaded.peek();
+  const [state, newRuns, newTags, newLayouts] = await Promise.all([
+    api.status(),
+    api.runs(),
+    api.tags(),
+    // With the tags, whose cards they place: a card that was drawn already would jump.
+    planLayouts ? api.layouts().catch(() => layouts.peek()) : layouts.peek(),
+  ]);
   batch(() => {
     status.value = state;
     runs.value = newRuns.runs;
     tags.value = newTags.tags;
+    if (JSON.stringify(newLayouts) !== JSON.stringify(layouts.peek())) layouts.value = newLayouts;
     loaded.value = true;
     loadError.value = null;
   });
-  // Charts are drawn meanwhile: nothing in them waits for these.
-  const [newAlerts, newLayouts] = await Promise.all([
-    api.alerts().catch(() => alerts.peek()),
-    planLayouts ? api.layouts().catch(() => layouts.peek()) : layouts.peek(),
-  ]);
+  // Charts are drawn meanwhile: nothing in them waits for this.
+  const newAlerts = await api.alerts().catch(() => alerts.peek());
   batch(() => {
     alerts.value = newAlerts;
     alertsLoaded.value = true;
-    if (JSON.stringify(newLayouts) !== JSON.stringify(layouts.peek())) layouts.value = newLayouts;
   });
   spent = performance.now() - began;
 }

@@ -5,7 +5,7 @@ import type { Alert, Axis, Layout, Run, Status, Tag } from './api_types';
 import { assignColors, kPalette } from './colors';
 import { compile } from './pattern';
 import { type Selection, isSelected, selectionCodec } from './selection';
-import { json, localSignal, number, oneOf, optionalNumber, text, urlSignal } from './url';
+import { json, localSignal, numberIn, oneOf, optional, text, urlSignal } from './url';
 
 export { localSignal, urlSignal, view } from './url';
 
@@ -40,7 +40,8 @@ if (typeof document !== 'undefined')
   });
 
 export const axis = urlSignal<Axis>('axis', 'step', oneOf<Axis>('step', 'relative', 'wall'), { remember: true });
-export const smooth = urlSignal('smooth', 0.6, number, { remember: true });
+export const kMostSmooth = 0.999;
+export const smooth = urlSignal('smooth', 0.6, numberIn(0, kMostSmooth), { remember: true });
 
 // --- Which runs and tags ---
 
@@ -77,10 +78,15 @@ export const filteredTags = computed(() => {
   return tagFilter.value === '' ? tags.value : tags.value.filter((tag) => pattern.test(tag.tag));
 });
 
-export const tagCounts = computed(() => {
-  const counts = new Map<string, number>();
-  for (const tag of tags.value) counts.set(tag.kind, (counts.get(tag.kind) ?? 0) + 1);
-  return counts;
+// Names of tags by their kind.
+export const tagsByKind = computed(() => {
+  const names = new Map<string, string[]>();
+  for (const { tag, kind } of tags.value) {
+    const known = names.get(kind);
+    if (known) known.push(tag);
+    else names.set(kind, [tag]);
+  }
+  return names;
 });
 
 // --- Colours ---
@@ -124,7 +130,11 @@ export const stepRange = computed<readonly [number, number]>(() => {
 });
 
 // Where the user has put it; null: it stays at the newest step.
-export const cursor = urlSignal<number | null>('step', null, optionalNumber);
+export const cursor = urlSignal<number | null>(
+  'step',
+  null,
+  optional(numberIn(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+);
 export const cursorStep = computed(() => {
   const [first, last] = stepRange.value;
   return cursor.value === null ? last : Math.min(Math.max(cursor.value, first), last);
@@ -163,3 +173,15 @@ export const badSteps = computed(() => {
   }
   return found;
 });
+
+// What stopped being finite first, as far as the alerts say it: those of tensors do not.
+const badWords = computed(() => {
+  const words = new Map<string, string>();
+  for (const { kind, run, step, text } of alerts.value) {
+    if (kind !== 'nonfinite' || step !== runByName.value.get(run)?.first_bad_step) continue;
+    if (/ is NaN (at|from) /.test(text)) words.set(run, 'NaN');
+    else if (/ is infinite (at|from) /.test(text) && !words.has(run)) words.set(run, 'Inf');
+  }
+  return words;
+});
+export const badWord = (run: Run): string => badWords.value.get(run.run) ?? (alertsLoaded.value ? 'NaN/Inf' : 'NaN');

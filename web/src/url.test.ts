@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { everything, isSelected, selectionCodec, solo, toggled } from './selection';
-import { flag, json, list, number, oneOf, optionalNumber, parseFragment, writeFragment } from './url';
+import { flag, json, list, number, numberIn, oneOf, optional, parseFragment, writeFragment } from './url';
 
 describe('the state in the address', () => {
   test('is written and read back', () => {
@@ -33,7 +33,9 @@ describe('the state in the address', () => {
     expect(number.read('fast')).toBeUndefined();
     expect(number.read('')).toBeUndefined();
     expect(number.read('1e999')).toBeUndefined();
-    expect(optionalNumber.read('')).toBeNull();
+    expect(optional(number).read('')).toBeNull();
+    expect(['7', '-1', '0.5', 'x'].map(numberIn(0, 0.999).read)).toEqual([0.999, 0, 0.5, undefined]);
+    expect(optional(numberIn(-100, 100)).read('-1e20')).toBe(-100);
     expect(flag.read('yes')).toBeUndefined();
     expect(oneOf('a', 'b').read('c')).toBeUndefined();
     expect(json((value): value is string[] => Array.isArray(value)).read('{')).toBeUndefined();

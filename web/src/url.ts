@@ -18,10 +18,18 @@ export const number: Codec<number> = {
   write: String,
   read: (value) => (value !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined),
 };
-export const optionalNumber: Codec<number | null> = {
-  write: (value) => (value === null ? '' : String(value)),
-  read: (value) => (value === '' ? null : number.read(value)),
-};
+// What lies beyond is taken for the end.
+export const numberIn = (least: number, most: number): Codec<number> => ({
+  write: String,
+  read: (value) => {
+    const found = number.read(value);
+    return found === undefined ? undefined : Math.min(Math.max(found, least), most);
+  },
+});
+export const optional = (codec: Codec<number>): Codec<number | null> => ({
+  write: (value) => (value === null ? '' : codec.write(value)),
+  read: (value) => (value === '' ? null : codec.read(value)),
+});
 export function oneOf<Value extends string>(...allowed: Value[]): Codec<Value> {
   return { write: (value) => value, read: (value) => allowed.find((one) => one === value) };
 }

@@ -64,7 +64,7 @@ export function Chart(props: ChartProps) {
             axis: axis.value,
             ...(range ? { range: [range[0], range[1]] as const } : {}),
             width: asked(width),
-            ...(smoothing ? { smooth: Math.min(smooth.value, 0.9999) } : {}),
+            ...(smoothing ? { smooth: smooth.value } : {}),
           }
         : null,
   });

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
 import { scalarsUrl } from '../api';
+import { smooth } from '../state';
 import { Card } from '../ui/Card';
 import { Menu, MenuCheck, MenuItem } from '../ui/Menu';
 import { fullCard } from '../ui/cards';
@@ -109,7 +110,9 @@ function Drawn(props: MetricCardProps) {
   const [points, setPoints] = useState<number | null>(null);
   const scene: SceneRef = useRef(null);
   const runs = new Set(lines.map((line) => line.run)).size;
-  const what = groups.length > 0 ? `mean ± spread, ${plural(groups.length, 'group')}` : plural(runs, 'run');
+  const unsmoothed = smooth.value > 0 ? ', not smoothed' : '';
+  const what =
+    groups.length > 0 ? `mean ± spread${unsmoothed}, ${plural(groups.length, 'group')}` : plural(runs, 'run');
   const table = settings.showTable.value && lines.length > 0;
   return (
     <Card
@@ -118,7 +121,7 @@ function Drawn(props: MetricCardProps) {
       fullTitle={props.fullTitle ?? props.title}
       mayPin={props.mayPin ?? true}
       class={`metric-card ${props.large ? 'metric-large' : ''} ${table ? 'with-table' : ''}`}
-      subtitle={points === null ? what : `${what} · ${integer(points)} points`}
+      subtitle={points === null || lines.length + groups.length === 0 ? what : `${what} · ${plural(points, 'point')}`}
       controls={<CardMenu {...props} lines={lines} scene={scene} />}
     >
       {lines.length + groups.length === 0 ? (

@@ -15,7 +15,8 @@ function Cell({ of }: { of: TableRow[keyof TableRow] | null | undefined }) {
   return <td class={`num ${Number.isFinite(x) ? '' : 'bad'}`}>{value(x)}</td>;
 }
 
-// Numbers at the step cursor, or over the range that was marked.
+// Numbers at the step cursor, or over the range that was marked: what is about the range comes first, since a small card
+// has no room for all.
 export function ValueTable({ title, lines }: { title: string; lines: LineSpec[] }) {
   const range = selected.value;
   const step = useThrottled(cursorStep.value, 80);
@@ -40,19 +41,10 @@ export function ValueTable({ title, lines }: { title: string; lines: LineSpec[] 
         <thead>
           <tr>
             <th scope="col">run</th>
+            {range && ['min', 'max', 'mean', 'delta', 'points'].map((name) => <th scope="col" key={name}>{name}</th>)}
             <th scope="col">value</th>
             {smooth.value > 0 && <th scope="col">smoothed</th>}
-            {range ? (
-              <>
-                <th scope="col">min</th>
-                <th scope="col">max</th>
-                <th scope="col">mean</th>
-                <th scope="col">delta</th>
-                <th scope="col">points</th>
-              </>
-            ) : (
-              <th scope="col">at step</th>
-            )}
+            {!range && <th scope="col">at step</th>}
           </tr>
         </thead>
         <tbody>
@@ -63,11 +55,9 @@ export function ValueTable({ title, lines }: { title: string; lines: LineSpec[] 
               <tr key={line.id}>
                 <th scope="row" title={line.label}>
                   <span class="swatch" style={{ background: colorOf(line.run) }} />
-                  {middle(line.label, 20)}
+                  {middle(line.label, range ? 12 : 20)}
                 </th>
-                <Cell of={row?.value} />
-                {smooth.value > 0 && <Cell of={row?.smoothed} />}
-                {range ? (
+                {range && (
                   <>
                     <Cell of={row?.min} />
                     <Cell of={row?.max} />
@@ -75,9 +65,10 @@ export function ValueTable({ title, lines }: { title: string; lines: LineSpec[] 
                     <Cell of={row?.delta} />
                     <td class="num">{row ? integer(row.count) : ''}</td>
                   </>
-                ) : (
-                  <td class="num">{row ? integer(row.step) : ''}</td>
                 )}
+                <Cell of={row?.value} />
+                {smooth.value > 0 && <Cell of={row?.smoothed} />}
+                {!range && <td class="num">{row ? integer(row.step) : ''}</td>}
               </tr>
             );
           })}

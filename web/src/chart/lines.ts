@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 
 import { assignColors, kPalette } from '../colors';
-import { groupOf } from '../groups';
+import { meanGroupOf } from '../groups';
 import { scalarsByTag } from '../headline';
 import { groupBy } from '../shell/order';
 import { colorOf, dark, runByName, runs, visibleSet } from '../state';
@@ -26,7 +26,7 @@ export function shortened(tags: readonly string[]): string[] {
 const meanBy = computed(() => (/^(path|hparam):/.test(groupBy.value) ? groupBy.value : 'path:1'));
 
 const groupColors = computed(() => {
-  const names = new Set(runs.value.map((run) => groupOf(run, meanBy.value)));
+  const names = new Set(runs.value.map((run) => meanGroupOf(run, meanBy.value)));
   return assignColors([...names], new Map());
 });
 
@@ -66,7 +66,7 @@ function groupsOf(tags: readonly string[]): GroupSpec[] {
     for (const name of scalarsByTag.value.get(tag)?.runs ?? []) {
       const run = all.get(name);
       if (!run || !visible.has(name)) continue;
-      const group = groupOf(run, meanBy.value);
+      const group = meanGroupOf(run, meanBy.value);
       found.set(group, [...(found.get(group) ?? []), name]);
     }
     for (const [group, runs] of found)

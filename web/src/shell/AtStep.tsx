@@ -1,5 +1,7 @@
+import { Fragment } from 'preact';
+
 import * as api from '../api';
-import type { Tag } from '../api_types';
+import type { TableRow, Tag } from '../api_types';
 import { headlines, scalarsByTag } from '../headline';
 import { change } from '../live';
 import { colorOf, cursorStep, stepRange, visibleRuns } from '../state';
@@ -23,11 +25,39 @@ function farthest(tag: Tag | undefined, shown: ReadonlySet<string>): string | nu
 
 const percent = (share: number) => (share >= 10 ? `× ${value(share + 1, 2)}` : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
 
+interface Shown {
+  run: string;
+  tag: string;
+}
+
+// Which run a number is of is said once for all of them; `i` is the place in the question.
+function byRun(series: readonly Shown[]): [string, { tag: string; i: number }[]][] {
+  const groups = new Map<string, { tag: string; i: number }[]>();
+  series.forEach(({ run, tag }, i) => groups.set(run, [...(groups.get(run) ?? []), { tag, i }]));
+  return [...groups];
+}
+
+function Line({ run, tag, found }: Shown & { found: { row: TableRow; then: number } | undefined }) {
+  const now = found && found.row.count > 0 ? api.num(found.row.value) : null;
+  const share = found && now !== null ? (now - found.then) / Math.abs(found.then) : NaN;
+  const changed = Number.isFinite(share) && share !== 0;
+  return (
+    <tr title={`${tag} of ${run}`}>
+      <td />
+      <td class="name">{middle(tag, 14)}</td>
+      <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
+      <td class="num muted" title="against a tenth of the run before">
+        {changed && `${share > 0 ? '▲' : '▼'} ${percent(Math.abs(share))}`}
+      </td>
+    </tr>
+  );
+}
+
 // What the numbers were at the cursor, and how they changed over the tenth of the run before it.
 export function AtStep() {
   const step = useThrottled(cursorStep.value, 120);
   const shown = new Set(visibleRuns.value.slice(0, 50));
-  const series: { run: string; tag: string }[] = [];
+  const series: Shown[] = [];
   for (const headline of headlines.value)
     for (const name of headline.tags) {
       const run = farthest(scalarsByTag.value.get(name), shown);
@@ -49,24 +79,21 @@ export function AtStep() {
       <h2 class="section-title">At step {integer(cursorStep.value)}</h2>
       <table>
         <tbody>
-          {series.map((one, i) => {
-            const found = answer?.[i];
-            const now = found && found.row.count > 0 ? api.num(found.row.value) : null;
-            const share = found && now !== null ? (now - found.then) / Math.abs(found.then) : NaN;
-            const changed = Number.isFinite(share) && share !== 0;
-            return (
-              <tr key={`${one.run}\n${one.tag}`} title={`${one.tag} of ${one.run}`}>
+          {byRun(series).map(([run, inside]) => (
+            <Fragment key={run}>
+              <tr>
                 <td>
-                  <span class="swatch" style={{ background: colorOf(one.run) }} />
+                  <span class="swatch" style={{ background: colorOf(run) }} />
                 </td>
-                <td class="name">{middle(one.tag, 14)}</td>
-                <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
-                <td class="num muted" title="against a tenth of the run before">
-                  {changed && `${share > 0 ? '▲' : '▼'} ${percent(Math.abs(share))}`}
-                </td>
+                <th scope="rowgroup" colSpan={3} title={run}>
+                  {middle(run, 32)}
+                </th>
               </tr>
-            );
-          })}
+              {inside.map(({ tag, i }) => (
+                <Line key={tag} run={run} tag={tag} found={answer?.[i]} />
+              ))}
+            </Fragment>
+          ))}
         </tbody>
       </table>
     </section>

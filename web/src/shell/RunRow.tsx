@@ -1,12 +1,12 @@
 import type { Run } from '../api_types';
 import { isSelected, solo, toggled, everything } from '../selection';
-import { colorOf, ownColors, selection } from '../state';
+import { badWord, colorOf, ownColors, selection } from '../state';
 import { IconButton } from '../ui/IconButton';
-import { integer, middle } from '../ui/format';
+import { integer, middle, plural } from '../ui/format';
 
 // In a word: what one wants to know first.
 export function stateWord(run: Run): { text: string; bad: boolean } {
-  if (run.first_bad_step !== null) return { text: `NaN @ ${integer(run.first_bad_step)}`, bad: true };
+  if (run.first_bad_step !== null) return { text: `${badWord(run)} @ ${integer(run.first_bad_step)}`, bad: true };
   const step = run.last_step === null ? '' : integer(run.last_step);
   if (run.state === 'died') return { text: `died @ ${step}`, bad: true };
   if (run.damaged > 0) return { text: `damage · ${step}`, bad: true };
@@ -16,7 +16,7 @@ export function stateWord(run: Run): { text: string; bad: boolean } {
 function describe(run: Run): string {
   const parts = [run.run, run.state];
   if (run.last_step !== null) parts.push(`last step ${integer(run.last_step)}`);
-  parts.push(`${integer(run.points)} points`);
+  parts.push(plural(run.points, 'point'));
   if (run.note) parts.push(run.note);
   return parts.join('\n');
 }

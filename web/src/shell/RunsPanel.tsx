@@ -103,7 +103,7 @@ function Health() {
         ))}
       </p>
       <p class="muted">
-        {integer(points)} points · <span class={dropped > 0 ? 'bad' : ''}>{integer(dropped)} dropped</span>
+        {plural(points, 'point')} · <span class={dropped > 0 ? 'bad' : ''}>{integer(dropped)} dropped</span>
       </p>
       {reading && (
         <p class="muted" role="status">

@@ -1,6 +1,6 @@
-import { connect, connection, connectionText } from '../live';
+import { connect, connection, connectionText, growing } from '../live';
 import { allViews } from '../registry';
-import { tagCounts, tagFilter, tagPattern, theme, view } from '../state';
+import { tagFilter, tagPattern, tagsByKind, theme, view } from '../state';
 import { IconButton } from '../ui/IconButton';
 import { integer } from '../ui/format';
 import { drawer, helpOpen } from './keys';
@@ -10,7 +10,7 @@ function Connection() {
   return (
     <button
       type="button"
-      class={`connection connection-${state}`}
+      class={`connection connection-${state === 'live' && !growing.value ? 'idle' : state}`}
       aria-label={`Connection: ${connectionText.value}`}
       title={
         state === 'lost' ? 'The server does not answer. Click to try again now.' : 'New points appear by themselves.'
@@ -30,7 +30,7 @@ const kThemes = { auto: 'dark', dark: 'light', light: 'auto' } as const;
 const kThemeIcons = { auto: 'auto', dark: 'moon', light: 'sun' } as const;
 
 export function TopBar({ current }: { current: string }) {
-  const counts = tagCounts.value;
+  const names = tagsByKind.value;
   const error = tagPattern.value.error;
   return (
     <header class="top">
@@ -50,7 +50,8 @@ export function TopBar({ current }: { current: string }) {
       </span>
       <nav class="views" aria-label="Views">
         {allViews().map((one) => {
-          const count = one.kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0);
+          // What has histograms and statistics is one card.
+          const count = new Set(one.kinds.flatMap((kind) => names.get(kind) ?? [])).size;
           return (
             <a
               key={one.id}

@@ -29,6 +29,8 @@ describe('numbers', () => {
     expect(format.duration(86400 * 3 + 3600 * 4)).toBe('3 d 4 h');
     expect(format.ago(100, 100.5)).toBe('now');
     expect(format.ago(100, 141.3)).toBe('41 s ago');
+    expect(format.ago(0, 3 * 86400)).toBe('3 d ago');
+    expect(format.ago(1e9, 1.1e9)).toBe(format.time(1e9).slice(0, 10));
   });
 
   test('of bytes and things', () => {

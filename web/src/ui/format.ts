@@ -79,6 +79,7 @@ export function duration(seconds: number): string {
   );
 }
 
+const kFewDays = 4 * 86400;
 const pad = (n: number) => String(n).padStart(2, '0');
 
 // Local date and time: 2026-11-16 12:30:05.
@@ -88,8 +89,10 @@ export function time(seconds: number | null | undefined): string {
   return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())} ${pad(d.getHours())}:${pad(d.getMinutes())}:${pad(d.getSeconds())}`;
 }
 
+// "3 m 20 s ago"; beyond a few days the date: nobody counts in days then.
 export function ago(seconds: number, now = Date.now() / 1000): string {
   const passed = now - seconds;
+  if (passed > kFewDays) return time(seconds).slice(0, 10);
   return passed < 2 ? 'now' : `${duration(passed < 60 ? Math.round(passed) : passed)} ago`;
 }
 

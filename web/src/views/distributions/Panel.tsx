@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { bands } from './bands';
 import { Chart } from './Chart';
 import { heatmap } from './heatmap';
-import { stepAt } from './model';
+import { isBad, stepAt } from './model';
 import { overlay } from './overlay';
 import type { Input, Plot } from './plot';
 import { describe, lazily } from './panel_parts';
@@ -25,13 +25,14 @@ export interface PanelProps {
 
 export function Panel({ input, ranges, onDrawn }: PanelProps) {
   if (ranges) return <RangePanel input={input} all={ranges} onDrawn={onDrawn} />;
-  if (!input.domain) return <NothingFinite onDrawn={onDrawn} />;
+  if (!input.domain) return <NothingDrawn input={input} onDrawn={onDrawn} />;
   return <BinPanel input={input} drawn={mode.value} onDrawn={onDrawn} />;
 }
 
-function NothingFinite({ onDrawn }: { onDrawn: () => void }) {
+function NothingDrawn({ input, onDrawn }: { input: Input; onDrawn: () => void }) {
   useEffect(onDrawn, []);
-  return <p class="dist-none muted">None of these steps has a finite value.</p>;
+  const bad = input.series.some((one) => one.steps.some(isBad));
+  return <p class="dist-none muted">{bad ? 'None of these steps has a finite value.' : 'These histograms are empty: no value was counted.'}</p>;
 }
 
 function BinPanel({ input, drawn, onDrawn }: { input: Input; drawn: Mode; onDrawn: () => void }) {

@@ -6,18 +6,24 @@ import type { TagCard } from './groups';
 export function Subtitle(props: { card: TagCard; found: RunSeries[]; shown: number }) {
   const { card, found, shown } = props;
   const total = card.runs.length;
-  const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
-  const drawn = found.reduce((sum, one) => sum + one.steps.length, 0);
   const nan = first(found.map((one) => one.firstNan));
   const infinite = first(found.map((one) => one.firstInfinite));
   return (
     <>
-      {recorded > drawn ? `${integer(drawn)} of ${plural(recorded, 'step')}` : plural(recorded, 'step')}
+      {stepsSaid(found)}
       {total > 1 && ` · ${shown < total ? `${shown} of ${plural(total, 'run')}` : plural(total, 'run')}`}
       {nan !== null && <span class="dist-nan"> · NaN at {integer(nan)}</span>}
       {infinite !== null && <span class="dist-inf"> · Inf at {integer(infinite)}</span>}
     </>
   );
+}
+
+// Runs have mostly the same steps: each is counted once. Where only some are drawn, the run with the most is meant.
+export function stepsSaid(found: readonly Pick<RunSeries, 'steps' | 'recorded'>[]): string {
+  if (found.every((one) => one.recorded <= one.steps.length))
+    return plural(new Set(found.flatMap((one) => one.steps.map(({ step }) => step))).size, 'step');
+  const most = found.reduce((a, b) => (b.recorded > a.recorded ? b : a));
+  return `${integer(most.steps.length)} of ${plural(most.recorded, 'step')}${found.length > 1 ? ' a run' : ''}`;
 }
 
 function first(steps: (number | null)[]): number | null {

@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icons';
 import { DistributionCard, isWide } from './DistributionCard';
 import type { Group } from './groups';
 import { cardHeight } from './layout';
-import { LazyCard } from './LazyCard';
+import { LazyCard } from '../../ui/LazyCard';
 import { closedGroups } from './settings';
 
 export function TagGroup({ group, width }: { group: Group; width: number }) {

@@ -89,7 +89,7 @@ function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks, lay
     const isHit = marks.hit?.series === shape.series && marks.hit.index === shape.index;
     const colour = bySteps ? stepColour(order, all.length, theme.dark) : input.series[shape.series]!.colour;
     ridge(context, shape, box.left, baseline(shape), tall);
-    context.globalAlpha = bySteps ? 0.86 : 0.6;
+    context.globalAlpha = bySteps ? 0.86 : 0.12; // runs together: the one behind is seen through the one in front
     context.fillStyle = colour;
     context.fill();
     context.globalAlpha = 1;

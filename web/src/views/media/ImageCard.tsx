@@ -32,7 +32,7 @@ export function ImageCard({ card }: { card: MediaCard }) {
     <Card
       id={cardId(card)}
       title={card.tag}
-      subtitle={subtitle(card)}
+      subtitle={subtitle(card, all.length)}
       mayPin={false}
       class="media-card"
       data={state}

@@ -21,7 +21,7 @@ export function TextCard({ card }: { card: MediaCard }) {
       id={cardId(card)}
       title={card.tag.replace(/\/text_summary$/, '')}
       fullTitle={card.tag}
-      subtitle={subtitle(card)}
+      subtitle={subtitle(card, all.length)}
       controls={
         <button type="button" class="media-small" aria-pressed={raw} onClick={() => setRaw(!raw)}>
           As written

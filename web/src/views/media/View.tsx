@@ -4,7 +4,7 @@ import './style.css';
 import { filteredTags, loaded, visibleSet } from '../../state';
 import { integer } from '../../ui/format';
 import { Loading } from '../../ui/states';
-import { LazyCard } from '../distributions/LazyCard';
+import { LazyCard } from '../../ui/LazyCard';
 import { AudioCard } from './AudioCard';
 import { cardId, cardsOf, type MediaCard } from './cards';
 import { ImageCard, imageCardSize } from './ImageCard';

@@ -30,7 +30,9 @@ export function cardsOf(tags: readonly Tag[], kind: Kind, visible: ReadonlySet<s
 
 export const cardId = (card: MediaCard): string => `${card.kind}:${card.tag}`;
 
-export function subtitle(card: MediaCard): string {
-  const steps = card.runs.reduce((sum, one) => sum + one.points, 0);
-  return `${plural(steps, 'step')}${card.runs.length > 1 ? ` · ${plural(card.runs.length, 'run')}` : ''}`;
+// `steps` are those of any run: several runs have mostly the same ones. 0: not known yet.
+export function subtitle(card: MediaCard, steps: number): string {
+  const parts = steps > 0 ? [plural(steps, 'step')] : [];
+  if (card.runs.length > 1) parts.push(plural(card.runs.length, 'run'));
+  return parts.join(' · ');
 }

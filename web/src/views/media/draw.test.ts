@@ -29,5 +29,6 @@ it('cards are those of visible runs, with numbers in order', () => {
   });
   const cards = cardsOf([tag('a10', 'images', ['y', 'x']), tag('a2', 'images', ['x']), tag('s', 'text', ['x']), tag('z', 'images', ['w'])], 'images', new Set(['x', 'y']));
   expect(cards.map((card) => [card.tag, card.runs.map((one) => one.run)])).toEqual([['a2', ['x']], ['a10', ['x', 'y']]]);
-  expect(cards.map(subtitle)).toEqual(['3 steps', '6 steps · 2 runs']);
+  expect(cards.map((card) => subtitle(card, 3))).toEqual(['3 steps', '3 steps · 2 runs']);
+  expect(subtitle(cards[1]!, 0)).toBe('2 runs');
 });

@@ -10,7 +10,7 @@ import { Copy, Empty } from '../../ui/states';
 import { NewChart } from './NewChart';
 import { Portions, SectionView } from './SectionView';
 import { Toolbar } from './Toolbar';
-import { type PlannedChart, planned } from './layouts';
+import { type PlannedChart, placedTags, planned } from './layouts';
 import './metrics.css';
 import { type Section, sectionsOf } from './sections';
 import { type OwnChart, ownCharts } from './state';
@@ -102,9 +102,13 @@ export default function Metrics() {
   // Live logs repeat the same names every second: cards are planned anew only for other ones.
   const key = names.join('\n');
   const pinned = new Set(pins.value);
-  const sections = useMemo(() => sectionsOf(names.filter((tag) => !pinned.has(`metrics:${tag}`))), [key, pins.value]);
   const all = scalarTags.value.map((tag) => tag.tag);
   const categories = useMemo(() => planned(layouts.value, all), [layouts.value, all.join('\n')]);
+  const filtered = tagFilter.value !== '';
+  const sections = useMemo(() => {
+    const placed = filtered ? new Set<string>() : placedTags(categories);
+    return sectionsOf(names.filter((tag) => !pinned.has(`metrics:${tag}`) && !placed.has(tag)));
+  }, [key, pins.value, categories, filtered]);
   const own = ownCharts.value;
   return (
     <div class={`metrics size-${cardSize.value}`}>
@@ -122,7 +126,7 @@ export default function Metrics() {
           )}
         </SectionView>
       )}
-      {tagFilter.value === '' &&
+      {!filtered &&
         categories.map((category) => (
           <SectionView
             key={category.id}

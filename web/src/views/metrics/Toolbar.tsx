@@ -1,7 +1,7 @@
 import type { Axis } from '../../api_types';
 import { RangeField } from '../../chart/RangeField';
 import * as settings from '../../chart/settings';
-import { axis, smooth } from '../../state';
+import { axis, kMostSmooth, smooth } from '../../state';
 import { Choice } from '../../ui/Choice';
 import { IconButton } from '../../ui/IconButton';
 import { Menu, MenuCheck } from '../../ui/Menu';
@@ -57,7 +57,7 @@ export function Toolbar({ onNew }: { onNew: () => void }) {
         label="Smoothing"
         value={smooth.value}
         min={0}
-        max={0.999}
+        max={kMostSmooth}
         step={0.001}
         format={(x) => x.toFixed(x > 0.99 ? 3 : 2)}
         onInput={(x) => (smooth.value = x)}

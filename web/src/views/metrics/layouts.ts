@@ -2,8 +2,10 @@
 import type { Layout } from '../../api_types';
 import { compile } from '../../pattern';
 
+type Category = Layout['categories'][number];
+
 export interface PlannedChart {
-  id: string;
+  id: string; // of a single tag it is that of the tag's own card
   title: string;
   tags: string[];
   margins: { value: string; lower: string; upper: string }[];
@@ -16,35 +18,47 @@ export interface PlannedCategory {
   charts: PlannedChart[];
 }
 
-export function planned(layouts: readonly Layout[], tags: readonly string[]): PlannedCategory[] {
-  const seen = new Set<string>();
-  const taken = new Set<string>();
-  const made: PlannedCategory[] = [];
-  for (const layout of layouts)
-    for (const category of layout.categories) {
-      // Every run of a program carries the same layout: once is enough.
+// Every run of a program carries the same layout: once is enough.
+function distinct(layouts: readonly Layout[]): { run: string; category: Category }[] {
+  const found = new Map<string, { run: string; category: Category }>();
+  for (const { run, categories } of layouts)
+    for (const category of categories) {
       const same = JSON.stringify(category);
-      if (seen.has(same)) continue;
-      seen.add(same);
-      // Two programs may use one title for different charts.
-      const title = taken.has(category.title) ? `${category.title} (${layout.run})` : category.title;
-      taken.add(category.title);
-      made.push({
-        id: `layout:${title}`,
-        title,
-        closed: category.closed,
-        charts: category.charts.map((chart) => {
-          // From the beginning of the name, as TensorBoard does it.
-          const patterns = chart.tags.map((pattern) => compile(`^(?:${pattern})`));
-          const named = new Set(chart.margins.flatMap((margin) => [margin.value, margin.lower, margin.upper]));
-          return {
-            id: `layout:${title}/${chart.title}`,
-            title: chart.title || chart.tags.join(', '),
-            tags: tags.filter((tag) => named.has(tag) || patterns.some((pattern) => pattern.test(tag))),
-            margins: chart.margins,
-          };
-        }),
-      });
+      if (!found.has(same)) found.set(same, { run, category });
     }
-  return made;
+  return [...found.values()];
 }
+
+export function planned(layouts: readonly Layout[], tags: readonly string[]): PlannedCategory[] {
+  const all = distinct(layouts);
+  const alone = new Set<string>(); // tags that have a chart of their own
+  return all.map(({ run, category }) => {
+    // Two programs may use one title for different charts.
+    const shared = all.filter((other) => other.category.title === category.title).length > 1;
+    const title = shared ? `${category.title} (${run})` : category.title;
+    const charts = category.charts.map((chart): PlannedChart => {
+      // From the beginning of the name, as TensorBoard does it.
+      const patterns = chart.tags.map((pattern) => compile(`^(?:${pattern})`));
+      const named = new Set(chart.margins.flatMap((margin) => [margin.value, margin.lower, margin.upper]));
+      const meant = tags.filter((tag) => named.has(tag) || patterns.some((pattern) => pattern.test(tag)));
+      const [only] = meant;
+      const isAlone = only !== undefined && meant.length === 1 && !category.closed && !alone.has(only);
+      if (isAlone) alone.add(only);
+      return {
+        id: isAlone ? `metrics:${only}` : `layout:${title}/${chart.title}`,
+        title: chart.title || chart.tags.join(', '),
+        tags: meant,
+        margins: chart.margins,
+      };
+    });
+    return { id: `layout:${title}`, title, closed: category.closed, charts };
+  });
+}
+
+// Tags whose card a layout has placed: they need no second one among the others.
+export const placedTags = (categories: readonly PlannedCategory[]): ReadonlySet<string> =>
+  new Set(
+    categories.flatMap(({ charts }) =>
+      charts.flatMap(({ id, tags }) => (id.startsWith('metrics:') && tags[0] !== undefined ? [tags[0]] : [])),
+    ),
+  );

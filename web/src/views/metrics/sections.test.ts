@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { planned } from './layouts';
+import { placedTags, planned } from './layouts';
 import { sectionsOf } from './sections';
 
 describe('sections of tags', () => {
@@ -43,11 +43,22 @@ describe('layouts', () => {
     const made = planned(layouts, tags);
     expect(made).toHaveLength(1);
     const other = planned([...layouts, { run: 'c', categories: [{ ...category, charts: [] }] }], tags);
-    expect(other.map((one) => one.title)).toEqual(['Learning', 'Learning (c)']);
+    expect(other.map((one) => one.title)).toEqual(['Learning (a)', 'Learning (c)']);
     expect(made[0]?.closed).toBe(true);
     expect(made[0]?.charts.map((chart) => chart.tags)).toEqual([
       ['loss', 'loss/train'],
       ['low', 'mid', 'high'],
     ]);
+    expect(placedTags(made)).toEqual(new Set());
+  });
+
+  test('place the card of a tag that a chart is only about, once', () => {
+    const chart = (title: string, pattern: string) => ({ title, tags: [pattern], margins: [] });
+    const charts = [chart('mine', 'my_loss'), chart('again', 'my_loss'), chart('all', 'loss')];
+    const open = { title: 'A', closed: false, charts };
+    const made = planned([{ run: 'a', categories: [open] }], tags);
+    expect(made[0]?.charts.map((one) => one.id)).toEqual(['metrics:my_loss', 'layout:A/again', 'layout:A/all']);
+    expect(placedTags(made)).toEqual(new Set(['my_loss']));
+    expect(placedTags(planned([{ run: 'a', categories: [{ ...open, closed: true }] }], tags))).toEqual(new Set());
   });
 });

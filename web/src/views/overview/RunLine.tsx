@@ -1,7 +1,7 @@
 import { num } from '../../api';
 import type { Run, TableRow } from '../../api_types';
 import { isSelected, toggled } from '../../selection';
-import { colorOf, selection } from '../../state';
+import { badWord, colorOf, selection } from '../../state';
 import { IconButton } from '../../ui/IconButton';
 import { integer, middle, value } from '../../ui/format';
 import { Note } from './Note';
@@ -18,7 +18,7 @@ export interface RunLineProps {
 }
 
 function State({ run }: { run: Run }) {
-  if (run.first_bad_step !== null) return <span class="bad">NaN @ {integer(run.first_bad_step)}</span>;
+  if (run.first_bad_step !== null) return <span class="bad">{`${badWord(run)} @ ${integer(run.first_bad_step)}`}</span>;
   return <span class={run.state === 'died' ? 'bad' : run.state === 'live' ? 'state-live' : ''}>{run.state}</span>;
 }
 
@@ -40,17 +40,19 @@ export function RunLine(props: RunLineProps) {
       </td>
       <td class="num">{run.last_step === null ? '' : integer(run.last_step)}</td>
       <td class="num">{value(run.steps_per_second, 3)}</td>
-      {props.columns.map(({ tag, smallerIsBetter }) => {
+      {props.columns.map(({ tag, better }) => {
         const row = props.values.get(`${run.run}\n${tag}`);
         const last = row && row.count > 0 ? num(row.last) : null;
-        const best = row && row.count > 0 ? num(smallerIsBetter ? row.min : row.max) : null;
-        const at = row ? integer(smallerIsBetter ? row.min_step : row.max_step) : '';
+        const best = row && row.count > 0 ? num(better === 'smaller' ? row.min : row.max) : null;
+        const at = row ? integer(better === 'smaller' ? row.min_step : row.max_step) : '';
         return (
           <td key={tag} class="num">
             <span class={last !== null && !Number.isFinite(last) ? 'bad' : ''}>{value(last)}</span>
-            <span class="muted best" title={at && `at step ${at}`}>
-              {value(best)}
-            </span>
+            {better && (
+              <span class="muted best" title={at && `at step ${at}`}>
+                {value(best)}
+              </span>
+            )}
           </td>
         );
       })}

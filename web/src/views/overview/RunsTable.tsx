@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import * as api from '../../api';
 import type { Run, TableRow } from '../../api_types';
 import { hparamNames } from '../../groups';
-import { type Headline, headlines, scalarsByTag } from '../../headline';
+import { type Better, type Headline, headlines, scalarsByTag } from '../../headline';
 import { change } from '../../live';
 import { orderedRuns } from '../../shell/order';
 import { status } from '../../state';
@@ -19,11 +19,11 @@ const kHparams = 8;
 
 export interface MetricColumn {
   tag: string;
-  smallerIsBetter: boolean;
+  better: Better;
 }
 
 const columnsOf = (found: readonly Headline[]): MetricColumn[] =>
-  found.flatMap(({ tags, smallerIsBetter }) => tags.map((tag) => ({ tag, smallerIsBetter }))).slice(0, kMetrics);
+  found.flatMap(({ tags, better }) => tags.map((tag) => ({ tag, better }))).slice(0, kMetrics);
 
 function useValues(runs: readonly Run[], columns: readonly MetricColumn[]): Map<string, TableRow> {
   const serial = useDebounced(change.value.serial, 1000);
@@ -67,14 +67,14 @@ export function RunsTable() {
               <th scope="col" class="num">
                 steps/s
               </th>
-              {columns.map(({ tag, smallerIsBetter }) => (
+              {columns.map(({ tag, better }) => (
                 <th
                   key={tag}
                   scope="col"
                   class="num"
-                  title={`${tag}: last value, and the ${smallerIsBetter ? 'smallest' : 'largest'}`}
+                  title={`${tag}: last value${better ? `, and the ${better === 'smaller' ? 'smallest' : 'largest'}` : ''}`}
                 >
-                  {middle(tag, 20)} <span class="muted">· best</span>
+                  {middle(tag, 20)} {better && <span class="muted">· best</span>}
                 </th>
               ))}
               {names.map((name) => (

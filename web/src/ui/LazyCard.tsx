@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import { fullCard } from '../../ui/cards';
-import { useVisible } from '../../ui/hooks';
+import { fullCard } from './cards';
+import { useVisible } from './hooks';
 
 export interface LazyCardProps {
   id: string; // of the card
