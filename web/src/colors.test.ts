@@ -33,6 +33,12 @@ describe('colours of runs', () => {
     expect(assignColors(['train'], new Map()).get('train')).toBe(hash('train') % kPalette.length);
   });
 
+  test('of the usual three are blue, amber and teal', () => {
+    const given = assignColors(['test', 'train', 'validation'], new Map());
+    const tones = ['train', 'test', 'validation'].map((name) => kPalette[given.get(name) ?? -1]?.dark);
+    expect(tones).toEqual(['#4689fc', '#edb02b', '#02dac0']);
+  });
+
   test('can be told from the card in both themes', () => {
     for (const { dark, light } of kPalette) {
       expect(contrast(dark, '#1a2024')).toBeGreaterThanOrEqual(3);
