@@ -12,7 +12,7 @@ import { type Pair, attach } from './gestures';
 import type { Lines } from './lines';
 import { inkOf } from './painter';
 import { type Frame, toValue } from './scale';
-import type { Scene } from './scene';
+import { type Scene, fitX } from './scene';
 import * as settings from './settings';
 import { placesOf, stepAt, stepsBetween, stretchesOf } from './steps';
 import { type Tip, rowsAt } from './tooltip';
@@ -205,6 +205,7 @@ export function Chart(props: ChartProps) {
 
   const isReady = ready && drawn?.key === data?.key;
   const nothing = data !== null && ready && drawn?.points === 0;
+  const unplaced = logX && !nothing && range === null && scene !== null && !Number.isFinite(fitX(scene, true)[0]);
   return (
     <div
       class="chart"
@@ -223,6 +224,7 @@ export function Chart(props: ChartProps) {
       <canvas ref={over} class="chart-layer" />
       {error && <div class="chart-note bad">{error}</div>}
       {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
+      {unplaced && <div class="chart-note muted">Zero has no place on a logarithmic x axis.</div>}
       {!data && !error && <div class="chart-note muted">Reading…</div>}
       <TooltipBox tip={live.tip} chart={root} />
     </div>

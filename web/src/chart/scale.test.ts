@@ -67,3 +67,10 @@ describe('ticks', () => {
     expect(tickText(1763203000, 'wall', 3600)).toMatch(/^\d\d:\d\d$/);
   });
 });
+
+test('times within a few seconds are told apart', () => {
+  const texts = [0, 0.5, 1].map((more) => tickText(1_700_000_059.5 + more, 'wall', 3));
+  expect(new Set(texts).size).toBe(3);
+  expect(texts[0]).toMatch(/^\d\d:\d\d\.5$/);
+  expect(tickText(1_700_000_059.5, 'wall', 60)).toMatch(/^\d\d:\d\d:\d\d$/);
+});

@@ -116,13 +116,18 @@ export function ticksOf(scale: Scale, kind: AxisKind, most: number): number[] {
   return ticks;
 }
 
+const kFewSeconds = 5; // less: ticks are fractions of a second apart
+
 export function tickText(value: number, kind: AxisKind, span: number): string {
   if (kind === 'relative') return value === 0 ? '0' : duration(value);
   if (kind === 'wall') {
     const text = time(value);
     if (span > 4 * kDay) return text.slice(5, 10);
     if (span > kDay) return text.slice(5, 16);
-    return span > 300 ? text.slice(11, 16) : text.slice(11, 19);
+    if (span > 300) return text.slice(11, 16);
+    if (span > kFewSeconds) return text.slice(11, 19);
+    const digits = Math.min(6, Math.max(1, Math.ceil(-Math.log10(span / kFewSeconds))));
+    return text.slice(14, 17) + ((value % 60) + (value < 0 ? 60 : 0)).toFixed(digits).padStart(3 + digits, '0');
   }
   // Neighbours must differ: 0.97, 0.98 - not 1, 1.
   return short(value);

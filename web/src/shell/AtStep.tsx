@@ -44,7 +44,7 @@ function Line({ run, tag, found }: Shown & { found: { row: TableRow; then: numbe
   return (
     <tr title={`${tag} of ${run}`}>
       <td />
-      <td class="name">{middle(tag, 12)}</td>
+      <td class="name">{middle(tag, 10)}</td>
       <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
       <td class="num muted" title="against a tenth of the run before">
         {changed && `${share > 0 ? '▲' : '▼'} ${percent(Math.abs(share))}`}
