@@ -72,7 +72,7 @@ class RunIndex {
   // Of the steps of the range; or, where `nearest` is given, of the one point that is at this step or next before it,
   // or the first one where there is none before.
   Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
-                              double smooth, std::shared_ptr<const Smoothed>& smoothed);
+                              double weight, std::shared_ptr<const Smoothed>& smoothed);
   // Adds the finite points of the range to the cells, one for each column of the grid. Returns how many points, finite
   // or not, the range has.
   Result<std::uint64_t> accumulate(std::string_view tag, const Range& range, const Grid& grid,

@@ -12,7 +12,7 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-pbf_reader reader_of(std::string_view bytes) { return pbf_reader(bytes.data(), bytes.size()); }
+pbf_reader reader_of(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string text_of(pbf_reader& from) { return from.get_string(); }
 bool is_bytes(const pbf_reader& from) { return from.wire_type() == pbf_wire_type::length_delimited; }
 

@@ -39,11 +39,9 @@ RunPulse RunEntry::pulse(double now) const {
       held |= locked && *locked;
     }
   }
-  if (held) {
-    pulse.state = RunState::live;
-  } else if (pulse.has_ring || (captures && ended_with_crash(directory, modified))) {
+  if (!held && (pulse.has_ring || (captures && ended_with_crash(directory, modified)))) {
     pulse.state = RunState::died;
-  } else if (now < pulse.quiet_at) {
+  } else if (held || now < pulse.quiet_at) {
     pulse.state = RunState::live;
   }
   return pulse;
