@@ -34,8 +34,8 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
+using asio::ip::tcp;
 using boost::system::error_code;
-using tcp = asio::ip::tcp;
 using Executor = asio::io_context::executor_type;
 using Acceptor = asio::basic_socket_acceptor<tcp, Executor>;
 using PlainSocket = asio::basic_stream_socket<tcp, Executor>;
@@ -93,12 +93,12 @@ Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port) {
 
 error_code listen(Acceptor& acceptor, const tcp::endpoint& endpoint) {
   error_code error;
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  (void)acceptor.open(endpoint.protocol(), error);  // which it also returns
+  if (!error) (void)acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   // "::" is everywhere, also where the older protocol is spoken.
-  if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error && endpoint.address().is_v6()) (void)acceptor.set_option(asio::ip::v6_only(false), error);
+  if (!error) (void)acceptor.bind(endpoint, error);
+  if (!error) (void)acceptor.listen(asio::socket_base::max_listen_connections, error);
   return error;
 }
 
@@ -406,7 +406,7 @@ void Session::sent() {
 // Closing a socket with something unread in it would have the client lose what it was told.
 void Session::hang_up() {
   error_code ignored;
-  socket_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  (void)socket_.socket().shutdown(tcp::socket::shutdown_send, ignored);
   socket_.expires_after(kLinger);
   drain();
 }
@@ -522,7 +522,7 @@ void Listener::stop() noexcept {
   changes_.join();
   workers.stop();
   error_code ignored;
-  acceptor_.close(ignored);
+  (void)acceptor_.close(ignored);
 }
 
 void Listener::serve() {
@@ -530,7 +530,7 @@ void Listener::serve() {
     try {
       io.run();
       return;
-    } catch (const std::exception&) {
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // Memory has run out: it costs one connection, not the others.
     }
   }
@@ -555,7 +555,7 @@ void Listener::begin_session(PlainSocket socket) {
   if (sessions >= limits.connections + kTurnedAway) return;
   const bool full = sessions >= limits.connections;
   error_code ignored;
-  socket.set_option(tcp::no_delay(true), ignored);
+  (void)socket.set_option(tcp::no_delay(true), ignored);
   const auto session = std::make_shared<Session>(*this, std::move(socket));
   full ? session->turn_away() : session->run();
 }

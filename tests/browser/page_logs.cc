@@ -108,7 +108,7 @@ int record_live(const std::string& run) {
   while (std::cin >> tag >> step >> value) {
     recorder.scalar(tag, std::strtod(value.c_str(), nullptr), step);  // also "nan" and "inf"
     if (!recorder.flush().ok()) return 1;
-    std::cout << tag << ' ' << step << ' ' << value << std::endl;
+    std::cout << tag << ' ' << step << ' ' << value << '\n' << std::flush;
   }
   return close(recorder);
 }
