@@ -93,13 +93,12 @@ Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port) {
 
 error_code listen(Acceptor& acceptor, const tcp::endpoint& endpoint) {
   error_code error;
-  (void)acceptor.open(endpoint.protocol(), error);  // which it also returns
-  if (!error) (void)acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (acceptor.open(endpoint.protocol(), error)) return error;
+  if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
   // "::" is everywhere, also where the older protocol is spoken.
-  if (!error && endpoint.address().is_v6()) (void)acceptor.set_option(asio::ip::v6_only(false), error);
-  if (!error) (void)acceptor.bind(endpoint, error);
-  if (!error) (void)acceptor.listen(asio::socket_base::max_listen_connections, error);
-  return error;
+  if (endpoint.address().is_v6() && acceptor.set_option(asio::ip::v6_only(false), error)) return error;
+  if (acceptor.bind(endpoint, error)) return error;
+  return acceptor.listen(asio::socket_base::max_listen_connections, error);
 }
 
 std::string address_text(const asio::ip::address& address) {
@@ -406,7 +405,7 @@ void Session::sent() {
 // Closing a socket with something unread in it would have the client lose what it was told.
 void Session::hang_up() {
   error_code ignored;
-  (void)socket_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  socket_.socket().shutdown(tcp::socket::shutdown_send, ignored);  // NOLINT(bugprone-unused-return-value)
   socket_.expires_after(kLinger);
   drain();
 }
@@ -522,7 +521,7 @@ void Listener::stop() noexcept {
   changes_.join();
   workers.stop();
   error_code ignored;
-  (void)acceptor_.close(ignored);
+  acceptor_.close(ignored);  // NOLINT(bugprone-unused-return-value)
 }
 
 void Listener::serve() {
@@ -555,7 +554,7 @@ void Listener::begin_session(PlainSocket socket) {
   if (sessions >= limits.connections + kTurnedAway) return;
   const bool full = sessions >= limits.connections;
   error_code ignored;
-  (void)socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(tcp::no_delay(true), ignored);  // NOLINT(bugprone-unused-return-value)
   const auto session = std::make_shared<Session>(*this, std::move(socket));
   full ? session->turn_away() : session->run();
 }

@@ -150,10 +150,6 @@ class Ls(Case):
         self.assertIn(f"  ! budget at step {budget[0]['step']}: {budget[0]['change']}\n", text)
         self.assertNotIn("not recorded", text)
 
-    def test_a_directory_alone_is_listed(self):
-        folder = str(logs.GOLDEN / "keras")
-        self.assertEqual(self.output(folder, "--json"), self.output("ls", folder, "--json"))
-
     def test_a_directory_without_runs(self):
         os.mkdir(self.path("empty"))
         self.assertEqual(self.output("ls", "empty"), "There are no runs in 'empty'.\n")

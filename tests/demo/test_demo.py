@@ -231,7 +231,8 @@ class OtherRuns(unittest.TestCase):
 
     def test_on_a_terminal_progress_stays_in_one_line(self):
         parent, child = pty.openpty()
-        with subprocess.Popen([SONDE, "demo", "--steps", "50", "--dir", str(self.folder)], stdout=child) as process:
+        command = [SONDE, "demo", "--no-serve", "--steps", "50", "--dir", str(self.folder)]
+        with subprocess.Popen(command, stdout=child) as process:
             os.close(child)
             output = b""
             with contextlib.suppress(OSError):  # the end of a terminal
