@@ -15,6 +15,7 @@ import command
 import logs
 
 PATIENCE = 60  # seconds
+WITHOUT_PAGE = "sonde: this program was built without the page: only its API is served\n"
 
 
 class Serving:
@@ -56,10 +57,10 @@ class Serving:
         return urllib.parse.parse_qs(urllib.parse.urlsplit(self.address).query)["token"][0]
 
     def end(self, number):
-        """What it said in the end, and its exit code."""
+        """Its exit code, and what it has said on stderr but for the note of a build without the page."""
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, errors
+        return self.process.returncode, errors.replace(WITHOUT_PAGE, "")
 
 
 def taken_port():
