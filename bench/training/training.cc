@@ -5,10 +5,13 @@
 // neighbour: a machine that is shared changes its pace many times in a run. A third sort of stretch shows what the
 // machine itself asks: nothing is recorded, but another thread reads every value once. What the trainer then pays is
 // getting its cache lines back, and where two processors share no cache that alone can be 6 %.
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "digits/data.h"
@@ -22,6 +25,7 @@ namespace {
 constexpr int kStretches = 100;  // of each sort
 constexpr int kSteps = 20;       // in a stretch
 constexpr std::size_t kBatch = 32;
+constexpr double kRate = 1e-3;
 
 // Keeps a processor busy as long as it lives.
 class Spinner {
@@ -36,29 +40,59 @@ class Spinner {
   std::jthread thread_;
 };
 
+// Who watches a step, and is told when each of its parts has been computed. This one does not look.
+struct Nobody {
+  void begin() {}
+  void forward(const digits::Score&) {}
+  void backward() {}
+  void learned() {}
+};
+
+class Recording {
+ public:
+  Recording(sonde::Recorder& recorder, const digits::Network& network) : run_(recorder, network) {}
+
+  void begin() { step_.emplace(run_.step(steps_++)); }
+  void forward(const digits::Score& score) { run_.forward(*step_, score); }
+  void backward() { run_.backward(*step_); }
+  void learned() {
+    run_.learning(*step_, kRate);
+    step_.reset();
+  }
+  std::int64_t steps() const { return steps_; }
+
+ private:
+  digits::TrainRun run_;
+  std::optional<sonde::Step> step_;
+  std::int64_t steps_ = 0;
+};
+
 // Reads what it is given as soon as it is given it, and gives it back: the least that anybody who looks at a tensor on
 // another thread can do.
 class Reader {
  public:
-  void read(const digits::Network& network) {
-    std::vector<Lent> all;
-    const auto lend = [&](const digits::Tensor& tensor) {
-      all.push_back({std::span(tensor.values.data(), tensor.values.size()), tensor.values.lend()});
-    };
-    lend(network.input());
-    for (const auto& layer : network.layers()) {
-      lend(layer->output);
+  explicit Reader(const digits::Network& network) : network_(network) {}
+
+  void begin() {}
+  void forward(const digits::Score&) {
+    lend(network_.input());
+    for (const auto& layer : network_.layers()) lend(layer->output);
+    lend(network_.probabilities());
+    post();
+  }
+  void backward() {
+    for (const auto& layer : network_.layers()) {
       lend(layer->gradient);
-      for (const digits::Parameter& parameter : layer->parameters) {
-        lend(parameter.gradient);
-        lend(parameter.update);
-      }
+      for (const digits::Parameter& parameter : layer->parameters) lend(parameter.gradient);
     }
-    lend(network.probabilities());
-    lend(network.input_gradient());
-    const std::lock_guard lock(mutex_);
-    given_.swap(all);
-    posted_.fetch_add(1);
+    lend(network_.input_gradient());
+    post();
+  }
+  void learned() {
+    for (const auto& layer : network_.layers()) {
+      for (const digits::Parameter& parameter : layer->parameters) lend(parameter.update);
+    }
+    post();
   }
 
  private:
@@ -67,6 +101,15 @@ class Reader {
     std::shared_ptr<const void> memory;
   };
 
+  void lend(const digits::Tensor& tensor) {
+    lent_.push_back({std::span(tensor.values.data(), tensor.values.size()), tensor.values.lend()});
+  }
+  void post() {
+    const std::lock_guard lock(mutex_);
+    std::ranges::move(lent_, std::back_inserter(given_));
+    lent_.clear();
+    posted_.fetch_add(1);
+  }
   void work(const std::stop_token& stop) {
     std::uint64_t seen = 0;
     while (!stop.stop_requested()) {
@@ -92,6 +135,8 @@ class Reader {
     for (const float sum : sums) sum_.store(sum_.load(std::memory_order_relaxed) + sum, std::memory_order_relaxed);
   }
 
+  const digits::Network& network_;
+  std::vector<Lent> lent_;  // by the part that was computed last
   std::mutex mutex_;
   std::vector<Lent> given_;
   std::atomic<std::uint64_t> posted_ = 0;
@@ -99,42 +144,47 @@ class Reader {
   std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};
 };
 
+// The median time of a step in a short stretch of training.
+template <class Watcher>
+double stretch(digits::Network& network, digits::Batches& batches, Watcher& watcher) {
+  std::vector<double> times;
+  for (int i = 0; i < kSteps; ++i) {
+    const std::uint64_t begin = ticks();
+    watcher.begin();
+    const digits::Dataset& batch = batches.next();
+    watcher.forward(network.forward(batch.images, batch.labels));
+    network.backward();
+    watcher.backward();
+    network.learn(kRate);
+    watcher.learned();
+    times.push_back(nanoseconds(ticks() - begin));
+  }
+  return median(times);
+}
+
 void longer_steps(const std::string& name, digits::Network& network, const digits::Dataset& data) {
   const LogDirectory directory;
   sonde::Policy policy;
   policy.watches.push_back({.record = sonde::Keep::stats | sonde::Keep::histogram});
   sonde::Recorder recorder = open(directory, {.policy = policy});
-  digits::TrainRun run(recorder, network);
+  Recording recording(recorder, network);
   digits::Batches batches(data, kBatch, 1);
-  std::int64_t n = 0;
-  // The median time of a step, with something done at its end.
-  const auto stretch = [&](const auto& at_end) {
-    std::vector<double> times;
-    for (int i = 0; i < kSteps; ++i) {
-      const std::uint64_t begin = ticks();
-      const digits::Dataset& batch = batches.next();
-      const digits::Score score = network.forward(batch.images, batch.labels);
-      network.backward();
-      network.learn(1e-3);
-      at_end(score);
-      times.push_back(nanoseconds(ticks() - begin));
-    }
-    return median(times);
-  };
   std::vector<double> plain;
   std::vector<double> recorded;
   std::vector<double> only_read;
   for (int i = 0; i < kStretches; ++i) {
-    plain.push_back(stretch([](const digits::Score&) {}));
-    recorded.push_back(stretch([&](const digits::Score& score) { run.record(n++, score, 1e-3); }) / plain.back());
+    Nobody nobody;
+    plain.push_back(stretch(network, batches, nobody));
+    recorded.push_back(stretch(network, batches, recording) / plain.back());
     const sonde::Status flushed = recorder.flush();  // or the backend would still be at work in the next stretch
     check(flushed.ok(), flushed.message());
-    Reader reader;
-    only_read.push_back(stretch([&](const digits::Score&) { reader.read(network); }) / plain.back());
+    Reader reader(network);
+    only_read.push_back(stretch(network, batches, reader) / plain.back());
   }
   check(recorder.counters().dropped_tensors == 0, "tensors were dropped");
   report(name + "/step", median(plain) * 1e-3, "us");
-  report(name + "/tensors", static_cast<double>(recorder.counters().tensors) / static_cast<double>(n), "a step");
+  report(name + "/tensors", static_cast<double>(recorder.counters().tensors) / static_cast<double>(recording.steps()),
+         "a step");
   report(name + "/longer", (median(recorded) - 1) * 100, "%");
   report(name + "/only_read", (median(only_read) - 1) * 100, "%");
 }

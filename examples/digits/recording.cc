@@ -81,7 +81,9 @@ TrainRun::TrainRun(sonde::Recorder& recorder, const Network& network)
       loss_(recorder.series("loss")),
       accuracy_(recorder.series("accuracy")),
       learning_rate_(recorder.series("optimizer/learning_rate")),
-      probes_(recorder, kProbeEvery) {
+      forward_(recorder, kProbeEvery),
+      backward_(recorder, kProbeEvery),
+      learning_(recorder, kProbeEvery) {
   // In the order of execution: what comes first in a step cannot have come from what is recorded after it.
   add_forward();
   add_backward();
@@ -89,13 +91,13 @@ TrainRun::TrainRun(sonde::Recorder& recorder, const Network& network)
 }
 
 void TrainRun::add_forward() {
-  probes_.add("input", sonde::Kind::input, {}, network_.input());
+  forward_.add("input", sonde::Kind::input, {}, network_.input());
   std::string previous = "input/input";
   for (const auto& layer : network_.layers()) {
-    probes_.add(layer->name + "/out", sonde::Kind::activation, with_weights({previous}, *layer), layer->output);
+    forward_.add(layer->name + "/out", sonde::Kind::activation, with_weights({previous}, *layer), layer->output);
     previous = "activation/" + layer->name + "/out";
   }
-  probes_.add("probabilities", sonde::Kind::output, {previous}, network_.probabilities());
+  forward_.add("probabilities", sonde::Kind::output, {previous}, network_.probabilities());
 }
 
 void TrainRun::add_backward() {
@@ -103,22 +105,22 @@ void TrainRun::add_backward() {
   std::vector<std::string> from{"output/probabilities"};
   for (std::size_t i = layers.size(); i-- > 0;) {
     const std::string out = layers[i]->name + "/out";
-    probes_.add(out, sonde::Kind::gradient, std::move(from), layers[i]->gradient);
+    backward_.add(out, sonde::Kind::gradient, std::move(from), layers[i]->gradient);
     const std::string input = i > 0 ? "activation/" + layers[i - 1]->name + "/out" : "input/input";
     for (const Parameter& parameter : layers[i]->parameters) {
-      probes_.add(parameter.name, sonde::Kind::gradient, {"gradient/" + out, input}, parameter.gradient);
+      backward_.add(parameter.name, sonde::Kind::gradient, {"gradient/" + out, input}, parameter.gradient);
     }
     from = with_weights({"gradient/" + out, input}, *layers[i]);
   }
-  probes_.add("input", sonde::Kind::gradient, std::move(from), network_.input_gradient());
+  backward_.add("input", sonde::Kind::gradient, std::move(from), network_.input_gradient());
 }
 
 void TrainRun::add_learning() {
   for (const auto& layer : network_.layers()) {
     for (const Parameter& parameter : layer->parameters) {
       const std::string& name = parameter.name;
-      probes_.add(name, sonde::Kind::update, {"gradient/" + name}, parameter.update);
-      probes_.add(name, sonde::Kind::weight, {"weight/" + name, "update/" + name}, parameter.value);
+      learning_.add(name, sonde::Kind::update, {"gradient/" + name}, parameter.update);
+      learning_.add(name, sonde::Kind::weight, {"weight/" + name, "update/" + name}, parameter.value);
     }
   }
 }
@@ -132,12 +134,17 @@ void TrainRun::describe(const std::string& note) {
                                         {.title = "learning rate", .tags = {"optimizer/learning_rate"}}}}});
 }
 
-void TrainRun::record(std::int64_t n, const Score& score, double learning_rate) {
-  const sonde::Step step = recorder_.step(n);
-  loss_.record(score.loss, n);
-  accuracy_.record(score.accuracy, n);
-  learning_rate_.record(learning_rate, n);
-  probes_.record(step);
+void TrainRun::forward(const sonde::Step& step, const Score& score) {
+  loss_.record(score.loss, step.number());
+  accuracy_.record(score.accuracy, step.number());
+  forward_.record(step);
+}
+
+void TrainRun::backward(const sonde::Step& step) { backward_.record(step); }
+
+void TrainRun::learning(const sonde::Step& step, double rate) {
+  learning_rate_.record(rate, step.number());
+  learning_.record(step);
 }
 
 TestRun::TestRun(sonde::Recorder& recorder, const Network& network, const Dataset& digits)

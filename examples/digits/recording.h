@@ -39,13 +39,19 @@ sonde::Policy train_policy();
 
 // The run "train": numbers of every step; activations, gradients, weights and updates of every twentieth. Each tensor
 // says what it is computed from, so that a capture can tell who made the first NaN.
+//
+// A step is recorded as it goes on, each part when it has been computed. What was lent is then long back when the next
+// step computes it anew, and no other memory has to be taken for it.
 class TrainRun {
  public:
   TrainRun(sonde::Recorder& recorder, const Network& network);
 
   // Once, when the network has seen a first batch and its shapes are known.
   void describe(const std::string& note);
-  void record(std::int64_t n, const Score& score, double learning_rate);
+  sonde::Step step(std::int64_t n) { return recorder_.step(n); }
+  void forward(const sonde::Step& step, const Score& score);
+  void backward(const sonde::Step& step);
+  void learning(const sonde::Step& step, double rate);
 
  private:
   void add_forward();
@@ -57,7 +63,9 @@ class TrainRun {
   sonde::Scalar loss_;
   sonde::Scalar accuracy_;
   sonde::Scalar learning_rate_;
-  Probes probes_;
+  Probes forward_;
+  Probes backward_;
+  Probes learning_;
 };
 
 // The run "test", of passes over held-out digits. Its tags are those of "train" where the meaning is the same, so that

@@ -145,12 +145,18 @@ Outcome run(const TrainOptions& options, sonde::Recorder& train_log, sonde::Reco
     Dataset batch = batches.next();
     saboteur.spoil(n, batch);
     const double rate = learning_rate_at(n, options.steps);
+    sonde::Step step = train_run.step(n);
     progress.train = network.forward(batch.images, batch.labels);
+    recording.time([&] { train_run.forward(step, progress.train); });
     network.backward();
+    recording.time([&] { train_run.backward(step); });
     saboteur.before_learning(n, network);
     network.learn(rate);
     saboteur.after_learning(n, network);
-    recording.time([&] { train_run.record(n, progress.train, rate); });
+    recording.time([&] {
+      train_run.learning(step, rate);
+      step.end();
+    });
 
     progress.last = n + 1 == end;
     if (!saboteur.active(n) && (n % kTestEvery == 0 || progress.last)) {

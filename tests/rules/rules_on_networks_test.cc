@@ -108,11 +108,13 @@ std::vector<sonde::CaptureInfo> captures_of(const Training& training, const sond
   for (std::int64_t n = 0; n < training.steps; ++n) {
     Dataset batch = batches.next();
     if (training.before_step) training.before_step(n, network, batch);
-    const Score score = network.forward(batch.images, batch.labels);
+    const sonde::Step step = run.step(n);
+    run.forward(step, network.forward(batch.images, batch.labels));
     network.backward();
+    run.backward(step);
     const double rate = training.rate * (1 + std::cos(std::numbers::pi * static_cast<double>(n) / 1000)) / 2;
     network.learn(rate);
-    run.record(n, score, rate);
+    run.learning(step, rate);
   }
   EXPECT_TRUE(recorder->close().ok());
   EXPECT_EQ(recorder->counters().dropped_tensors, 0U);
