@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 3600
 ARGS ?=
 
 .NOTPARALLEL:
-.PHONY: all test browser demo bench fuzz format tidy install clean help setup setup-dev setup-browser setup-python
+.PHONY: all test browser demo bench fuzz format tidy install clean help setup setup-dev setup-browser setup-bench setup-python
 
 all: build/build.ninja  ## build in release mode; the command is then build/bin/sonde
 	@cmake --build build
@@ -21,7 +21,7 @@ browser: build/build.ninja setup-browser  ## test the page in chromium; ARGS="me
 demo: all  ## train a small network, recorded; ARGS="..." are the arguments of `sonde demo`
 	@build/bin/sonde demo $(ARGS)
 
-bench: build/build.ninja setup-python  ## measure, also against other libraries; writes bench/results.md; ARGS=--torch adds torch
+bench: build/build.ninja setup-bench setup-python  ## measure, also against other libraries; writes bench/results.md; ARGS=--torch adds torch
 	@grep -q '^SONDE_BENCH:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_BENCH=ON
 	@cmake --build build --target all benches page_logs
 	@bench/run $(ARGS)
@@ -59,6 +59,9 @@ setup-dev:
 
 setup-browser: setup
 	@tools/setup browser
+
+setup-bench: setup
+	@tools/setup bench
 
 setup-python: setup
 	@tools/setup python

@@ -5,10 +5,11 @@ import { firstChart } from './first_chart.ts';
 import type { Row } from './measure.ts';
 import { pixel } from './pixel.ts';
 import { scroll } from './scroll.ts';
+import { answers, besideStreams } from './server.ts';
 import { size } from './size.ts';
 import { zoom } from './zoom.ts';
 
-const questions = { first_chart: firstChart, size, scroll, filter, pixel, zoom };
+const questions = { first_chart: firstChart, size, scroll, filter, pixel, zoom, answers, streams: besideStreams };
 
 const asJson = process.argv.includes('--json');
 const asked = process.argv.slice(2).filter((word) => word !== '--json');
