@@ -80,6 +80,43 @@ test('a tab that was in the background catches up', async (t) => {
   await job.finish();
 });
 
+test('what is typed while points come stays until it is taken or given up', async (t) => {
+  const { job, server } = await training();
+  for (let step = 1; step <= 50; ++step) await job.record('loss', step, 1);
+  const page = await open(t, server, { at: 'metrics' });
+  const loss = await chart(page, 'loss');
+  let last = 50;
+  const grow = async () => {
+    for (const end = last + 3; last < end; ) await job.record('loss', ++last, 1);
+    await eventually(async () => (await points(loss)) === last + 1, 'the new points');
+    const bar = page.getByRole('slider', { name: 'Step cursor' });
+    await eventually(async () => Number(await bar.getAttribute('aria-valuemax')) === last, 'the new last step');
+  };
+  const step = page.getByRole('textbox', { name: 'Step', exact: true });
+  await step.fill('2');
+  await grow();
+  assert.equal(await step.inputValue(), '2');
+  await step.press('Enter');
+  await eventually(async () => /[?&]step=2(&|$)/.test(page.url()), 'the step in the address');
+  await step.fill('44');
+  await grow();
+  await step.press('Escape');
+  assert.equal(await step.inputValue(), '2');
+
+  await loss.hover();
+  await page.getByRole('button', { name: 'More about loss' }).first().click();
+  const top = page.getByRole('textbox', { name: 'y to' });
+  await top.fill('12');
+  await grow();
+  assert.equal(await top.inputValue(), '12');
+  await top.blur();
+  await eventually(async () => /cards=.*12/.test(decodeURIComponent(page.url())), 'the range in the address');
+  await top.fill('13');
+  await page.getByRole('searchbox', { name: /filter tags/i }).click(); // the menu closes
+  await eventually(async () => /cards=.*13/.test(decodeURIComponent(page.url())), 'what was typed before the menu closed');
+  await job.finish();
+});
+
 test('a run that is being recorded is said to be live', async (t) => {
   const { job, server } = await training();
   const page = await open(t, server);

@@ -17,6 +17,19 @@ test('10,000 runs are listed, filtered and counted', async (t) => {
   await screenshot(page, 'many-runs');
 });
 
+test('a chart of more runs than it draws says how many it leaves out', async (t) => {
+  const server = await Server.start(pageLog('many', 230, 2, 2));
+  const page = await open(t, server, { at: 'metrics' });
+  const card = page.locator('[data-card="metrics:group_00/tag_0000"]');
+  await chart(page, 'group_00/tag_0000');
+  await eventually(async () => /200 of 230 runs drawn: filter to see others/.test(await card.innerText()), 'how many are drawn');
+  await page.getByRole('button', { name: /mean/ }).click();
+  await eventually(async () => /mean.*200 of 230 runs drawn/.test(await card.innerText()), 'that the mean is of as many');
+  await page.getByRole('searchbox', { name: /filter runs/i }).fill('run_0022');
+  await eventually(async () => /10 runs/.test(await card.innerText()), 'all that match');
+  assert.doesNotMatch(await card.innerText(), /drawn/);
+});
+
 test('1,000 tags of 10 runs have a place each, and are drawn where one looks', async (t) => {
   const server = await Server.start(pageLog('many', 10, 1000, 10));
   const page = await open(t, server, { at: 'metrics' });

@@ -92,7 +92,7 @@ test('the vertical range is fitted, or fixed by hand', async (t) => {
   const loss = await chart(page, 'loss');
   await loss.hover();
   await page.getByRole('button', { name: 'More about loss' }).first().click();
-  const top = page.getByLabel('fitted').last();
+  const top = page.getByLabel('y to');
   await changes(loss, async () => {
     await top.fill('10');
     await top.press('Enter');

@@ -220,3 +220,20 @@ test('f fills the screen with a card, p pins it', async (t) => {
   await inAddress(page, /pin=/);
   await eventually(async () => /pinned/i.test(await page.getByRole('main').innerText()), 'a place for what is pinned');
 });
+
+test('a change right before a reload is not lost', async (t) => {
+  const page = await open(t, server, { at: 'metrics' });
+  await chart(page, 'loss');
+  await inAddress(page, /metrics/);
+  await page.evaluate(() => {
+    const click = (name: string) => [...document.querySelectorAll('button')].find((one) => one.innerText === name)?.click();
+    click('log y');
+    click('clip outliers');
+    setTimeout(() => location.reload());
+  });
+  await page.waitForEvent('load');
+  await chart(page, 'loss');
+  assert.equal(await page.getByRole('button', { name: 'log y' }).getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.getByRole('button', { name: 'clip outliers' }).getAttribute('aria-pressed'), 'true');
+  assert.match(page.url(), /clip=1.*logy=1/);
+});

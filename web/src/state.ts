@@ -52,24 +52,43 @@ export const selection = urlSignal<Selection>('show', { only: false, names: new 
 export const runPattern = computed(() => compile(runFilter.value));
 export const tagPattern = computed(() => compile(tagFilter.value));
 
-export const filteredRuns = computed(() => {
-  const pattern = runPattern.value;
-  return runFilter.value === '' ? runs.value : runs.value.filter((run) => pattern.test(run.run));
+type Sieve = (all: readonly Run[]) => readonly Run[];
+function sieveOf(filter: string): Sieve {
+  const pattern = compile(filter);
+  return (all) => (filter === '' ? all : all.filter((run) => pattern.test(run.run)));
+}
+
+// The list of runs follows every key; charts and tables, which cost more, follow when the typing rests.
+const kRest = 120; // ms
+const restedFilter = signal(runFilter.peek());
+effect(() => {
+  const filter = runFilter.value;
+  if (filter === restedFilter.peek()) return;
+  const timer = setTimeout(() => (restedFilter.value = filter), kRest);
+  return () => clearTimeout(timer);
 });
+export const runSieve = computed(() => sieveOf(runFilter.value));
+export const restedSieve = computed(() => sieveOf(restedFilter.value));
 
 export const kMostDrawn = 200; // runs in one chart: more are neither told apart nor drawn smoothly
 
-// The names of the runs that views show, in the order of the server's list.
-export const visibleRuns = computed<string[]>(() => {
+// The names of the runs that are meant to be shown, in the order of the server's list, and those of them that are.
+export const chosenRuns = computed<string[]>(() => {
   const chosen = selection.value;
   const names: string[] = [];
-  for (const run of filteredRuns.value) {
-    if (!isSelected(chosen, run.run)) continue;
-    names.push(run.run);
-    if (names.length === kMostDrawn) break;
-  }
+  for (const run of restedSieve.value(runs.value)) if (isSelected(chosen, run.run)) names.push(run.run);
   return names;
 });
+export const visibleRuns = computed<string[]>(() => chosenRuns.value.slice(0, kMostDrawn));
+const chosenSet = computed<ReadonlySet<string>>(() => new Set(chosenRuns.value));
+
+// How many of `names` are meant to be shown, whether or not there is room for all of them.
+export function chosenOf(names: readonly string[]): number {
+  const chosen = chosenSet.value;
+  let count = 0;
+  for (const name of names) if (chosen.has(name)) ++count;
+  return count;
+}
 export const visibleSet = computed<ReadonlySet<string>>(() => new Set(visibleRuns.value));
 
 // Tags that the filter lets through, for views to pick their kinds from.

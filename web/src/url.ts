@@ -4,6 +4,8 @@
 // address, without a fragment, begins with what was remembered.
 import { type Signal, effect, signal } from '@preact/signals';
 
+import { paced } from './pace';
+
 export interface Codec<Value> {
   write(value: Value): string;
   read(text: string): Value | undefined; // undefined: makes no sense, the default is taken
@@ -102,20 +104,17 @@ const entries = new Map<string, { read: (text: string | undefined) => void }>();
 
 export const view = signal(place.view);
 
-let planned = false;
 let lastView = place.view;
+function writeAddress(): void {
+  const fragment = writeFragment(view.peek(), place.values);
+  if (fragment === location.hash) return;
+  if (lastView !== '' && lastView !== view.peek()) history.pushState(null, '', fragment);
+  else history.replaceState(null, '', fragment);
+  lastView = view.peek();
+}
+const address = paced(writeAddress);
 function plan(): void {
-  if (planned || typeof location === 'undefined') return;
-  planned = true;
-  // A drag changes state sixty times a second; browsers refuse more than about a hundred replaceState in 30 s.
-  setTimeout(() => {
-    planned = false;
-    const fragment = writeFragment(view.peek(), place.values);
-    if (fragment === location.hash) return;
-    if (lastView !== '' && lastView !== view.peek()) history.pushState(null, '', fragment);
-    else history.replaceState(null, '', fragment);
-    lastView = view.peek();
-  }, 300);
+  if (typeof location !== 'undefined') address.plan();
 }
 
 export interface UrlOptions {
@@ -168,10 +167,14 @@ effect(() => {
   plan();
 });
 
-if (typeof window !== 'undefined')
+if (typeof window !== 'undefined') {
   window.addEventListener('hashchange', () => {
     place = parseFragment(location.hash);
     lastView = place.view;
     view.value = place.view;
     for (const [key, entry] of entries) entry.read(place.values.get(key));
   });
+  // Whoever leaves while something moves finds it as it was.
+  window.addEventListener('pagehide', address.flush);
+  document.addEventListener('visibilitychange', () => document.hidden && address.flush());
+}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
 import { scalarsUrl } from '../api';
-import { smooth } from '../state';
+import { kMostDrawn, smooth } from '../state';
 import { Card } from '../ui/Card';
 import { Menu, MenuCheck, MenuItem } from '../ui/Menu';
 import { fullCard } from '../ui/cards';
@@ -12,7 +12,7 @@ import { Chart, type ChartProps } from './Chart';
 import { RangeField } from './RangeField';
 import { ValueTable } from './ValueTable';
 import { fileName, savePng, saveSvg } from './export';
-import { useLines } from './lines';
+import { useLines, wantedRuns } from './lines';
 import * as settings from './settings';
 
 export interface MetricCardProps {
@@ -47,9 +47,9 @@ function CardMenu(props: MetricCardProps & { lines: { run: string; tag: string; 
           />
           <div class="menu-row">
             <span class="muted">y from</span>
-            <RangeField label="fitted" value={lo} onChange={(y) => settings.setCardOptions(id, { y: [y, hi] })} />
+            <RangeField label="y from" placeholder="fitted" value={lo} onChange={(y) => settings.setCardOptions(id, { y: [y, hi] })} />
             <span class="muted">to</span>
-            <RangeField label="fitted" value={hi} onChange={(y) => settings.setCardOptions(id, { y: [lo, y] })} />
+            <RangeField label="y to" placeholder="fitted" value={hi} onChange={(y) => settings.setCardOptions(id, { y: [lo, y] })} />
           </div>
           <MenuItem
             onClick={() => {
@@ -109,10 +109,12 @@ function Drawn(props: MetricCardProps) {
   const { lines, groups } = shown;
   const [points, setPoints] = useState<number | null>(null);
   const scene: SceneRef = useRef(null);
-  const runs = new Set(lines.map((line) => line.run)).size;
+  const runs = new Set(groups.length > 0 ? groups.flatMap((group) => group.runs) : lines.map((line) => line.run)).size;
+  const wanted = wantedRuns(props.tags);
+  const some = runs < wanted ? `${integer(runs)} of ${integer(wanted)} runs drawn: filter to see others` : plural(runs, 'run');
   const unsmoothed = smooth.value > 0 ? ', not smoothed' : '';
   const what =
-    groups.length > 0 ? `mean ± spread${unsmoothed}, ${plural(groups.length, 'group')}` : plural(runs, 'run');
+    groups.length > 0 ? `mean ± spread${unsmoothed}, ${plural(groups.length, 'group')} of ${some}` : some;
   const table = settings.showTable.value && lines.length > 0;
   return (
     <Card
@@ -125,7 +127,11 @@ function Drawn(props: MetricCardProps) {
       controls={<CardMenu {...props} lines={lines} scene={scene} />}
     >
       {lines.length + groups.length === 0 ? (
-        <div class="chart-note muted">No visible run has this: show one in the list of runs.</div>
+        <div class="chart-note muted">
+          {wanted > 0
+            ? `${plural(wanted, 'run')} with this not drawn, since charts draw ${kMostDrawn}: filter the list of runs.`
+            : 'No visible run has this: show one in the list of runs.'}
+        </div>
       ) : (
         <Chart
           id={props.id}

@@ -1,17 +1,25 @@
-// One end of a range: a number, or nothing where it is fitted.
-export function RangeField(props: { label: string; value: number | null; onChange: (value: number | null) => void }) {
+import { Field } from '../ui/Field';
+
+export interface RangeFieldProps {
+  label: string;
+  placeholder: string; // what nothing means
+  value: number | null;
+  onChange: (value: number | null) => void;
+}
+
+// One end of a range: a number, or nothing where it is fitted. What is no number changes nothing.
+export function RangeField({ label, placeholder, value, onChange }: RangeFieldProps) {
   return (
-    <input
-      type="text"
-      inputMode="decimal"
+    <Field
       class="range-field"
-      aria-label={props.label}
-      placeholder={props.label}
-      value={props.value ?? ''}
-      onChange={(event) => {
-        const text = event.currentTarget.value.trim();
+      inputMode="decimal"
+      label={label}
+      placeholder={placeholder}
+      value={value === null ? '' : String(value)}
+      onCommit={(text) => {
         const wanted = Number(text);
-        props.onChange(text === '' || !Number.isFinite(wanted) ? null : wanted);
+        if (text.trim() === '') onChange(null);
+        else if (Number.isFinite(wanted)) onChange(wanted);
       }}
     />
   );

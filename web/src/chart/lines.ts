@@ -6,7 +6,7 @@ import { assignColors, kPalette } from '../colors';
 import { meanGroupOf } from '../groups';
 import { scalarsByTag } from '../headline';
 import { groupBy } from '../shell/order';
-import { colorOf, dark, runByName, runs, visibleSet } from '../state';
+import { chosenOf, colorOf, dark, runByName, runs, visibleSet } from '../state';
 import type { GroupSpec, LineSpec } from './build';
 import { showMean } from './settings';
 
@@ -82,6 +82,12 @@ const marksOf = (tags: readonly string[]): LineSpec[] =>
   linesOf(tags)
     .filter((line) => runByName.value.get(line.run)?.first_bad_step != null)
     .slice(0, kMostMarked);
+
+// How many runs a chart of some tags would have, were there room for all of them.
+export function wantedRuns(tags: readonly string[]): number {
+  const all = tags.map((tag) => scalarsByTag.value.get(tag)?.runs ?? []);
+  return chosenOf(all.length === 1 && all[0] ? all[0] : [...new Set(all.flat())]);
+}
 
 const kNoLines: LineSpec[] = [];
 const kNoGroups: GroupSpec[] = [];

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 
 import { badSteps, cursor, cursorStep, setCursor, stepRange, stepSize } from '../state';
+import { Field } from '../ui/Field';
 import { IconButton } from '../ui/IconButton';
 import { integer } from '../ui/format';
 import { playing } from './keys';
@@ -72,15 +73,13 @@ export function CursorBar() {
       />
       <label class="cursor-step">
         <span class="muted">step</span>
-        <input
-          type="text"
+        <Field
           inputMode="numeric"
-          aria-label="Step"
+          label="Step"
           value={integer(step)}
-          onChange={(event) => {
-            const wanted = Number(event.currentTarget.value.replace(/[^0-9.-]/g, ''));
-            if (event.currentTarget.value !== '' && Number.isFinite(wanted)) setCursor(wanted);
-            event.currentTarget.value = integer(cursorStep.peek());
+          onCommit={(text) => {
+            const digits = text.replace(/\u2212/g, '-').replace(/[^0-9.-]/g, '');
+            if (digits !== '' && Number.isFinite(Number(digits))) setCursor(Number(digits));
           }}
         />
       </label>

@@ -41,7 +41,7 @@ export function RunRow(props: { run: Run; label: string; depth: number }) {
           class="visually-hidden"
           aria-label={`Colour of ${run.run}`}
           value={color}
-          onChange={(event) => (ownColors.value = { ...ownColors.peek(), [run.run]: event.currentTarget.value })}
+          onInput={(event) => (ownColors.value = { ...ownColors.peek(), [run.run]: event.currentTarget.value })}
         />
       </label>
       <button

@@ -1,7 +1,7 @@
 import { deepest, hparamNames } from '../groups';
 import { everything } from '../selection';
 import {
-  filteredRuns,
+  chosenRuns,
   kMostDrawn,
   ownColors,
   runByName,
@@ -10,7 +10,6 @@ import {
   runs,
   selection,
   status,
-  visibleRuns,
 } from '../state';
 import { IconButton } from '../ui/IconButton';
 import { Menu, MenuItem } from '../ui/Menu';
@@ -20,7 +19,7 @@ import { AtStep } from './AtStep';
 import { FolderRow } from './FolderRow';
 import { RunRow } from './RunRow';
 import { drawer } from './keys';
-import { type Sort, groupBy, rows, sort } from './order';
+import { type Sort, groupBy, orderedRuns, rows, sort } from './order';
 
 const kSorts: [Sort, string][] = [
   ['name', 'by name'],
@@ -133,9 +132,8 @@ function Missing() {
 
 export function RunsPanel() {
   const all = runs.value.length;
-  const found = filteredRuns.value.length;
+  const found = orderedRuns.value.length;
   const error = runPattern.value.error;
-  const drawn = visibleRuns.value.length;
   const group = groupBy.value;
   const title =
     group === 'tree' || group.startsWith('path:') ? 'grouped by path' : group === 'none' ? '' : `by ${group.slice(7)}`;
@@ -162,8 +160,8 @@ export function RunsPanel() {
         </span>
       </h2>
       {error && <p class="panel-note bad">Taken as plain text: {error}.</p>}
-      {drawn === kMostDrawn && found > kMostDrawn && (
-        <p class="panel-note muted">Charts show the first {kMostDrawn}: filter, or show only some.</p>
+      {chosenRuns.value.length > kMostDrawn && (
+        <p class="panel-note muted">Charts draw the first {kMostDrawn} of {integer(chosenRuns.value.length)}: filter, or show only some.</p>
       )}
       {all > 0 && found === 0 && (
         <p class="panel-note muted">

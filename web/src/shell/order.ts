@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 
 import type { Run } from '../api_types';
 import { type GroupBy, isGroupBy } from '../groups';
-import { filteredRuns, runs } from '../state';
+import { restedSieve, runSieve, runs } from '../state';
 import { list, oneOf, urlSignal } from '../url';
 import { type Row, rowsOf } from './tree';
 
@@ -44,7 +44,7 @@ function rankOf(all: readonly Run[]): Map<string, number> {
 
 const kStates = { live: 0, died: 1, finished: 2 };
 
-const orderedNames = computed(() => {
+const ordered = computed<Run[]>(() => {
   const rank = rankOf(runs.value);
   const by = sort.value;
   const key = (run: Run): number => {
@@ -54,14 +54,12 @@ const orderedNames = computed(() => {
   };
   const keyed = runs.value.map((run) => ({ run, key: key(run), rank: rank.get(run.run) ?? 0 }));
   keyed.sort((a, b) => a.key - b.key || a.rank - b.rank);
-  return new Map(keyed.map(({ run }, i) => [run.run, i]));
+  return keyed.map(({ run }) => run);
 });
 
-// Those that the filter lets through, in the order that was chosen.
-export const orderedRuns = computed<Run[]>(() => {
-  const order = orderedNames.value;
-  return [...filteredRuns.value].sort((a, b) => (order.get(a.run) ?? 0) - (order.get(b.run) ?? 0));
-});
+// Those that the filter lets through, in the order that was chosen: as it is typed, and as charts and tables follow it.
+export const orderedRuns = computed(() => runSieve.value(ordered.value));
+export const restedRuns = computed(() => restedSieve.value(ordered.value));
 
 export const rows = computed<Row[]>(() => rowsOf(orderedRuns.value, groupBy.value, new Set(closed.value)));
 

@@ -42,9 +42,9 @@ function XRange() {
   return (
     <div class="menu-row">
       <span class="muted spring">x from</span>
-      <RangeField label="first" value={lo} onChange={(x) => set(x, hi)} />
+      <RangeField label="x from" placeholder="first" value={lo} onChange={(x) => set(x, hi)} />
       <span class="muted">to</span>
-      <RangeField label="last" value={hi} onChange={(x) => set(lo, x)} />
+      <RangeField label="x to" placeholder="last" value={hi} onChange={(x) => set(lo, x)} />
     </div>
   );
 }

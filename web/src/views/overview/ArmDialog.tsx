@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import type { Run } from '../../api_types';
+import { Field } from '../../ui/Field';
 import { kNeedsToken } from './Note';
 
 // Tells a running job to save the steps around the moment at which something happens.
@@ -25,12 +26,14 @@ export function ArmDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: bool
   const steps = (label: string, value: number, set: (value: number) => void) => (
     <label class="menu-row">
       <span class="muted">{label}</span>
-      <input
-        type="number"
+      <Field
         class="range-field"
-        min={0}
-        value={value}
-        onInput={(event) => set(Math.max(0, Math.round(Number(event.currentTarget.value) || 0)))}
+        inputMode="numeric"
+        label={label}
+        value={String(value)}
+        onCommit={(text) => {
+          if (/^\d{1,9}$/.test(text.trim())) set(Number(text));
+        }}
       />
     </label>
   );

@@ -5,7 +5,7 @@ import type { Run, TableRow } from '../../api_types';
 import { hparamNames } from '../../groups';
 import { type Better, type Headline, headlines, scalarsByTag } from '../../headline';
 import { change } from '../../live';
-import { orderedRuns } from '../../shell/order';
+import { restedRuns } from '../../shell/order';
 import { status } from '../../state';
 import { useAsked, useDebounced } from '../../ui/hooks';
 import { integer, middle, plural } from '../../ui/format';
@@ -43,7 +43,7 @@ export function RunsTable() {
   const [most, setMost] = useState(kPortion);
   const [arming, setArming] = useState<Run | null>(null);
   const [deleting, setDeleting] = useState<Run | null>(null);
-  const all = orderedRuns.value;
+  const all = restedRuns.value;
   const shown = all.slice(0, most);
   const columns = columnsOf(headlines.value);
   const values = useValues(shown, columns);
