@@ -1,5 +1,5 @@
 import { batch, effect, signal } from '@preact/signals';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { axis, cursor, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
 import { useSize } from '../ui/hooks';
@@ -98,7 +98,8 @@ export function Chart(props: ChartProps) {
   );
   const [drawn, setDrawn] = useState<{ key: string; points: number } | null>(null);
 
-  useEffect(() => {
+  // Before the next frame, so that this is the one that shows it: an effect after the paint would draw a frame later.
+  useLayoutEffect(() => {
     if (!scene || width === 0 || !data) return;
     const frame = frameOf(scene, width, height);
     const ink = inkOf(dark.value ? 'dark' : 'light');
