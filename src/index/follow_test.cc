@@ -71,6 +71,119 @@ TEST(Follow, ARunThatIsDeletedDisappears) {
   ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == 2; })) << "and may come back";
 }
 
+// What may happen to a directory, and how it is undone.
+struct Loss {
+  const char* name;
+  std::function<void(const TempDir&)> lose;
+};
+class LogDirectory : public testing::TestWithParam<LogOptions::Watch> {
+ protected:
+  // In a directory of its own, so that this one may be moved, too.
+  std::string log_path() const { return dir_ / "above/logs"; }
+  void write(std::string_view run, int points) const {
+    std::string file = version();
+    for (int i = 0; i < points; ++i) file += scalar("loss", i, i);
+    overwrite(log_path() + "/" + std::string(run) + "/" + std::string(kEvents), file);
+  }
+  Log open_live() const {
+    LogOptions options = live();
+    options.watch = GetParam();
+    Log log = open(log_path(), options);
+    log.wait();
+    return log;
+  }
+  TempDir dir_;
+};
+INSTANTIATE_TEST_SUITE_P(Follow, LogDirectory, testing::Values(LogOptions::Watch::automatic, LogOptions::Watch::poll),
+                         [](const auto& one) { return one.param == LogOptions::Watch::poll ? "Polled" : "Told"; });
+
+TEST_P(LogDirectory, ThatIsLostIsNamedUntilItIsBack) {
+  const Loss losses[] = {
+      {"removed", [](const TempDir& dir) { std::filesystem::remove_all(dir / "above/logs"); }},
+      {"moved", [](const TempDir& dir) { std::filesystem::rename(dir / "above/logs", dir / "elsewhere1"); }},
+      {"moved with what is above it",
+       [](const TempDir& dir) { std::filesystem::rename(dir / "above", dir / "elsewhere2"); }},
+  };
+  write("a/b", 1);
+  write("c", 1);
+  const Log log = open_live();
+  int points_now = 1;
+  for (const Loss& loss : losses) {
+    ASSERT_TRUE(becomes(log, [&] { return log.runs().size() == 2 && log.problems().empty(); })) << loss.name;
+    loss.lose(dir_);
+    ASSERT_TRUE(becomes(log, [&] { return log.runs().empty() && log.problems().size() == 1; })) << loss.name;
+    EXPECT_EQ(log.problems().front(),
+              "the log directory '" + log_path() + "' is gone: its runs appear again when it is back");
+    ++points_now;
+    write("a/b", points_now);
+    write("c", points_now);
+    for (const char* run : {"a/b", "c"}) {
+      ASSERT_TRUE(becomes(log, [&] { return points(log, run, "loss") == static_cast<std::size_t>(points_now); }))
+          << loss.name << " " << run;
+    }
+    append(log_path() + "/c/" + std::string(kEvents), scalar("loss", 100, 0));
+    ASSERT_TRUE(becomes(log, [&] { return points(log, "c", "loss") == static_cast<std::size_t>(points_now) + 1; }))
+        << loss.name << ": it is followed as before";
+  }
+}
+
+TEST_P(LogDirectory, ThatIsReplacedAtOnceIsReadAnew) {
+  write("a", 1);
+  const Log log = open_live();
+  std::filesystem::rename(log_path(), dir_ / "above/old");
+  write("a", 3);
+  write("b", 2);
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "a", "loss") == 3 && points(log, "b", "loss") == 2; }));
+  append(log_path() + "/a/" + std::string(kEvents), scalar("loss", 100, 0));
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "a", "loss") == 4; }));
+  EXPECT_TRUE(log.problems().empty());
+}
+
+TEST_P(LogDirectory, MayLoseDirectoriesWithRunsAndGetThemBack) {
+  write("a/b/c", 1);
+  write("d", 1);
+  const Log log = open_live();
+  for (int i = 2; i < 8; ++i) {
+    std::filesystem::rename(log_path() + "/a", dir_ / "old" + std::to_string(i));
+    if (i % 2 == 0) {
+      ASSERT_TRUE(becomes(log, [&] { return log.runs().size() == 1; })) << i;
+    }
+    write("a/b/c", i);
+    ASSERT_TRUE(becomes(log, [&] { return points(log, "a/b/c", "loss") == static_cast<std::size_t>(i); })) << i;
+  }
+  EXPECT_TRUE(log.problems().empty());
+}
+
+TEST_P(LogDirectory, MayHaveALinkThatLeadsElsewhereLater) {
+  write("one", 1);
+  write("two", 2);
+  std::filesystem::create_directory_symlink("one", log_path() + "/latest");
+  const Log log = open_live();
+  ASSERT_EQ(points(log, "latest", "loss"), 1U);
+  std::filesystem::create_directory_symlink("two", log_path() + "/new");
+  std::filesystem::rename(log_path() + "/new", log_path() + "/latest");
+  ASSERT_TRUE(becomes(log, [&] { return points(log, "latest", "loss") == 2; }));
+}
+
+TEST_P(LogDirectory, TellsOfWhatIsKeptBesideTheFilesOfARun) {
+  write("a", 1);
+  write("b", 1);
+  const Log log = open_live();
+  std::uint64_t seen = log.version();
+  const auto news = [&] {
+    const bool told = becomes(log, [&] { return log.version() != seen; });
+    seen = log.version();
+    return told;
+  };
+  append(log_path() + "/a/note.md", "a note");
+  EXPECT_TRUE(news());
+  append(log_path() + "/a/note.md", " that is longer");
+  EXPECT_TRUE(news());
+  std::filesystem::create_directories(log_path() + "/b/captures/.part-1");
+  std::filesystem::rename(log_path() + "/b/captures/.part-1", log_path() + "/b/captures/1-nan");
+  EXPECT_TRUE(news());
+}
+
 TEST(Follow, AFileThatIsReplacedIsNoticed) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);

@@ -22,12 +22,21 @@ constexpr milliseconds kPause{50};
 // Polling takes at most a twentieth of the time.
 constexpr milliseconds kShortestPoll{150};
 constexpr int kPollShare = 20;
+// The system does not tell that a directory above the log was moved, so the log is looked for so often.
+constexpr milliseconds kLookForRoot{1'000};
+constexpr std::size_t kMostProblems = 100;  // that are listed
 
 std::string cache_directory(const LogOptions& options) {
   if (options.cache == LogOptions::Cache::off) return "";
   if (!options.cache_directory.empty()) return options.cache_directory;
   const Result<std::string> directory = user_cache_directory();
   return directory ? join_path(*directory, "sonde") : "";
+}
+
+// Whether a name is that of a directory, empty for the log itself, or of something in it.
+bool is_within(std::string_view name, std::string_view directory) {
+  return directory.empty() ||
+         (name.starts_with(directory) && (name.size() == directory.size() || name[directory.size()] == '/'));
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ Status LogIndex::start() {
     if (!thread) return thread.error();
     threads_.push_back(std::move(*thread));
   }
-  find_all_runs();  // the readers have begun with the first ones
+  find_runs_below("");  // the readers have begun with the first ones
   if (live) {
     Result<Thread> thread = Thread::start("sonde-follow", [this] { follow(); });
     if (!thread) return thread.error();
@@ -92,10 +101,18 @@ std::string LogIndex::path_of(const std::string& name) const {
   return name.empty() || name == "." ? directory_ : join_path(directory_, name);
 }
 
-void LogIndex::add_run(const std::string& name, std::vector<RunFile> files) {
+void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, const Place& place, Walk& walk) {
   const std::string shown = name.empty() ? "." : name;
+  walk.met.insert(shown);
   const std::lock_guard lock(mutex_);
-  if (runs_.contains(shown)) return;
+  const bool moved = std::exchange(places_[shown], place) != place;
+  if (const auto known = runs_.find(shown); known != runs_.end()) {
+    // Where its directory is another one now, it is read again; and where it is being read, since whoever does that may
+    // have found that it is gone.
+    const bool in_work = std::ranges::find(reading_, known->second.get()) != reading_.end();
+    if (moved || in_work) queue_locked(known->second);
+    return;
+  }
   const std::string real = name.empty() ? real_directory_ : join_path(real_directory_, name);
   const std::string cache = cache_directory_.empty() ? "" : cache_file(cache_directory_, real);
   auto run = std::make_shared<RunIndex>(shown, path_of(name), cache, std::move(files));
@@ -119,46 +136,69 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
   const Result<Directory> listed = read_directory(path);
   if (!listed) return listed.error();
   const Place here = {listed->state.device, listed->state.inode};
-  if (std::vector<RunFile> files = run_files(*listed); !files.empty()) add_run(name, std::move(files));
+  if (name.empty()) {
+    const std::lock_guard lock(mutex_);
+    root_ = here;
+  }
+  if (std::vector<RunFile> files = run_files(*listed); !files.empty()) add_run(name, std::move(files), here, walk);
   if (through_link && !walk.linked.insert(here).second) return Status::success();
   walk.above.push_back(here);
   for (const DirectoryEntry& entry : listed->entries) {
     if (entry.type != DirectoryEntry::Type::directory || entry.name == kTrash) continue;
     const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
     const Status status = find_runs(below, through_link || entry.link, walk);
-    if (status) continue;
-    const std::lock_guard lock(mutex_);
-    if (std::ranges::find(problems_, status.message()) == problems_.end()) problems_.push_back(status.message());
+    if (!status) walk.problems.emplace(below, status.message());
   }
   walk.above.pop_back();
   return Status::success();
 }
 
-// The same for a directory of which the system says that something has come.
+// The same for the log, or for a directory in it of which the system says that something has come or gone.
 void LogIndex::find_runs_below(const std::string& name) {
   Walk walk;
-  for (std::size_t slash = 0; !name.empty() && slash != std::string::npos; slash = name.find('/', slash + 1)) {
+  Status status;
+  for (std::size_t slash = 0; status && !name.empty() && slash != std::string::npos;
+       slash = name.find('/', slash + 1)) {
     const Result<FileState> state = file_state(path_of(name.substr(0, slash)));
-    if (!state) return;  // it has gone; its run finds out
-    walk.above.emplace_back(state->device, state->inode);
+    status = state.status();
+    if (state) walk.above.emplace_back(state->device, state->inode);
   }
-  (void)find_runs(name, false, walk);
+  if (status) status = find_runs(name, false, walk);
+  const bool gone = status.code() == Code::not_found;
+  if (!status && name.empty()) {
+    const std::lock_guard lock(mutex_);
+    root_ = {};
+    walk.problems.emplace(name,
+                          gone ? "the log directory '" + directory_ + "' is gone: its runs appear again when it is back"
+                               : status.message());
+  } else if (!status && !gone) {
+    walk.problems.emplace(name, status.message());
+  }
+  end_walk(name, std::move(walk));
 }
 
-void LogIndex::find_all_runs() {
-  {
-    const std::lock_guard lock(mutex_);
-    problems_.clear();
+// What a walk has not met any more is read again, which finds out that it has gone.
+void LogIndex::end_walk(const std::string& name, Walk walk) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [known, run] : runs_) {
+    if (is_within(known, name) && !walk.met.contains(known)) queue_locked(run);
   }
-  Walk walk;
-  if (const Status status = find_runs("", false, walk); !status) {
-    const std::lock_guard lock(mutex_);
-    problems_.push_back(status.message());
+  std::map<std::string, std::string> problems = std::move(walk.problems);
+  for (const auto& [known, problem] : problems_) {
+    if (!is_within(known, name)) problems.emplace(known, problem);
   }
+  if (problems == problems_) return;
+  problems_ = std::move(problems);
+  version_.fetch_add(1, std::memory_order_release);
+  news_.notify_all();
 }
 
 void LogIndex::queue(const std::shared_ptr<RunIndex>& run) {
   const std::lock_guard lock(mutex_);
+  queue_locked(run);
+}
+
+void LogIndex::queue_locked(const std::shared_ptr<RunIndex>& run) {
   if (std::ranges::find(queue_, run) == queue_.end()) queue_.push_back(run);
   work_.notify_one();
 }
@@ -184,6 +224,7 @@ void LogIndex::work() {
       runs_.try_emplace(run->name(), run);
     } else if (const auto at = runs_.find(run->name()); at != runs_.end() && at->second == run) {
       runs_.erase(at);
+      places_.erase(run->name());
     }
     if (news || !alive) {
       version_.fetch_add(1, std::memory_order_release);
@@ -199,7 +240,7 @@ void LogIndex::wait() const {
 }
 
 void LogIndex::refresh() {
-  find_all_runs();
+  find_runs_below("");
   for (const auto& run : runs()) queue(run);
   wait();
 }
@@ -224,7 +265,15 @@ Result<std::shared_ptr<RunIndex>> LogIndex::run(std::string_view name) const {
 
 std::vector<std::string> LogIndex::problems() const {
   const std::lock_guard lock(mutex_);
-  return problems_;
+  std::vector<std::string> problems;
+  for (const auto& [name, problem] : problems_) {
+    if (problems.size() == kMostProblems) {
+      problems.push_back("and " + std::to_string(problems_.size() - kMostProblems) + " more");
+      break;
+    }
+    problems.push_back(problem);
+  }
+  return problems;
 }
 
 Log::Progress LogIndex::progress() const {
@@ -245,13 +294,39 @@ std::uint64_t LogIndex::wait_for_change(std::uint64_t seen, milliseconds timeout
   return version();
 }
 
-// Directories in which something changed: their own run is read again, and where something came, runs may be new.
+// The run of a directory, or else of the nearest one above it: captures are in directories of their own.
+std::shared_ptr<RunIndex> LogIndex::nearest_run(std::string name) const {
+  const std::lock_guard lock(mutex_);
+  while (!name.empty()) {
+    if (const auto known = runs_.find(name); known != runs_.end()) return known->second;
+    const std::size_t slash = name.rfind('/');
+    name.resize(slash == std::string::npos ? 0 : slash);
+  }
+  const auto root = runs_.find(".");
+  return root != runs_.end() ? root->second : nullptr;
+}
+
+// Directories in which something changed: their run is read again, and where something came or went, runs may have,
+// too.
 void LogIndex::follow_changes(const Watch::Changes& changes) {
   for (const auto& [path, entries] : changes.directories) {
     const std::string name = path.size() > directory_.size() ? path.substr(path_of("x").size() - 1) : "";
-    if (const auto known = run(name.empty() ? "." : name)) queue(*known);
+    if (const auto known = nearest_run(name)) queue(known);
     if (entries) find_runs_below(name);
   }
+}
+
+bool LogIndex::is_there() const {
+  const std::lock_guard lock(mutex_);
+  return root_ != Place{};
+}
+
+// Whether the log directory is not the one that was looked into last: it has gone, has come back, or was replaced.
+bool LogIndex::is_another() const {
+  const Result<FileState> state = file_state(directory_);
+  const Place now = state ? Place{state->device, state->inode} : Place{};
+  const std::lock_guard lock(mutex_);
+  return now != root_;
 }
 
 void LogIndex::follow() {
@@ -262,11 +337,13 @@ void LogIndex::follow() {
   };
   while (!stopping()) {
     if (watch_) {
+      const milliseconds look = is_there() ? kLookForRoot : kShortestPoll;
       const auto until_poll = std::chrono::duration_cast<milliseconds>(next_poll - Clock::now());
       const Watch::Changes changes =
-          watch_->wait(watch_complete_ ? milliseconds(3'600'000) : std::max(until_poll, milliseconds(1)));
+          watch_->wait(watch_complete_ ? look : std::clamp(until_poll, milliseconds(1), look));
       follow_changes(changes);
       if (changes.lost) refresh();
+      if (is_another()) find_runs_below("");
     }
     if (!watch_complete_ && Clock::now() >= next_poll) {
       const auto begin = Clock::now();

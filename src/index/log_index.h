@@ -47,22 +47,28 @@ class LogIndex {
   // Finding runs. `name` is the path below the log directory, empty for itself.
   using Place = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
   struct Walk {
-    std::vector<Place> above;  // the directories on the way to where it is: links to them would lead in circles
-    std::set<Place> linked;    // those that were reached through a link and looked into
+    std::vector<Place> above;   // the directories on the way to where it is: links to them would lead in circles
+    std::set<Place> linked;     // those that were reached through a link and looked into
+    std::set<std::string> met;  // the names of the runs that it has found
+    std::map<std::string, std::string> problems;  // by the name of what it could not look into
   };
   Status find_runs(const std::string& name, bool through_link, Walk& walk);
   void find_runs_below(const std::string& name);
-  void find_all_runs();
-  void add_run(const std::string& name, std::vector<RunFile> files);
+  void end_walk(const std::string& name, Walk walk);
+  void add_run(const std::string& name, std::vector<RunFile> files, const Place& place, Walk& walk);
   std::string path_of(const std::string& name) const;
 
   // Reading.
   void work();
   void queue(const std::shared_ptr<RunIndex>& run);
+  void queue_locked(const std::shared_ptr<RunIndex>& run);
 
   // Following.
   void follow();
   void follow_changes(const Watch::Changes& changes);
+  std::shared_ptr<RunIndex> nearest_run(std::string name) const;
+  bool is_there() const;
+  bool is_another() const;
 
   const std::string directory_;
   const std::string real_directory_;  // absolute, without links: what the cache is named after
@@ -76,7 +82,9 @@ class LogIndex {
   std::map<std::string, std::shared_ptr<RunIndex>, std::less<>> runs_;
   std::deque<std::shared_ptr<RunIndex>> queue_;
   std::vector<const RunIndex*> reading_;
-  std::vector<std::string> problems_;
+  std::map<std::string, Place> places_;          // of the directories of the runs, when they were looked into last
+  Place root_ = {};                              // of the log directory likewise; zeros while it is not there
+  std::map<std::string, std::string> problems_;  // by the name of what could not be looked into
   bool stopping_ = false;
 
   std::atomic<std::uint64_t> version_ = 0;

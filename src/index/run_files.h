@@ -18,6 +18,10 @@ inline constexpr std::string_view kTrash = ".sonde-trash";
 // all others.
 std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept;
 
+// What others keep beside these files, which is shown with the run: when it changes, the run has.
+inline constexpr std::string_view kNote = "note.md";
+inline constexpr std::string_view kCaptures = "captures";
+
 struct RunFile {
   std::string name;
   SourceFile::Type type = SourceFile::Type::events;

@@ -71,6 +71,7 @@ bool RunIndex::update() {
     if (!data_.files[file].gone) changed |= read_file(file, states[file]);
   }
   if (changed) settle();
+  changed |= look_beside();
   bytes = 0;
   for (const SourceFile& file : data_.files) bytes += file.read;
   bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before where a file was read anew
@@ -108,6 +109,21 @@ bool RunIndex::find_files() {
     changed = true;
   }
   return changed;
+}
+
+// Whether what is kept beside the files is not as it was.
+bool RunIndex::look_beside() {
+  Beside now;
+  if (const Result<FileState> note = file_state(join_path(directory_, kNote))) now.note = *note;
+  // By their names, since the time of the directory does not tell changes within a few milliseconds apart.
+  if (const Result<Directory> captures = read_directory(join_path(directory_, kCaptures))) {
+    for (const DirectoryEntry& entry : captures->entries) {
+      if (!entry.name.starts_with('.')) now.captures.append(entry.name).append("/");  // hidden: still being written
+    }
+  }
+  if (now == beside_) return false;
+  beside_ = std::move(now);
+  return true;
 }
 
 void RunIndex::note_error(std::uint32_t file, const Status& status) {

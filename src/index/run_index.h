@@ -33,7 +33,7 @@ class RunIndex {
   const std::string& directory() const noexcept { return directory_; }
 
   // Reads what is new: in files that have grown, were replaced or have come, and forgets those that have gone. True if
-  // anything changed.
+  // anything changed, also the note and the captures beside them.
   bool update();
   // Returns when the run has been read once; reads it where nobody has begun to.
   void ensure_read();
@@ -89,6 +89,7 @@ class RunIndex {
 
  private:
   bool find_files();
+  bool look_beside();
   // `seen`: its state a moment ago.
   bool read_file(std::uint32_t file, const Result<FileState>& seen);
   bool unchanged(const SourceFile& source, const InputFile& input, const FileState& state) const;
@@ -112,6 +113,12 @@ class RunIndex {
   std::mutex updating_;  // taken before data_mutex_
   mutable std::shared_mutex data_mutex_;
   RunData data_;
+  struct Beside {
+    FileState note;        // zeros where there is none
+    std::string captures;  // their names
+    friend bool operator==(const Beside&, const Beside&) = default;
+  };
+  Beside beside_;
   std::vector<RunFile> just_found_;   // until the first update
   bool restored_ = false;             // the cache was looked at
   std::uint64_t not_remembered_ = 0;  // bytes read since the cache was written

@@ -64,6 +64,7 @@ Runs::Runs(std::vector<Served> logs)
   auto empty = std::make_shared<Catalogue>();
   empty->revision = first_revision_;
   empty->list_changed = first_revision_;
+  empty->problems.resize(logs_.size());
   catalogue_ = std::move(empty);
 }
 
@@ -88,6 +89,7 @@ void Runs::renew() const {
   const Catalogue& before = *catalogue_;
   auto made = std::make_shared<Catalogue>();
   for (std::size_t i = 0; i < logs_.size(); ++i) {
+    made->problems.push_back(logs_[i].log.problems());
     for (const Run& run : logs_[i].log.runs()) {
       made->runs.emplace_back().entry = entry_of(before, shown_name(logs_[i].label, run.name()), i, run);
     }
@@ -112,7 +114,7 @@ void Runs::renew() const {
     item.changed = news ? next : old->changed;
     changed |= news;
   }
-  changed |= made->list_changed == next;
+  changed |= made->list_changed == next || made->problems != before.problems;
   made->revision = changed ? next : before.revision;
   if (changed) catalogue_ = std::move(made);
 }

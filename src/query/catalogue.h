@@ -53,8 +53,9 @@ struct Catalogue {
     RunPulse pulse_at(double now) const;
   };
   std::uint64_t revision = 0;
-  std::uint64_t list_changed = 0;  // the revision at which runs came or went
-  std::vector<Item> runs;          // by name
+  std::uint64_t list_changed = 0;                  // the revision at which runs came or went
+  std::vector<Item> runs;                          // by name
+  std::vector<std::vector<std::string>> problems;  // of each log
 
   const Item* find(std::string_view name) const;
   // Fails, with the nearest names, where there is none.

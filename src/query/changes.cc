@@ -15,7 +15,7 @@
 namespace sonde::query {
 namespace {
 
-constexpr std::string_view kNote = "note.md";
+using index::kNote;
 
 Answer done() {
   Answer answer;

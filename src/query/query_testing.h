@@ -18,8 +18,9 @@ namespace sonde::query {
 
 class Asked {
  public:
-  explicit Asked(const std::string& directory, std::shared_ptr<Actions> actions = nullptr)
-      : log_(index::open(directory)) {
+  explicit Asked(const std::string& directory, std::shared_ptr<Actions> actions = nullptr,
+                 const LogOptions& options = {.cache = LogOptions::Cache::off})
+      : log_(index::open(directory, options)) {
     log_.wait();
     std::vector<Served> logs;
     logs.push_back({.label = "", .directory = directory, .log = log_});

@@ -87,9 +87,11 @@ Result<Answer> answer_status(const Context& context, const Params& /*params*/) {
   json.object().key("version").text(SONDE_VERSION).key("revision").integer(context.catalogue->revision);
   json.key("may_write").truth(context.may_write).key("logs").array();
   Log::Progress all;
-  for (const Served& served : context.runs.logs()) {
+  for (std::size_t i = 0; i < context.runs.logs().size(); ++i) {
+    const Served& served = context.runs.logs()[i];
     json.object().key("label").text(served.label).key("directory").text(served.directory);
-    json.list("problems", served.log.problems(), [&](const std::string& problem) { json.text(problem); }).end();
+    json.list("problems", context.catalogue->problems[i], [&](const std::string& problem) { json.text(problem); })
+        .end();
     const Log::Progress progress = served.log.progress();
     all.bytes_read += progress.bytes_read;
     all.bytes_found += progress.bytes_found;

@@ -265,6 +265,52 @@ TEST(Changes, AreTheRunsThatGrew) {
   EXPECT_TRUE(Json(asked.api().change_since(second).data).at("/all").get_bool().value_unsafe());
 }
 
+TEST(Changes, AreAlsoNotesAndCapturesThatComeWithoutARecord) {
+  TempDir dir;
+  append(events_in(dir, "a"), version() + scalar("x", 1, 1));
+  append(events_in(dir, "b"), version() + scalar("x", 1, 1));
+  make_old(events_in(dir, "a"));
+  make_old(events_in(dir, "b"));
+  Asked asked(dir.path(), nullptr, {.cache = LogOptions::Cache::off, .follow = LogOptions::Follow::live});
+  EXPECT_EQ(Json(asked.get("alerts").body).size("/alerts"), 0U);
+  // The revision in which that run has changed.
+  const auto change_of = [&](std::string_view run, std::uint64_t seen) {
+    for (int i = 0; i < 100; ++i) {
+      seen = asked.api().wait_for_change(seen, 300ms);
+      const Json change(asked.api().change_since(seen - 1).data);
+      if (change.size("/runs") > 0 && change.text("/runs/0") == run) return seen;
+    }
+    ADD_FAILURE() << "nothing was told of " << run;
+    return seen;
+  };
+  const std::uint64_t first = asked.api().revision();
+  append(dir / "b/note.md", "baseline");
+  const std::uint64_t second = change_of("b", first);
+  EXPECT_EQ(Json(asked.get("runs").body).text("/runs/1/note"), "baseline");
+  CaptureInfo info;
+  info.cause = CaptureInfo::Cause::trigger;
+  info.reason = "high";
+  ASSERT_TRUE(tensor_files::write_capture(dir / "a", info, {}));
+  change_of("a", second);
+  EXPECT_EQ(Json(asked.get("alerts").body).size("/alerts"), 1U);
+}
+
+TEST(Changes, AreProblemsOfALogThatComeAndGo) {
+  TempDir dir;
+  const std::string logs = dir / "logs";
+  std::filesystem::create_directory(logs);
+  Asked asked(logs, nullptr, {.cache = LogOptions::Cache::off, .follow = LogOptions::Follow::live});
+  EXPECT_EQ(Json(asked.get("status").body).size("/logs/0/problems"), 0U);
+  const std::uint64_t before = asked.api().revision();
+  std::filesystem::remove(logs);
+  const std::uint64_t gone = asked.api().wait_for_change(before, 30s);
+  EXPECT_THAT(Json(asked.get("status").body).texts("/logs/0/problems"),
+              ElementsAre("the log directory '" + logs + "' is gone: its runs appear again when it is back"));
+  std::filesystem::create_directory(logs);
+  EXPECT_NE(asked.api().wait_for_change(gone, 30s), gone);
+  EXPECT_EQ(Json(asked.get("status").body).size("/logs/0/problems"), 0U);
+}
+
 TEST(Changes, AreWaitedForNoLongerThanAsked) {
   Asked asked(kGolden + "/torch");
   const std::uint64_t revision = asked.api().revision();

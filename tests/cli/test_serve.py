@@ -143,7 +143,15 @@ class Serve(command.Case):
             shutil.rmtree(self.path("torch"))
             while server.json("/api/runs")["runs"]:
                 pass
-            self.assertEqual(server.ask("/api/status").status, 200)
+            problems = []
+            while not problems:
+                problems = server.json("/api/status")["logs"][0]["problems"]
+            self.assertEqual(problems, ["the log directory 'torch' is gone: its runs appear again when it is back"])
+            logs.copy_of("torch", self.folder)
+            expected = set(logs.event_files(self.path("torch")))
+            while {run["run"] for run in server.json("/api/runs")["runs"]} != expected:
+                pass
+            self.assertEqual(server.json("/api/status")["logs"][0]["problems"], [])
 
     def test_other_names_and_pages_are_refused(self):
         with Serving(self, "serve", "torch", "--port", "0") as server:
