@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -16,13 +17,19 @@
 #include <condition_variable>
 #include <ctime>
 #include <exception>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/process.h"
 #include "base/thread.h"
+#include "server/answerer.h"
+#include "server/lanes.h"
 #include "server/recent_replies.h"
 #include "server/site.h"
 #include "server/streams.h"
@@ -51,26 +58,6 @@ constexpr std::chrono::milliseconds kStopLatency{50};
 constexpr int kPortsToTry = 100;
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
-
-std::string_view reason(int status) noexcept {
-  switch (status) {
-    case 200: return "OK";
-    case 204: return "No Content";
-    case 303: return "See Other";
-    case 304: return "Not Modified";
-    case 308: return "Permanent Redirect";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 413: return "Content Too Large";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    default: return "Error";
-  }
-}
 
 Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port) {
   error_code error;
@@ -101,16 +88,26 @@ error_code listen(Acceptor& acceptor, const tcp::endpoint& endpoint) {
   return acceptor.listen(asio::socket_base::max_listen_connections, error);
 }
 
+// Whether it is beyond doubt where the body ends. Whoever forwards requests may understand other lengths differently.
+bool has_sound_length(const http::fields& fields) {
+  const auto encodings = fields.count(http::field::transfer_encoding);
+  if (encodings == 0) return true;
+  return encodings == 1 && beast::iequals(fields[http::field::transfer_encoding], "chunked") &&
+         fields.count(http::field::content_length) == 0;
+}
+
 std::string address_text(const asio::ip::address& address) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
 }  // namespace
 
+class Session;
+
 // Sockets, threads, and what all connections share.
 class Listener {
  public:
-  Listener(Site what, const ServerLimits& how_much, std::shared_ptr<query::Api> answers)
+  Listener(Site what, const ServerLimits& how_much, std::shared_ptr<const Answerer> answers)
       : site(std::move(what)),
         limits(how_much),
         api(std::move(answers)),
@@ -120,7 +117,7 @@ class Listener {
         heartbeat_(io) {}
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
-  ~Listener() { stop(); }
+  ~Listener();
 
   Status listen_on(const tcp::endpoint& endpoint, const std::string& host);
   Status start();
@@ -132,17 +129,22 @@ class Listener {
 
   // For sessions, on the thread of the sockets.
   std::string_view date();
+  Workers& lane(Lane which) noexcept { return which == Lane::quick ? quick_ : which == Lane::values ? values_ : dear_; }
+  // Any thread: counted among the held bytes until nobody has it any more.
+  std::shared_ptr<const Reply> counted(Reply reply);
 
   const Site site;
   const ServerLimits limits;
-  const std::shared_ptr<query::Api> api;
+  const std::shared_ptr<const Answerer> api;
+  std::atomic<std::size_t> held_bytes = 0;  // of answers that are kept or on their way; any thread
   Streams streams;
   RecentReplies recent;
-  std::uint64_t writes = 0;  // requests that have changed something, which the log may not tell of
+  std::uint64_t revision = 0;  // of the log, as far as is known here: asking may take a while
+  std::uint64_t writes = 0;    // requests that have changed something, which the log may not tell of
   std::size_t sessions = 0;
-  std::size_t unread_bytes = 0;  // of answers on their way
-  Workers workers;
   asio::io_context io{1};  // below what sessions need, since the last of them end with it
+  // Those who wait for a question that somebody else has asked already.
+  std::unordered_map<std::string, std::vector<std::shared_ptr<Session>>> asked;
 
  private:
   void accept();
@@ -164,6 +166,9 @@ class Listener {
   std::condition_variable stopping_changed_;
   bool stopping_ = false;
 
+  Workers quick_;
+  Workers values_;
+  Workers dear_;
   Thread sockets_;
   Thread changes_;
 };
@@ -173,7 +178,6 @@ class Session : public std::enable_shared_from_this<Session>, public StreamClien
  public:
   Session(Listener& server, PlainSocket socket) : server_(server), socket_(std::move(socket)) { ++server_.sessions; }
   ~Session() override {
-    server_.unread_bytes -= held_bytes_;
     --server_.sessions;
     if (streaming_) server_.streams.remove(*this);
   }
@@ -196,11 +200,18 @@ class Session : public std::enable_shared_from_this<Session>, public StreamClien
   void refuse(const error_code& error);
   void act();
   void ask(const ApiCall& call);
+  struct Asked;
+  void post(Asked asked);
+  std::shared_ptr<const Reply> make_reply(const Asked& asked) const;
+  void answered(const Asked& asked, const std::shared_ptr<const Reply>& reply);
+  void watch_for_leaving();
+  void stop_watching();
   void begin_stream(const EventStream& stream);
   void watch_for_end();
   void write_event();
   void end_stream();
-  void send_reply(Reply reply);
+  void send_reply(Reply reply) { send_reply(std::make_shared<const Reply>(std::move(reply))); }
+  void send_reply(std::shared_ptr<const Reply> reply);
   void write();
   void sent();
   void hang_up();
@@ -213,12 +224,14 @@ class Session : public std::enable_shared_from_this<Session>, public StreamClien
   bool begun_ = false;        // some of the request has come
   bool header_done_ = false;  // all of its header
   bool keep_alive_ = true;
-  Plan plan_;  // what will be done once the request is complete
+  Wanted wanted_;                   // views into the parser's message
+  Plan plan_;                       // what will be done once the request is complete
+  bool watching_ = false;           // for the client to leave before it is answered
+  std::atomic<bool> left_ = false;  // it has; any thread
 
   std::string header_;
-  Reply reply_;
+  std::shared_ptr<const Reply> reply_;  // that is being sent
   std::array<asio::const_buffer, 2> unsent_;
-  std::size_t held_bytes_ = 0;
 
   bool streaming_ = false;
   bool ended_ = false;                        // its client has left
@@ -234,6 +247,7 @@ void Session::next_request() {
   parser_->body_limit(server_.limits.body_bytes);
   begun_ = false;
   header_done_ = false;
+  wanted_ = {};
   socket_.expires_after(server_.limits.idle);
   if (buffer_.size() > 0) {
     parse();  // it was sent along with the last one
@@ -293,11 +307,19 @@ void Session::header_complete() {
   request.caller.fetch_site = named("Sec-Fetch-Site");
   request.caller.fetch_mode = named("Sec-Fetch-Mode");
   request.accept_encoding = text(http::field::accept_encoding);
-  request.if_none_match = text(http::field::if_none_match);
   request.last_event_id = named("Last-Event-ID");
   request.requested_method = text(http::field::access_control_request_method);
+  wanted_ = {.head = request.method == "HEAD",
+             .if_none_match = text(http::field::if_none_match),
+             .range = text(http::field::range),
+             .if_range = text(http::field::if_range)};
   keep_alive_ = message.keep_alive() && message.version() >= 11;
-  plan_ = server_.site.plan(request);
+  if (has_sound_length(message)) {
+    plan_ = server_.site.plan(request);
+  } else {
+    keep_alive_ = false;  // nobody knows where the next request would begin
+    plan_ = server_.site.refusal(400, "of transfer encodings there is 'chunked', alone and without a length", true);
+  }
 }
 
 void Session::continue_body() {
@@ -330,53 +352,117 @@ void Session::act() {
   send_reply(std::get<Reply>(std::move(plan_)));
 }
 
+// A question on its way to those who answer it, and back.
+struct Session::Asked {
+  query::Question question;
+  const ApiCall* call = nullptr;  // in the plan; it, and the parser with the body, stay until the reply is sent
+  Lane lane = Lane::quick;
+  std::uint64_t revision = 0;
+  std::string key;                      // of the reply, where it may be kept
+  std::string shared;                   // what those wait for who have asked the same; empty: nobody does
+  std::shared_ptr<const Reply> before;  // the last reply to the same, or null
+};
+
 void Session::ask(const ApiCall& call) {
-  std::string key = RecentReplies::key_of(call);
+  Asked asked;
+  asked.key = RecentReplies::key_of(call);
   // Both only grow, so their sum is the same only where both are.
-  const std::uint64_t revision = server_.api->revision() + server_.writes;
-  if (const Reply* const recent = server_.recent.find(key, revision, RecentReplies::Clock::now())) {
-    return send_reply(*recent);
+  asked.revision = server_.revision + server_.writes;
+  if (auto recent = server_.recent.find(asked.key, asked.revision, RecentReplies::Clock::now())) {
+    return send_reply(std::move(recent));
   }
-  if (server_.unread_bytes > server_.limits.unread_bytes) {
-    return send_reply(
-        server_.site.refusal(429, "too many answers are still on their way: try again in a moment", true));
+  asked.call = &call;
+  asked.question = call.question;
+  asked.question.body = parser_->get().body();
+  asked.lane = lane_of(asked.question);
+  asked.before = server_.recent.last(asked.key);
+  // What many ask at the same time, as all pages do after an event, is found out once.
+  if (asked.lane == Lane::quick && !asked.key.empty()) {
+    asked.shared = std::to_string(asked.revision) + " " + asked.key;
+    const auto [others, first] = server_.asked.try_emplace(asked.shared);
+    if (!first) return others->second.push_back(shared_from_this());
   }
-  // The parser, and with it the request, stays as it is until the answer is sent.
-  server_.workers.post([self = shared_from_this(), &call, key = std::move(key), revision]() mutable {
-    Listener& server = self->server_;
-    const bool writes = call.question.method == query::Question::Method::post && call.question.may_write;
-    Reply reply;
-    try {
-      query::Question question = call.question;
-      question.body = self->parser_->get().body();
-      reply = server.site.reply(call, server.api->answer(question));
-    } catch (const std::exception&) {
-      reply = server.site.refusal(503, "there is not enough memory to answer this", true);
+  post(std::move(asked));
+}
+
+void Session::post(Asked asked) {
+  const std::string shared = asked.shared;
+  if (asked.lane != Lane::quick) watch_for_leaving();
+  Job job;
+  job.unwanted = [this] { return left_.load(); };
+  const Lane lane = asked.lane;
+  job.run = [self = shared_from_this(), asked = std::move(asked)]() mutable {
+    asio::io_context& io = self->server_.io;
+    auto reply = self->make_reply(asked);
+    asio::post(io, [self = std::move(self), asked = std::move(asked), reply = std::move(reply)] {
+      self->answered(asked, reply);
+    });
+  };
+  if (server_.lane(lane).post(std::move(job))) return;
+  server_.asked.erase(shared);
+  stop_watching();
+  send_reply(server_.site.refusal(503, "too many questions that take long are waiting: try again in a moment", true));
+}
+
+// On a worker. Null where nobody waits for it any more.
+std::shared_ptr<const Reply> Session::make_reply(const Asked& asked) const {
+  if (left_) return nullptr;
+  try {
+    if (asked.lane != Lane::quick && server_.held_bytes > server_.limits.unread_bytes) {
+      return server_.counted(
+          server_.site.refusal(429, "too many answers are still on their way: try again in a moment", true));
     }
-    asio::post(server.io,
-               [self = std::move(self), reply = std::move(reply), key = std::move(key), revision, writes]() mutable {
-                 if (writes) ++self->server_.writes;
-                 self->server_.recent.keep(key, revision, RecentReplies::Clock::now(), reply);
-                 self->send_reply(std::move(reply));
-               });
+    query::Answer answer = server_.api->answer(asked.question);
+    if (left_) return nullptr;
+    if (asked.before && answer.status == 200 && same_answer(answer.etag, asked.before->etag)) return asked.before;
+    return server_.counted(server_.site.reply(*asked.call, std::move(answer)));
+  } catch (const std::exception&) {
+    return server_.counted(server_.site.refusal(503, "there is not enough memory to answer this", true));
+  }
+}
+
+void Session::answered(const Asked& asked, const std::shared_ptr<const Reply>& reply) {
+  stop_watching();
+  if (!reply) return;
+  if (asked.question.method == query::Question::Method::post && asked.question.may_write) ++server_.writes;
+  server_.recent.keep(asked.key, asked.revision, RecentReplies::Clock::now(), reply);
+  std::vector<std::shared_ptr<Session>> others;
+  if (const auto found = server_.asked.find(asked.shared); found != server_.asked.end()) {
+    others = std::move(found->second);
+    server_.asked.erase(found);
+  }
+  send_reply(reply);
+  for (const auto& other : others) other->send_reply(reply);
+}
+
+// Whoever closes the connection before a long answer has begun needs none, also if it could still read one. Bytes of a
+// next request say that the client is there, and end this.
+void Session::watch_for_leaving() {
+  watching_ = true;
+  socket_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code& error) {
+    if (error) return;
+    char byte = 0;
+    error_code ended;
+    self->socket_.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, ended);
+    if (ended) self->left_ = true;
   });
 }
 
-void Session::send_reply(Reply reply) {
+void Session::stop_watching() {
+  error_code ignored;
+  if (std::exchange(watching_, false)) socket_.socket().cancel(ignored);  // NOLINT(bugprone-unused-return-value)
+}
+
+void Session::send_reply(std::shared_ptr<const Reply> reply) {
   reply_ = std::move(reply);
-  const auto body = reply_.body();
-  header_ = "HTTP/1.1 " + std::to_string(reply_.status) + " ";
-  header_.append(reason(reply_.status)).append("\r\nDate: ").append(server_.date()).append("\r\n");
+  const Part part = part_of(*reply_, wanted_);
+  header_ = "HTTP/1.1 " + std::to_string(part.status) + " ";
+  header_.append(reason(part.status)).append("\r\nDate: ").append(server_.date()).append("\r\n");
   header_.append("Server: sonde\r\n");
   if (!keep_alive_) header_ += "Connection: close\r\n";
-  if (reply_.status != 304 && reply_.status != 204) {
-    header_.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
-  }
-  header_.append(reply_.fields).append("\r\n");
-  unsent_ = {asio::buffer(header_),
-             reply_.without_body ? asio::const_buffer() : asio::buffer(body.data(), body.size())};
-  held_bytes_ = reply_.text.size();
-  server_.unread_bytes += held_bytes_;
+  if (part.has_length()) header_.append("Content-Length: ").append(std::to_string(part.length)).append("\r\n");
+  header_.append(reply_->fields).append(part.fields).append("\r\n");
+  unsent_ = {asio::buffer(header_), asio::buffer(part.body.data(), part.body.size())};
   write();
 }
 
@@ -396,8 +482,7 @@ void Session::write() {
 }
 
 void Session::sent() {
-  server_.unread_bytes -= std::exchange(held_bytes_, 0);
-  reply_ = {};
+  reply_ = nullptr;
   if (keep_alive_) return next_request();
   hang_up();
 }
@@ -422,10 +507,9 @@ void Session::drain() {
 
 void Session::begin_stream(const EventStream& stream) {
   keep_alive_ = false;
-  if (stream.head) {
+  if (wanted_.head) {
     Reply reply;
     reply.fields = stream.fields;
-    reply.without_body = true;
     return send_reply(std::move(reply));
   }
   header_ = "HTTP/1.1 200 OK\r\nConnection: close\r\nDate: " + std::string(server_.date()) + "\r\n" + stream.fields +
@@ -495,10 +579,13 @@ Status Listener::listen_on(const tcp::endpoint& endpoint, const std::string& hos
 }
 
 Status Listener::start() {
-  // Answers may wait for a run to be read, and others should not wait for those: more threads than processors.
-  constexpr int kFewest = 8;
-  constexpr int kMost = 32;
-  if (Status status = workers.start(std::clamp(2 * processor_count(), kFewest, kMost)); !status) return status;
+  // Answers may wait for a run to be read, and others should not wait for those: more threads than processors. The dear
+  // ones take a processor and much memory each.
+  constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();  // but the number of connections
+  if (Status status = quick_.start(4, kNoLimit); !status) return status;
+  if (Status status = values_.start(std::clamp(2 * processor_count(), 4, 16), kNoLimit); !status) return status;
+  if (Status status = dear_.start(std::clamp(processor_count() / 2, 2, 4), limits.waiting); !status) return status;
+  revision = api->revision();
   accept();
   beat();
   Result<Thread> sockets = Thread::start("sonde-sockets", [this] { serve(); });
@@ -519,9 +606,27 @@ void Listener::stop() noexcept {
   io.stop();
   sockets_.join();
   changes_.join();
-  workers.stop();
+  values_.close();
+  dear_.close();
+  quick_.stop();
   error_code ignored;
   acceptor_.close(ignored);  // NOLINT(bugprone-unused-return-value)
+}
+
+Listener::~Listener() {
+  stop();
+  values_.stop();
+  dear_.stop();
+}
+
+std::shared_ptr<const Reply> Listener::counted(Reply reply) {
+  auto made = std::make_unique<const Reply>(std::move(reply));
+  const std::size_t size = made->text.size();
+  held_bytes += size;
+  return {made.release(), [this, size](const Reply* gone) {
+            held_bytes -= size;
+            delete gone;
+          }};
 }
 
 void Listener::serve() {
@@ -571,21 +676,27 @@ void Listener::beat() {
 void Listener::wait_for_changes() {
   std::uint64_t seen = api->revision();
   for (;;) {
-    const std::uint64_t revision = api->wait_for_change(seen, kStopLatency);
+    const std::uint64_t latest = api->wait_for_change(seen, kStopLatency);
     std::unique_lock lock(mutex_);
     if (stopping_) return;
-    if (revision == seen) continue;
-    seen = revision;
-    asio::post(io, [this, revision] { streams.changed(revision); });
+    if (latest == seen) continue;
+    seen = latest;
+    asio::post(io, [this, seen] {
+      revision = std::max(revision, seen);
+      streams.changed(seen);
+    });
     stopping_changed_.wait_for(lock, kBetweenEvents, [this] { return stopping_; });
   }
 }
 
 void Listener::ask_for_change(std::uint64_t seen) {
-  workers.post([this, seen] {
+  quick_.post({[this, seen] {
     query::Change change = api->change_since(seen);
-    asio::post(io, [this, seen, change = std::move(change)] { streams.answer(seen, change); });
-  });
+    asio::post(io, [this, seen, change = std::move(change)] {
+      revision = std::max(revision, change.revision);
+      streams.answer(seen, change);
+    });
+  }});
 }
 
 std::string_view Listener::date() {
@@ -602,7 +713,29 @@ std::string_view Listener::date() {
 
 // ---- The interface
 
+namespace {
+
+class ApiAnswerer final : public Answerer {
+ public:
+  explicit ApiAnswerer(std::shared_ptr<query::Api> api) : api_(std::move(api)) {}
+  query::Answer answer(const query::Question& question) const override { return api_->answer(question); }
+  std::uint64_t revision() const noexcept override { return api_->revision(); }
+  std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const override {
+    return api_->wait_for_change(seen, timeout);
+  }
+  query::Change change_since(std::uint64_t seen) const override { return api_->change_since(seen); }
+
+ private:
+  std::shared_ptr<query::Api> api_;
+};
+
+}  // namespace
+
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, std::shared_ptr<query::Api> api) {
+  return start(options, std::make_shared<const ApiAnswerer>(std::move(api)));
+}
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, std::shared_ptr<const Answerer> api) {
   Result<std::string> prefix = normal_prefix(options.path_prefix);
   if (!prefix) return prefix.error();
   const Result<tcp::endpoint> endpoint = resolve(options.host, options.port);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "query/api.h"
+#include "server/answerer.h"
 #include "server/assets.h"
 #include "sonde/status.h"
 
@@ -21,6 +22,7 @@ struct ServerLimits {
   std::size_t header_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{1} << 20;
   std::size_t unread_bytes = std::size_t{256} << 20;  // of answers on their way to slow clients, in all
+  std::size_t waiting = 32;                           // dear questions, besides the few that are being answered
 
   std::chrono::milliseconds idle{75'000};      // without a request
   std::chrono::milliseconds request{20'000};   // from the first byte of a request to its last
@@ -45,6 +47,7 @@ class Server {
  public:
   // Serves from when it returns, on threads of its own. Fails with Code::exhausted where the port is in use.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options, std::shared_ptr<query::Api> api);
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options, std::shared_ptr<const Answerer> api);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server();
@@ -53,7 +56,8 @@ class Server {
   // "127.0.0.1" or, of IPv6, "[::1]".
   const std::string& address() const noexcept;
   bool loopback() const noexcept;
-  // Hangs up on everybody. Waits for answers that are being made.
+  // Answers nobody any more. Waits for what changes something; only the end of the server waits for other answers that
+  // are being made.
   void stop() noexcept;
 
  private:

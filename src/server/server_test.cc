@@ -210,7 +210,17 @@ TEST_F(ServerTest, SaysWhatIsWrongWithARequestAndGoesOn) {
       {"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", 400},
       {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx", 400},
       {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
-      {"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405},
+      {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400},
+      {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 400},
+      {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}",
+       400},
+      {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: "
+       "2\r\n\r\n0\r\n\r\n",
+       400},
+      {"GET /api/events?zzz=1 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400},
+      {"POST /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405},
+      {"GET /api/a/b HTTP/1.1\r\nHost: localhost\r\n\r\n", 404},
+      {"BREW /api/runs HTTP/1.1\r\nHost: localhost\r\n\r\n", 405},
       {"GET / HTTP/1.1\r\nHost: localhost\r\n" + long_field + "\r\n", 431},
       {"GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 431},
       {"POST /api/series HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + large + "\r\n\r\n", 413},
@@ -223,9 +233,23 @@ TEST_F(ServerTest, SaysWhatIsWrongWithARequestAndGoesOn) {
     one.send(text);
     const Received reply = one.read_reply();
     EXPECT_EQ(reply.status, status) << text.substr(0, 100);
-    EXPECT_NE(reply.body, "") << text.substr(0, 100);
+    EXPECT_THAT(reply.body, testing::StartsWith("{\"error\":")) << text.substr(0, 100);
   }
   EXPECT_EQ(client().get("/").status, 200);
+}
+
+// Where a request ends is not known, so nothing after it is taken for one.
+TEST_F(ServerTest, HangsUpWhereTheLengthOfARequestIsInDoubt) {
+  start();
+  for (const char* encoding :
+       {"xchunked", "identity", "chunked\r\nTransfer-Encoding: chunked", "chunked, chunked", ""}) {
+    Client one = client();
+    one.send("POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: " + std::string(encoding) +
+             "\r\n\r\nGET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const std::string said = one.read_to_end();
+    EXPECT_THAT(said, testing::StartsWith("HTTP/1.1 400 ")) << encoding;
+    EXPECT_THAT(said, Not(HasSubstr("version"))) << encoding;
+  }
 }
 
 TEST_F(ServerTest, HangsUpOnOldAndOnPoliteClients) {

@@ -7,6 +7,7 @@
 
 #include "formats/deflate.h"
 #include "formats/json.h"
+#include "query/request.h"
 
 namespace sonde::server {
 namespace {
@@ -14,27 +15,9 @@ namespace {
 constexpr std::size_t kWorthCompressing = 1024;  // bytes
 constexpr std::string_view kApi = "/api/";
 
-std::string field(std::string_view name, std::string_view value) {
-  std::string line;
-  line.reserve(name.size() + value.size() + 4);
-  return line.append(name).append(": ").append(value).append("\r\n");
-}
-
 // An address as the standard allows it has nothing else in it.
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > 0x20 && c < 0x7f; });
-}
-
-// Up to each comma, without blanks around it and without parameters.
-template <class Visit>
-void each_listed(std::string_view list, const Visit& visit) {
-  while (!list.empty()) {
-    std::string_view one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(one.size() + 1, list.size()));
-    while (!one.empty() && (one.front() == ' ' || one.front() == '\t')) one.remove_prefix(1);
-    while (!one.empty() && (one.back() == ' ' || one.back() == '\t')) one.remove_suffix(1);
-    visit(one);
-  }
 }
 
 bool takes_gzip(std::string_view accept_encoding) {
@@ -45,17 +28,6 @@ bool takes_gzip(std::string_view accept_encoding) {
     if (name == "gzip") takes = !refused;
   });
   return takes;
-}
-
-std::string_view without_weakness(std::string_view etag) { return etag.starts_with("W/") ? etag.substr(2) : etag; }
-
-bool matches(std::string_view if_none_match, std::string_view etag) {
-  if (etag.empty()) return false;
-  bool found = false;
-  each_listed(if_none_match, [&](std::string_view one) {
-    found = found || one == "*" || without_weakness(one) == without_weakness(etag);
-  });
-  return found;
 }
 
 std::string content_security_policy(const Gate& gate) {
@@ -135,20 +107,21 @@ Result<std::string> normal_prefix(std::string_view prefix) {
 
 Site::Site(Gate gate, std::string path_prefix, std::span<const Asset> assets)
     : gate_(std::move(gate)), prefix_(std::move(path_prefix)), assets_(assets) {
-  common_fields_ = field("Content-Security-Policy", content_security_policy(gate_)) +
-                   field("X-Content-Type-Options", "nosniff") + field("Referrer-Policy", "no-referrer") +
-                   field("Cross-Origin-Resource-Policy", "same-origin") +
-                   field("Cross-Origin-Opener-Policy", "same-origin") + field("Vary", "Accept-Encoding, Origin");
+  common_fields_ = header_field("Content-Security-Policy", content_security_policy(gate_)) +
+                   header_field("X-Content-Type-Options", "nosniff") + header_field("Referrer-Policy", "no-referrer") +
+                   header_field("Cross-Origin-Resource-Policy", "same-origin") +
+                   header_field("Cross-Origin-Opener-Policy", "same-origin") +
+                   header_field("Vary", "Accept-Encoding, Origin");
 }
 
-Reply Site::refusal(int status, std::string_view sentence, bool api) const {
+Reply Site::refusal(int status, std::string_view sentence, bool api, std::string_view allow) const {
   Reply reply;
   reply.status = status;
-  reply.fields = common_fields_ + field("Cache-Control", "no-store");
-  if (status == 405) reply.fields += field("Allow", "GET, HEAD, POST, OPTIONS");
-  if (status == 401) reply.fields += field("WWW-Authenticate", "Bearer");
-  if (status == 429) reply.fields += field("Retry-After", "1");
-  reply.fields += field("Content-Type", api ? "application/json" : "text/plain; charset=utf-8");
+  reply.fields = common_fields_ + header_field("Cache-Control", "no-store");
+  if (status == 405) reply.fields += header_field("Allow", allow);
+  if (status == 401) reply.fields += header_field("WWW-Authenticate", "Bearer");
+  if (status == 429 || status == 503) reply.fields += header_field("Retry-After", "1");
+  reply.content_fields = header_field("Content-Type", api ? "application/json" : "text/plain; charset=utf-8");
   reply.text = api ? "{\"error\": " + json_text(sentence) + "}" : std::string(sentence) + "\n";
   return reply;
 }
@@ -172,7 +145,7 @@ Reply Site::refuse_caller(const Request& request, Verdict verdict, bool api) con
   Reply reply = refusal(401, "a token is needed here: open the address that 'sonde serve' printed, which has it", api);
   // A browser that has followed a link from elsewhere keeps back the cookie that it has. It sends it when the page asks
   // for itself again; then the site is no longer another one, so this happens once.
-  if (!api && request.caller.fetch_site == "cross-site") reply.fields += field("Refresh", "0");
+  if (!api && request.caller.fetch_site == "cross-site") reply.fields += header_field("Refresh", "0");
   return reply;
 }
 
@@ -180,7 +153,7 @@ std::string Site::cors_fields(const Request& request) const {
   if (gate_.origins().empty() || request.caller.origin.empty()) return {};
   const std::optional<std::string> origin = gate_.allowed_origin(request.caller.origin);
   if (!origin) return {};
-  return field("Access-Control-Allow-Origin", *origin) + field("Access-Control-Expose-Headers", "ETag");
+  return header_field("Access-Control-Allow-Origin", *origin) + header_field("Access-Control-Expose-Headers", "ETag");
 }
 
 Reply Site::preflight(const Request& request, bool api) const {
@@ -190,9 +163,10 @@ Reply Site::preflight(const Request& request, bool api) const {
   }
   Reply reply;
   reply.status = 204;
-  reply.fields = common_fields_ + cors + field("Access-Control-Allow-Methods", "GET, HEAD, POST") +
-                 field("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Last-Event-ID") +
-                 field("Access-Control-Max-Age", "600");
+  reply.fields = common_fields_ + cors + header_field("Access-Control-Allow-Methods", "GET, HEAD, POST") +
+                 header_field("Access-Control-Allow-Headers",
+                              "Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range") +
+                 header_field("Access-Control-Max-Age", "600");
   return reply;
 }
 
@@ -203,60 +177,60 @@ Plan Site::plan(const Request& request) const {
   const bool below = path.starts_with(prefix_) && path.substr(prefix_.size()).starts_with('/');
   const bool api = below && path.substr(prefix_.size()).starts_with(kApi);
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  const bool head = request.method == "HEAD";
-  const auto refused = [&](Reply reply) {
-    reply.without_body = head;
-    return reply;
-  };
   if (!target.starts_with('/') || !is_printable(target)) {
-    return refused(refusal(400, "the address of the request makes no sense", api));
+    return refusal(400, "the address of the request makes no sense: it is a path of this server", true);
   }
   // Browsers ask beforehand without the token.
   const bool asks_beforehand = request.method == "OPTIONS";
   const bool shows_token = reads && !api && take(query, "token").value.has_value();
   const Verdict verdict =
       asks_beforehand || shows_token ? gate_.judge_address(request.caller, reads) : gate_.judge(request.caller, reads);
-  if (verdict != Verdict::welcome) return refused(refuse_caller(request, verdict, api));
+  if (verdict != Verdict::welcome) return refuse_caller(request, verdict, api);
   if (asks_beforehand) return preflight(request, api);
-  if (!reads && request.method != "POST") return refused(refusal(405, "there is GET, HEAD and POST", api));
+  if (!reads && request.method != "POST") return refusal(405, "there is GET, HEAD and POST", api);
   if (!prefix_.empty() && path == prefix_) {
     // As seen by the browser, so that a proxy may have a prefix of its own.
     Reply reply = refusal(308, "the page is one slash further", false);
-    reply.fields += field("Location", std::string(last_part(path)) + "/" + std::string(target.substr(path.size())));
-    return refused(std::move(reply));
+    reply.fields +=
+        header_field("Location", std::string(last_part(path)) + "/" + std::string(target.substr(path.size())));
+    return reply;
   }
-  if (!below) return refused(refusal(404, "there is nothing here: the page is at " + prefix_ + "/", false));
+  if (!below) return refusal(404, "there is nothing here: the page is at " + prefix_ + "/", false);
   return plan_below_prefix(request, path.substr(prefix_.size()), query, reads);
 }
 
 Plan Site::plan_below_prefix(const Request& request, std::string_view path, std::string_view query, bool reads) const {
-  const bool head = request.method == "HEAD";
   if (!path.starts_with(kApi)) {
-    Reply reply = !reads                       ? refusal(405, "there is nothing to be sent to this address", false)
-                  : take(query, "token").value ? take_token(request, path, query)
-                                               : page(request, path);
-    reply.without_body = head;
-    return reply;
+    if (!reads) return refusal(405, "there is nothing to be sent to this address", false, "GET, HEAD");
+    return take(query, "token").value ? take_token(request, path, query) : page(request, path);
   }
   const std::string_view name = path.substr(kApi.size());
-  if (name == "events" && reads) {
-    EventStream stream;
-    stream.head = head;
-    stream.seen = revision_of(request.last_event_id);
-    stream.fields = common_fields_ + cors_fields(request) + field("Content-Type", "text/event-stream") +
-                    field("Cache-Control", "no-store") + field("X-Accel-Buffering", "no");
-    return stream;
-  }
+  if (name == "events") return plan_stream(request, query, reads);
   ApiCall call;
   call.question.method = reads ? query::Question::Method::get : query::Question::Method::post;
   call.question.path = name;
   call.question.query = query;
   call.question.may_write = gate_.has_token(request.caller);
-  call.if_none_match = reads ? request.if_none_match : "";
   call.gzip = takes_gzip(request.accept_encoding);
-  call.head = head;
   call.fields = cors_fields(request);
   return call;
+}
+
+Plan Site::plan_stream(const Request& request, std::string_view query, bool reads) const {
+  const std::string cors = cors_fields(request);
+  const auto refused = [&](Reply reply) {
+    reply.fields += cors;
+    return reply;
+  };
+  if (!reads) return refused(refusal(405, "events is asked with GET", true, "GET, HEAD"));
+  if (const auto none = query::Params::parse(query, {}); !none) {
+    return refused(refusal(400, none.error().message(), true));
+  }
+  EventStream stream;
+  stream.seen = revision_of(request.last_event_id);
+  stream.fields = common_fields_ + cors + header_field("Content-Type", "text/event-stream") +
+                  header_field("Cache-Control", "no-store") + header_field("X-Accel-Buffering", "no");
+  return stream;
 }
 
 // Puts the token into a cookie and out of the address, and with it out of the history and of pictures of the screen.
@@ -266,8 +240,9 @@ Reply Site::take_token(const Request& request, std::string_view path, std::strin
     return refusal(401, "this token is not the right one: open the address that 'sonde serve' printed", false);
   }
   Reply reply = refusal(303, "the page is at the same address without the token", false);
-  reply.fields += field("Set-Cookie", gate_.cookie(request.caller, prefix_ + "/"));
-  reply.fields += field("Location", "./" + std::string(last_part(path)) + (taken.rest.empty() ? "" : "?" + taken.rest));
+  reply.fields += header_field("Set-Cookie", gate_.cookie(request.caller, prefix_ + "/"));
+  reply.fields +=
+      header_field("Location", "./" + std::string(last_part(path)) + (taken.rest.empty() ? "" : "?" + taken.rest));
   return reply;
 }
 
@@ -282,48 +257,43 @@ Reply Site::page(const Request& request, std::string_view path) const {
                                 : refusal(404, "there is no such file; the page is at " + prefix_ + "/", false);
   }
   const Asset& asset = *found;
-  Reply reply;
-  reply.fields = common_fields_ + field("ETag", asset.etag);
+  const bool packed = !asset.gzip.empty() && takes_gzip(request.accept_encoding);
   // A file whose name has the hash of its content never changes.
   const bool hashed = asset.path.starts_with("assets/");
-  reply.fields += field("Cache-Control", hashed ? "private, max-age=31536000, immutable" : "no-cache");
-  if (matches(request.if_none_match, asset.etag)) {
-    reply.status = 304;
-    return reply;
-  }
-  reply.fields += field("Content-Type", asset.content_type);
-  reply.bytes = asset.plain;
-  if (!asset.gzip.empty() && takes_gzip(request.accept_encoding)) {
-    reply.fields += field("Content-Encoding", "gzip");
-    reply.bytes = asset.gzip;
-  }
+  Reply reply;
+  reply.etag = asset.etag;
+  reply.fields = common_fields_ + header_field("ETag", asset.etag) +
+                 header_field("Cache-Control", hashed ? "private, max-age=31536000, immutable" : "no-cache");
+  reply.content_fields = header_field("Content-Type", asset.content_type);
+  if (packed) reply.content_fields += header_field("Content-Encoding", "gzip");
+  reply.bytes = packed ? asset.gzip : asset.plain;
   return reply;
 }
 
 Reply Site::reply(const ApiCall& call, query::Answer answer) const {
-  Reply reply;
-  reply.status = answer.status;
-  reply.without_body = call.head;
-  reply.fields = common_fields_ + call.fields + field("Cache-Control", answer.etag.empty() ? "no-store" : "no-cache");
-  if (answer.status == 401) reply.fields += field("WWW-Authenticate", "Bearer");
+  const bool reads = call.question.method == query::Question::Method::get;
   std::string packed;
-  if (answer.status == 200 && matches(call.if_none_match, answer.etag)) {
-    reply.status = 304;
-    answer.body.clear();
-  } else if (call.gzip && answer.body.size() >= kWorthCompressing && compresses(answer.content_type)) {
+  if (call.gzip && answer.body.size() >= kWorthCompressing && compresses(answer.content_type)) {
     const Status status = deflate::compress(std::as_bytes(std::span(answer.body)), deflate::Wrapper::gzip, packed);
     if (!status || packed.size() >= answer.body.size()) packed.clear();
   }
-  // The same answer, but not the same bytes, compressed or not: that is what a weak tag says.
+  Reply reply;
+  reply.status = answer.status;
+  reply.fields =
+      common_fields_ + call.fields + header_field("Cache-Control", answer.etag.empty() ? "no-store" : "no-cache");
+  if (answer.status == 401) reply.fields += header_field("WWW-Authenticate", "Bearer");
+  if (answer.status == 405) reply.fields += header_field("Allow", reads ? "POST" : "GET, HEAD");
   if (!answer.etag.empty()) {
-    reply.fields += field("ETag", (packed.empty() || answer.etag.starts_with("W/") ? "" : "W/") + answer.etag);
+    // The same answer, but not the same bytes, compressed or not: that is what a weak tag says.
+    reply.etag = (packed.empty() || answer.etag.starts_with("W/") ? "" : "W/") + answer.etag;
+    reply.fields += header_field("ETag", reply.etag);
   }
-  if (reply.status == 304) return reply;
-  reply.fields += field("Content-Type", answer.content_type);
-  if (!packed.empty()) reply.fields += field("Content-Encoding", "gzip");
+  reply.in_parts = !reply.etag.empty() && packed.empty();
+  reply.content_fields = header_field("Content-Type", answer.content_type);
+  if (!packed.empty()) reply.content_fields += header_field("Content-Encoding", "gzip");
   if (!answer.file_name.empty()) {
-    reply.fields +=
-        field("Content-Disposition", "attachment; filename=\"" + safe_file_name(std::move(answer.file_name)) + "\"");
+    reply.content_fields += header_field(
+        "Content-Disposition", "attachment; filename=\"" + safe_file_name(std::move(answer.file_name)) + "\"");
   }
   reply.text = packed.empty() ? std::move(answer.body) : std::move(packed);
   return reply;

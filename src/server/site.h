@@ -12,6 +12,7 @@
 #include "query/api.h"
 #include "server/assets.h"
 #include "server/gate.h"
+#include "server/reply.h"
 #include "sonde/status.h"
 
 namespace sonde::server {
@@ -22,35 +23,21 @@ struct Request {
   std::string_view target = {};  // "/api/runs?x=y", as sent
   Caller caller = {};
   std::string_view accept_encoding = {};
-  std::string_view if_none_match = {};
   std::string_view last_event_id = {};
   std::string_view requested_method = {};  // Access-Control-Request-Method
-};
-
-struct Reply {
-  int status = 200;
-  std::string fields = {};                // lines of the header, each with its end
-  std::string text = {};                  // the body; or, where it is empty:
-  std::span<const std::byte> bytes = {};  // one that lives as long as the server
-  bool without_body = false;              // only its length is told, as HEAD asks
-
-  std::span<const std::byte> body() const noexcept { return text.empty() ? bytes : std::as_bytes(std::span(text)); }
 };
 
 // A question for the API, to be asked on a thread that may wait.
 struct ApiCall {
   query::Question question;  // without the body; views into the request
-  std::string_view if_none_match;
-  bool gzip = false;  // the client takes it
-  bool head = false;
-  std::string fields;  // that the reply gets in addition
+  bool gzip = false;         // the client takes it
+  std::string fields;        // that the reply gets in addition
 };
 
 // The reply's header, after which events follow until somebody hangs up.
 struct EventStream {
   std::string fields;
   std::uint64_t seen = 0;  // the revision that the client knows
-  bool head = false;
 };
 
 using Plan = std::variant<Reply, ApiCall, EventStream>;
@@ -63,13 +50,15 @@ class Site {
   Plan plan(const Request& request) const;
   // Compresses where that is worth it: not for a thread that serves sockets.
   Reply reply(const ApiCall& call, query::Answer answer) const;
-  // One sentence, as the API says it or as plain text.
-  Reply refusal(int status, std::string_view sentence, bool api) const;
+  // One sentence, as the API says it or as plain text. `allow` is what a 405 names.
+  Reply refusal(int status, std::string_view sentence, bool api,
+                std::string_view allow = "GET, HEAD, POST, OPTIONS") const;
 
   const Gate& gate() const noexcept { return gate_; }
 
  private:
   Plan plan_below_prefix(const Request& request, std::string_view path, std::string_view query, bool reads) const;
+  Plan plan_stream(const Request& request, std::string_view query, bool reads) const;
   Reply refuse_caller(const Request& request, Verdict verdict, bool api) const;
   Reply preflight(const Request& request, bool api) const;
   Reply take_token(const Request& request, std::string_view path, std::string_view query) const;

@@ -1,10 +1,13 @@
 #include "server/workers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace sonde::server {
 
-Status Workers::start(int threads) {
+Status Workers::start(int threads, std::size_t most_waiting) {
+  most_waiting_ = most_waiting;
   for (int i = 0; i < threads; ++i) {
     Result<Thread> thread = Thread::start("sonde-answer", [this] { work(); });
     if (!thread) return thread.error();
@@ -13,37 +16,53 @@ Status Workers::start(int threads) {
   return Status::success();
 }
 
-void Workers::post(std::function<void()> job) {
+// Whether there is some.
+bool Workers::make_room(std::vector<Job>& dropped) {
+  if (jobs_.size() < most_waiting_) return true;
+  const auto unwanted =
+      std::ranges::stable_partition(jobs_, [](const Job& job) { return !job.unwanted || !job.unwanted(); });
+  dropped.assign(std::make_move_iterator(unwanted.begin()), std::make_move_iterator(unwanted.end()));
+  jobs_.erase(unwanted.begin(), unwanted.end());
+  return jobs_.size() < most_waiting_;
+}
+
+bool Workers::post(Job job) {
+  std::vector<Job> dropped;  // outside of the lock: what they hold may end with them
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_) return;
+    if (closed_ || !make_room(dropped)) return false;
     jobs_.push_back(std::move(job));
   }
   changed_.notify_one();
+  return true;
 }
 
-void Workers::stop() noexcept {
-  std::deque<std::function<void()>> dropped;  // outside of the lock: what they hold may end with them
+void Workers::close() noexcept {
+  std::deque<Job> dropped;
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    closed_ = true;
     dropped.swap(jobs_);
   }
   changed_.notify_all();
+}
+
+void Workers::stop() noexcept {
+  close();
   threads_.clear();
 }
 
 void Workers::work() {
   for (;;) {
-    std::function<void()> job;
+    Job job;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-      if (stopping_) return;
+      changed_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+      if (closed_) return;
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    job();
+    job.run();
   }
 }
 
