@@ -269,6 +269,41 @@ test('grouped runs have a mean and a spread', async (t) => {
   await screenshot(page, 'metrics-spread');
 });
 
+test('a mean is smoothed as lines are', async (t) => {
+  const page = await open(t, trials, { at: 'metrics?mean=1&smooth=0' });
+  const loss = await chart(page, 'loss');
+  const card = page.getByRole('region', { name: 'loss', exact: true }).first();
+  assert.doesNotMatch(await card.innerText(), /smoothed/);
+  await changes(loss, () => page.getByRole('slider', { name: 'Smoothing' }).fill('0.95'));
+  assert.match(await card.innerText(), /smoothed over what is in view/);
+  await hover(page, loss, 0.5);
+  await eventually(async () => /mean\s+smoothed\s+± std/.test(await page.locator('.tooltip').innerText()), 'both in the tooltip');
+});
+
+test('a mean over time has the step cursor, and a click sets it', async (t) => {
+  const page = await open(t, trials, { at: 'metrics?mean=1&axis=relative&smooth=0' });
+  const loss = await chart(page, 'loss');
+  const box = (await loss.boundingBox())!;
+  await page.mouse.click(box.x + 52 + (box.width - 64) * 0.3, box.y + box.height * 0.6);
+  const step = await eventually(async () => Number(/step=(\d+)/.exec(page.url())?.[1] ?? 0), 'a step in the address');
+  assert.ok(step > 0 && step < 199, `step ${step}`);
+  const cursor = loss.locator('canvas').nth(1);
+  await page.mouse.move(5, 5);
+  await eventually(async () => (await inkOf(cursor)) > 0, 'the cursor in the chart');
+});
+
+test('a mean has a table of values', async (t) => {
+  const page = await open(t, trials, { at: 'metrics?mean=1&smooth=0&step=100&table=1' });
+  await chart(page, 'loss');
+  const table = page.getByRole('region', { name: /Values of loss, step 100/ });
+  // exp(-0.01 * 100) + 0.1 * the mean of 0, 1 and 2; the deviation of 0, 0.1 and 0.2
+  await eventually(async () => /0\.4679\s+0\.0816\d*\s+0\.3679\s+0\.5679\s+3/.test(await table.getByRole('row', { name: /slow/ }).innerText()), 'the mean of slow');
+  const range = await open(t, trials, { at: 'metrics?mean=1&smooth=0&range=0~100&table=1' });
+  await chart(range, 'loss');
+  const over = range.getByRole('region', { name: /Values of loss, steps 0 to 100/ });
+  await eventually(async () => /0\.3679\s+1\.2\s.*\s303\s+3/.test(await over.getByRole('row', { name: /slow/ }).innerText()), 'what the range has');
+});
+
 test('NaN and infinities are marked where they happened', async (t) => {
   const page = await open(t, torch, { at: 'metrics?tags=special&smooth=0' });
   const special = await chart(page, 'special values');

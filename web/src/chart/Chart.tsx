@@ -44,7 +44,7 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRe
 const asked = (width: number) => Math.min(16384, Math.max(64, Math.ceil(width / 64) * 64));
 
 export function Chart(props: ChartProps) {
-  const { lines, groups, marks } = props.shown;
+  const { lines, groups, marks, guides } = props.shown;
   const root = useRef<HTMLDivElement>(null);
   const base = useRef<HTMLCanvasElement>(null);
   const over = useRef<HTMLCanvasElement>(null);
@@ -53,10 +53,9 @@ export function Chart(props: ChartProps) {
   const logY = own?.logY ?? settings.logY.value;
   const logX = settings.logX.value && axis.value !== 'wall';
   const range = settings.xRange.value;
-  const smoothing = smooth.value > 0 && groups.length === 0;
 
   const { data, ready, error } = useChartData({
-    series: [...lines, ...marks].map(({ run, tag }) => ({ run, tag })),
+    series: [...lines, ...marks, ...guides].map(({ run, tag }) => ({ run, tag })),
     groups: groups.map(({ tag, runs }) => ({ tag, runs })),
     window:
       width > 0
@@ -64,7 +63,7 @@ export function Chart(props: ChartProps) {
             axis: axis.value,
             ...(range ? { range: [range[0], range[1]] as const } : {}),
             width: asked(width),
-            ...(smoothing ? { smooth: smooth.value } : {}),
+            ...(smooth.value > 0 && lines.length > 0 ? { smooth: smooth.value } : {}),
           }
         : null,
   });
@@ -76,14 +75,14 @@ export function Chart(props: ChartProps) {
       logX,
       logY,
       clip: settings.clip.value,
-      smoothing,
+      smooth: smooth.value,
       // While the answer for another axis is on its way, its range would make no sense.
       xRange: data.wanted.window?.axis === axis.value ? range : null,
       yRange: own?.y,
       started: (run) => runByName.peek().get(run)?.started ?? 0,
       margins: props.margins ?? [],
     });
-  }, [data, props.shown, props.margins, logX, logY, settings.clip.value, smoothing, range, own, axis.value]);
+  }, [data, props.shown, props.margins, logX, logY, settings.clip.value, smooth.value, range, own, axis.value]);
 
   // What the pointer does changes sixty times a second: kept out of the component's own state.
   const live = useMemo(

@@ -9,6 +9,7 @@ import { fullCard } from '../ui/cards';
 import { integer, middle, plural } from '../ui/format';
 import { useVisible } from '../ui/hooks';
 import { Chart, type ChartProps } from './Chart';
+import { GroupTable } from './GroupTable';
 import { RangeField } from './RangeField';
 import { ValueTable } from './ValueTable';
 import { fileName, savePng, saveSvg } from './export';
@@ -112,10 +113,10 @@ function Drawn(props: MetricCardProps) {
   const runs = new Set(groups.length > 0 ? groups.flatMap((group) => group.runs) : lines.map((line) => line.run)).size;
   const wanted = wantedRuns(props.tags);
   const some = runs < wanted ? `${integer(runs)} of ${integer(wanted)} runs drawn: filter to see others` : plural(runs, 'run');
-  const unsmoothed = smooth.value > 0 ? ', not smoothed' : '';
+  const smoothing = smooth.value > 0 ? ', smoothed over what is in view' : '';
   const what =
-    groups.length > 0 ? `mean ± spread${unsmoothed}, ${plural(groups.length, 'group')} of ${some}` : some;
-  const table = settings.showTable.value && lines.length > 0;
+    groups.length > 0 ? `mean ± spread${smoothing} · ${plural(groups.length, 'group')} of ${some}` : some;
+  const table = settings.showTable.value && lines.length + groups.length > 0;
   return (
     <Card
       id={props.id}
@@ -143,7 +144,7 @@ function Drawn(props: MetricCardProps) {
         />
       )}
       {(props.large || fullCard.value === props.id) && <Legend lines={groups.length > 0 ? groups : lines} />}
-      {table && <ValueTable title={props.title} lines={lines} />}
+      {table && (groups.length > 0 ? <GroupTable title={props.title} groups={groups} /> : <ValueTable title={props.title} lines={lines} />)}
     </Card>
   );
 }

@@ -1,9 +1,10 @@
 // From answers to a scene.
-import type { Axis, Columns, Series } from '../api_types';
+import type { Axis, Band, Columns, Series } from '../api_types';
 import type { ChartData } from './data';
 import type { Lines } from './lines';
 import { type AxisKind, padded, sane } from './scale';
 import { type BandShape, type Line, type Margin, type Scene, fitX, fitY } from './scene';
+import { columnWeight, smoothed } from './smooth';
 
 // One line of a chart, as its card wants it.
 export interface LineSpec {
@@ -27,7 +28,7 @@ export interface View {
   logX: boolean;
   logY: boolean;
   clip: boolean;
-  smoothing: boolean;
+  smooth: number; // weight; 0: none
   xRange: readonly [number, number] | null;
   yRange: readonly [number | null, number | null] | undefined;
   started: (run: string) => number; // where the relative axis of a run begins
@@ -43,7 +44,7 @@ function xOf(columns: Pick<Columns, 'step' | 'time'>, axis: Axis, started: numbe
 
 function lineOf(spec: LineSpec, series: Series, view: View): Line {
   const started = view.axis === 'relative' ? view.started(spec.run) : 0;
-  const smooth = view.smoothing && series.smooth.step.length > 0;
+  const smooth = view.smooth > 0 && series.smooth.step.length > 0;
   const main = smooth ? series.smooth : series.raw;
   return {
     ...spec,
@@ -72,35 +73,37 @@ function marginsOf(lines: Line[], specs: readonly LineSpec[], view: View): Margi
 
 const kEmpty = new Float64Array();
 
-export function buildScene(data: ChartData, { lines, groups, marks }: Lines, view: View): Scene {
+function bandOf(group: GroupSpec, band: Band, view: View): BandShape {
+  const weight = view.smooth > 0 ? columnWeight(view.smooth, band) : 0;
+  return {
+    id: `${group.label}\n${group.tag}`,
+    label: group.label,
+    color: group.color,
+    x: band.x,
+    mean: smoothed(band.mean, weight),
+    raw: weight > 0 ? band.mean : null,
+    low: band.mean.map((mean, k) => mean - (band.std[k] as number)),
+    high: band.mean.map((mean, k) => mean + (band.std[k] as number)),
+    min: band.min,
+    max: band.max,
+    count: band.count,
+  };
+}
+
+export function buildScene(data: ChartData, { lines, groups, marks, guides }: Lines, view: View): Scene {
   const at = new Map(data.wanted.series.map((one, i) => [`${one.run}\n${one.tag}`, i]));
-  const made: Line[] = [];
-  for (const spec of lines) {
-    const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
-    if (series?.found) made.push(lineOf(spec, series, view));
-  }
-  for (const spec of marks) {
-    const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
-    if (!series?.found) continue;
-    const { bad } = lineOf(spec, series, view);
-    made.push({ ...spec, x: kEmpty, y: kEmpty, step: kEmpty, time: kEmpty, rawX: null, rawY: null, bad });
-  }
-  const bands: BandShape[] = [];
-  groups.forEach((group, i) => {
-    const band = data.bands[i];
-    if (!band?.found) return;
-    bands.push({
-      id: `${group.label}\n${group.tag}`,
-      label: group.label,
-      color: group.color,
-      x: band.x,
-      mean: band.mean,
-      low: band.mean.map((mean, k) => mean - (band.std[k] as number)),
-      high: band.mean.map((mean, k) => mean + (band.std[k] as number)),
-      min: band.min,
-      max: band.max,
-      count: band.count,
+  const linesFor = (specs: readonly LineSpec[]): Line[] =>
+    specs.flatMap((spec) => {
+      const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
+      return series?.found ? [lineOf(spec, series, view)] : [];
     });
+  const made = [
+    ...linesFor(lines),
+    ...linesFor(marks).map((line) => ({ ...line, x: kEmpty, y: kEmpty, step: kEmpty, time: kEmpty, rawX: null, rawY: null })),
+  ];
+  const bands = groups.flatMap((group, i) => {
+    const band = data.bands[i];
+    return band?.found ? [bandOf(group, band, view)] : [];
   });
   const parts = { lines: made, bands };
   const x = view.xRange ? sane(view.xRange[0], view.xRange[1], view.logX) : sane(...fitX(parts, view.logX), view.logX);
@@ -110,6 +113,7 @@ export function buildScene(data: ChartData, { lines, groups, marks }: Lines, vie
   return {
     ...parts,
     margins: marginsOf(made, lines, view),
+    guides: linesFor(guides),
     axis: axisKind(view.axis),
     logX: view.logX,
     logY: view.logY,

@@ -110,6 +110,11 @@ function drawBand(p: Painter, frame: Frame, band: BandShape): void {
   area(p, frame, band.x, band.low, band.x, band.high);
   p.globalAlpha = 1;
   p.strokeStyle = band.color;
+  if (band.raw) {
+    p.globalAlpha = 0.4;
+    trace(p, frame, band.x, band.raw, 1);
+    p.globalAlpha = 1;
+  }
   trace(p, frame, band.x, band.mean, kLine);
 }
 

@@ -6,7 +6,7 @@ import { assignColors, kPalette } from '../colors';
 import { meanGroupOf } from '../groups';
 import { scalarsByTag } from '../headline';
 import { groupBy } from '../shell/order';
-import { chosenOf, colorOf, dark, runByName, runs, visibleSet } from '../state';
+import { axis, chosenOf, colorOf, dark, runByName, runs, visibleSet } from '../state';
 import type { GroupSpec, LineSpec } from './build';
 import { showMean } from './settings';
 
@@ -89,6 +89,20 @@ export function wantedRuns(tags: readonly string[]): number {
   return chosenOf(all.length === 1 && all[0] ? all[0] : [...new Set(all.flat())]);
 }
 
+const kMostGuides = 12;
+
+// On axes of time, runs that say which step was when: some of each group.
+function guidesOf(groups: readonly GroupSpec[]): LineSpec[] {
+  const made: LineSpec[] = [];
+  const longest = Math.max(0, ...groups.map((group) => group.runs.length));
+  for (let i = 0; i < longest && made.length < kMostGuides; ++i)
+    for (const { runs, tag, label, color } of groups) {
+      const run = runs[i];
+      if (run !== undefined) made.push({ id: `${run}\n${tag}`, run, tag, label, color, dash: [] });
+    }
+  return made.slice(0, kMostGuides);
+}
+
 const kNoLines: LineSpec[] = [];
 const kNoGroups: GroupSpec[] = [];
 
@@ -96,6 +110,7 @@ export interface Lines {
   lines: LineSpec[];
   groups: GroupSpec[];
   marks: LineSpec[]; // of which only what is not finite is drawn
+  guides: LineSpec[]; // of which nothing is drawn
 }
 
 // The same arrays as long as nothing in them has changed: charts are drawn anew only when they must.
@@ -104,6 +119,7 @@ export function useLines(tags: readonly string[]): Lines {
   const lines = mean ? kNoLines : linesOf(tags);
   const groups = mean ? groupsOf(tags) : kNoGroups;
   const marks = mean ? marksOf(tags) : kNoLines;
-  const key = JSON.stringify([lines, groups, marks]);
-  return useMemo(() => ({ lines, groups, marks }), [key]);
+  const guides = mean && axis.value !== 'step' ? guidesOf(groups) : kNoLines;
+  const key = JSON.stringify([lines, groups, marks, guides]);
+  return useMemo(() => ({ lines, groups, marks, guides }), [key]);
 }

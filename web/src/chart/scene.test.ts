@@ -30,6 +30,7 @@ const scene = (lines: Line[]): Scene => ({
   lines,
   bands: [],
   margins: [],
+  guides: [],
   axis: 'number',
   logX: false,
   logY: false,

@@ -21,8 +21,9 @@ export interface BandShape {
   label: string;
   color: string;
   x: Float64Array;
-  mean: Float64Array;
-  low: Float64Array; // mean - std
+  mean: Float64Array; // smoothed where there is smoothing
+  raw: Float64Array | null; // faint behind it; null: the mean is the raw one
+  low: Float64Array; // of the raw mean: minus and plus the standard deviation
   high: Float64Array;
   min: Float64Array;
   max: Float64Array;
@@ -42,6 +43,7 @@ export interface Scene {
   lines: Line[];
   bands: BandShape[];
   margins: Margin[];
+  guides: Line[]; // not drawn: which step was when, where means are drawn over time
   axis: AxisKind;
   logX: boolean;
   logY: boolean;

@@ -31,6 +31,7 @@ const scene: Scene = {
   lines: [run('late', 500, 100, 2), run('early', 0, 1000, 8)],
   bands: [],
   margins: [],
+  guides: [],
   axis: 'wall',
   logX: false,
   logY: false,
@@ -76,6 +77,13 @@ describe('on an axis of time', () => {
     const broken = { ...scene, lines: [{ ...late, bad }] };
     expect(stepAt(broken, frame, 890, 0)).toBe(400);
     expect(placesOf(broken, 390)[0]?.x).toBe(900);
+  });
+
+  test('where means are drawn, runs that are in them say when a step was', () => {
+    const means = { ...scene, lines: [], guides: scene.lines };
+    expect(stepAt(means, frame, 400, frame.bottom)).toBe(400);
+    expect(placesOf(means, 80)).toEqual(placesOf(scene, 80));
+    expect(stretchesOf(means, [10, 20])).toEqual(stretchesOf(scene, [10, 20]));
   });
 });
 

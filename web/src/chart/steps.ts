@@ -10,6 +10,9 @@ interface Point {
   y: number; // NaN where the value was not finite
 }
 
+// Means have no steps of their own where the axis is time: runs that are in them say when they were where.
+const linesOf = (scene: Scene): readonly Line[] => (scene.guides.length > 0 ? scene.guides : scene.lines);
+
 const at = (of: { x: Float64Array; step: Float64Array }, i: number, y: number): Point | null =>
   i < 0 ? null : { x: of.x[i] as number, step: of.step[i] as number, y };
 
@@ -38,7 +41,7 @@ function outside(line: Line, by: 'x' | 'step', wanted: number): number {
 function meant(scene: Scene, frame: Frame, x: number, py: number): Line | null {
   let found: Line | null = null;
   let best: [number, number] = [Infinity, Infinity];
-  for (const line of scene.lines) {
+  for (const line of linesOf(scene)) {
     const point = nearestPoint(line, 'x', x);
     if (!point) continue;
     const height = Number.isNaN(point.y) ? Number.MAX_VALUE : Math.abs(toPixel(frame.y, point.y) - py);
@@ -87,7 +90,7 @@ export interface Place {
 // Where a step is: once where the axis is that of steps, else once for each run that has come so far.
 export function placesOf(scene: Scene, step: number): Place[] {
   if (scene.axis === 'number') return [{ x: step, color: null }];
-  const lines = onePerRun(scene.lines.filter((line) => nearestPoint(line, 'step', step)));
+  const lines = onePerRun(linesOf(scene).filter((line) => nearestPoint(line, 'step', step)));
   const least = Math.min(...lines.map((line) => outside(line, 'step', step)));
   const found = lines.filter((line) => outside(line, 'step', step) === least).slice(0, kMost);
   return found.map((line) => ({
@@ -100,7 +103,7 @@ export function placesOf(scene: Scene, step: number): Place[] {
 export function stretchesOf(scene: Scene, [first, last]: readonly [number, number]): [number, number][] {
   if (scene.axis === 'number') return [[first, last]];
   const all: [number, number][] = [];
-  for (const line of onePerRun(scene.lines)) {
+  for (const line of onePerRun(linesOf(scene))) {
     const [lo, hi] = extent(line, 'step');
     if (!(lo <= last && hi >= first)) continue;
     const [from, to] = [nearestPoint(line, 'step', first), nearestPoint(line, 'step', last)];

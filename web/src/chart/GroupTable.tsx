@@ -1,0 +1,65 @@
+import type { TableRow } from '../api_types';
+import { scalarsByTag } from '../headline';
+import { smooth } from '../state';
+import { integer, middle } from '../ui/format';
+import { Cell, TableFrame } from './TableFrame';
+import type { GroupSpec } from './build';
+import { groupRow, reached } from './group_rows';
+import { useValues } from './values';
+
+const kMost = 1000; // series that the server takes at once
+
+function lastStep({ run, tag }: TableRow): number {
+  const known = scalarsByTag.value.get(tag);
+  return known?.last_step[known.runs.indexOf(run)] ?? -Infinity;
+}
+
+// A row for every group: means over its runs.
+export function GroupTable({ title, groups }: { title: string; groups: readonly GroupSpec[] }) {
+  const series = groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag }))).slice(0, kMost);
+  const values = useValues(series);
+  const { rows, range, step } = values;
+  const found = new Map(rows?.map((row) => [`${row.run}\n${row.tag}`, row]));
+  const last = smooth.value > 0 ? ['smoothed'] : [];
+  const columns = range
+    ? ['group', 'min', 'max', 'mean', 'delta', 'value', ...last, 'points', 'runs']
+    : ['group', 'mean', ...last, '± std', 'min', 'max', 'runs'];
+  return (
+    <TableFrame title={title} values={values} columns={columns}>
+      {groups.map((group) => {
+        const own = group.runs.flatMap((run) => found.get(`${run}\n${group.tag}`) ?? []).filter((row) => row.count > 0);
+        const row = groupRow(range ? own : reached(own, lastStep, step));
+        return (
+          <tr key={`${group.label}\n${group.tag}`}>
+            <th scope="row" title={group.label}>
+              <span class="swatch" style={{ background: group.color }} />
+              {middle(group.label, range ? 12 : 20)}
+            </th>
+            {range ? (
+              <>
+                <Cell of={row?.min} />
+                <Cell of={row?.max} />
+                <Cell of={row?.mean} />
+                <Cell of={row?.delta} />
+                <Cell of={row?.value} />
+              </>
+            ) : (
+              <Cell of={row?.value} />
+            )}
+            {smooth.value > 0 && <Cell of={row?.smoothed} />}
+            {range ? (
+              <td class="num">{row ? integer(row.points) : ''}</td>
+            ) : (
+              <>
+                <Cell of={row?.std} />
+                <Cell of={row?.min} />
+                <Cell of={row?.max} />
+              </>
+            )}
+            <td class="num">{row ? integer(row.runs) : ''}</td>
+          </tr>
+        );
+      })}
+    </TableFrame>
+  );
+}

@@ -1,0 +1,28 @@
+// The numbers of tables: at the step cursor, or over the range that was marked.
+import * as api from '../api';
+import type { SeriesKey, TableRow } from '../api_types';
+import { change } from '../live';
+import { cursorStep, smooth } from '../state';
+import { useAsked, useThrottled } from '../ui/hooks';
+import { integer } from '../ui/format';
+import { selected } from './settings';
+
+export interface Values {
+  rows: readonly TableRow[] | undefined; // as the series were asked for
+  error: string | null;
+  step: number; // of the cursor, as the rows are about
+  range: readonly [number, number] | null;
+  what: string;
+}
+
+export function useValues(series: readonly SeriesKey[]): Values {
+  const range = selected.value;
+  const step = useThrottled(cursorStep.value, 80);
+  const keys = series.map(({ run, tag }) => ({ run, tag }));
+  const weight = smooth.value > 0 ? { smooth: smooth.value } : {};
+  const question = range ? { series: keys, range, ...weight } : { series: keys, step, ...weight };
+  const key = keys.length > 0 ? JSON.stringify([question, change.value.serial]) : null;
+  const { value: rows, error } = useAsked(key, (signal) => api.table(question, signal));
+  const what = range ? `steps ${integer(range[0])} to ${integer(range[1])}` : `step ${integer(cursorStep.value)}`;
+  return { rows, error, step, range, what };
+}
