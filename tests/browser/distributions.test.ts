@@ -123,3 +123,20 @@ test('the tag filter leaves what matches', async (t) => {
   await chart(page, 'gradient/conv_1/kernel');
   assert.equal(await page.locator('[data-chart^="activation/"]').count(), 0);
 });
+
+test('a card can be pinned to the top, and a link has it there', async (t) => {
+  const page = await open(t, server, { at: 'distributions' });
+  const card = await chart(page, 'activation/dense_2/out');
+  await card.hover();
+  await card.getByRole('button', { name: 'Pin to the top (p)' }).click();
+  const pinned = page.getByRole('region', { name: 'Pinned', exact: true });
+  await pinned.waitFor();
+  await eventually(async () => /pin=distributions:activation\/dense_2\/out/.test(decodeURIComponent(page.url())), 'the pin in the address');
+  const other = await open(t, server, { at: new URL(page.url()).hash.slice(2) + '&tags=nothing' });
+  const first = other.getByRole('region', { name: 'Pinned', exact: true });
+  await first.locator('[data-chart="activation/dense_2/out"][data-ready]').waitFor();
+  assert.equal(await other.locator('[data-card="distributions:activation/dense_2/out"]').count(), 1, 'it stands nowhere else');
+  await first.locator('[data-card]').hover();
+  await other.keyboard.press('p');
+  await eventually(async () => (await first.count()) === 0, 'none pinned');
+});

@@ -138,3 +138,19 @@ for (const writer of ['torch', 'tensorboardx', 'tensorflow', 'tensorflow_v1']) {
     await screenshot(page, `media-${writer}`);
   });
 }
+
+test('images, sounds and texts can be pinned to the top, and a link has them there', async (t) => {
+  const page = await open(t, media, { at: 'media' });
+  for (const tag of ['samples/square', 'samples/tone', 'notes/markdown']) {
+    const card = await chart(page, tag);
+    await card.hover();
+    await card.getByRole('button', { name: 'Pin to the top (p)' }).click();
+    await page.getByRole('region', { name: 'Pinned', exact: true }).locator(`[data-chart="${tag}"][data-ready]`).waitFor();
+  }
+  await eventually(async () => /pin=images:samples\/square,audio:samples\/tone,text:notes\/markdown/.test(decodeURIComponent(page.url())), 'the pins in the address');
+  const link = await open(t, media, { at: new URL(page.url()).hash.slice(2) });
+  const pinned = link.getByRole('region', { name: 'Pinned', exact: true });
+  await eventually(async () => (await pinned.locator('[data-chart][data-ready]').count()) === 3, 'all three');
+  assert.equal(await link.locator('[data-card="images:samples/square"]').count(), 1, 'it stands nowhere else');
+  await screenshot(link, 'media-pinned');
+});

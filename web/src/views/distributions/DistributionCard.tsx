@@ -7,7 +7,7 @@ import { fullCard } from '../../ui/cards';
 import { useAsked, useSize } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
 import { ask, most, questionKey } from './data';
-import type { TagCard } from './groups';
+import { cardId, type TagCard } from './groups';
 import { bodyHeight, kMostPanels, kMostTogether, panelGrid } from './layout';
 import type { Series } from './model';
 import { Panels } from './Panels';
@@ -19,7 +19,7 @@ export const isWide = (card: TagCard): boolean => card.runs.length > 1 && (toget
 
 export function DistributionCard({ card }: { card: TagCard }) {
   const body = useRef<HTMLDivElement>(null);
-  const id = `distributions:${card.tag}`;
+  const id = cardId(card);
   const full = fullCard.value === id;
   const [ready, setReady] = useState(false);
   const size = useSize(body);
@@ -40,7 +40,6 @@ export function DistributionCard({ card }: { card: TagCard }) {
       id={id}
       title={card.tag}
       subtitle={<Subtitle card={card} found={found} shown={runs.length} />}
-      mayPin={false}
       data={state}
     >
       <div class="dist-body" style={{ height: full ? '100%' : `${bodyHeight(grid.rows)}px` }} ref={body}>

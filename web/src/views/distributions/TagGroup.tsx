@@ -2,17 +2,18 @@
 import { integer } from '../../ui/format';
 import { Icon } from '../../ui/icons';
 import { DistributionCard, isWide } from './DistributionCard';
-import type { Group } from './groups';
+import { cardId, type Group } from './groups';
 import { cardHeight } from './layout';
 import { LazyCard } from '../../ui/LazyCard';
 import { closedGroups } from './settings';
 
-export function TagGroup({ group, width }: { group: Group; width: number }) {
+// `id` is unique among groups: names of tags have none with a slash.
+export function TagGroup({ id, group, width }: { id: string; group: Group; width: number }) {
   const name = group.name || 'without a group';
-  const closed = closedGroups.value.includes(group.name);
+  const closed = closedGroups.value.includes(id);
   const toggle = (): void => {
     const old = closedGroups.peek();
-    closedGroups.value = closed ? old.filter((one) => one !== group.name) : [...old, group.name];
+    closedGroups.value = closed ? old.filter((one) => one !== id) : [...old, id];
   };
   return (
     <section class="dist-group" aria-label={name}>
@@ -25,7 +26,7 @@ export function TagGroup({ group, width }: { group: Group; width: number }) {
           {group.cards.map((card) => (
             <LazyCard
               key={card.tag}
-              id={`distributions:${card.tag}`}
+              id={cardId(card)}
               tag={card.tag}
               class={isWide(card) ? 'dist-wide' : ''}
               height={cardHeight(isWide(card) ? card.runs.length : 1, width)}

@@ -23,6 +23,8 @@ export interface Group {
   cards: TagCard[];
 }
 
+export const cardId = ({ tag }: { tag: string }): string => `distributions:${tag}`;
+
 // Of the tags of some kinds and the runs that are shown; by name. Tags that no such run has are left out.
 export function groupTags(tags: readonly Tag[], kinds: readonly string[], visible: ReadonlySet<string>): Group[] {
   const cards = new Map<string, Map<string, RunOfTag>>();

@@ -1,16 +1,14 @@
 // All images of one tag at the step of the cursor, side by side over runs and samples, with one zoom for all.
 import { useRef, useState } from 'preact/hooks';
 
-import { Card } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
 import { plural } from '../../ui/format';
 import { useSize } from '../../ui/hooks';
-import { Failure } from '../../ui/states';
-import { cardId, type MediaCard, subtitle } from './cards';
+import { cardId, type MediaCard } from './cards';
 import type { Spot } from './ImageTile';
+import { MediaFrame } from './MediaFrame';
 import { RunImages } from './RunImages';
 import { kTile, linkZoom, sharedZoom, tileSize } from './settings';
-import { StepNav } from './StepNav';
 import { kMostRuns, useSteps } from './useSteps';
 import { kFit, type Size, type Zoom } from './zoom';
 
@@ -18,49 +16,38 @@ export function ImageCard({ card }: { card: MediaCard }) {
   const body = useRef<HTMLDivElement>(null);
   const full = fullCard.value === cardId(card);
   const size = useSize(body);
-  const { asked, runs, all, recorded } = useSteps(card);
-  const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
+  const steps = useSteps(card);
   const [own, setOwn] = useState<Zoom>(kFit);
   const [spot, setSpot] = useState<Spot | null>(null);
   const zoom = linkZoom.value ? sharedZoom.value : own;
   const setZoom = (next: Zoom): void => (linkZoom.value ? void (sharedZoom.value = next) : setOwn(next));
   const width = tileWidth(card.runs.length, size, full);
-  const drawn = runs.length > 0 && runs.every((one) => one.shown && ready.has(one.run));
-  const state: Record<string, string> = { chart: card.tag };
-  if (drawn) Object.assign(state, { ready: '', points: String(recorded) });
+  const more = steps.runs.length > 0 ? card.runs.length - steps.runs.length : 0;
   return (
-    <Card
-      id={cardId(card)}
-      title={card.tag}
-      subtitle={subtitle(card, all.length)}
-      mayPin={false}
-      class="media-card"
-      data={state}
-    >
-      <StepNav label={card.tag} steps={all} />
-      <div class="media-body" ref={body}>
-        {asked.error && <Failure text={asked.error} />}
-        {!asked.value && !asked.error && card.runs.slice(0, kMostRuns).map((one) => <Room key={one.run} width={width} />)}
-        {runs.map((one) => (
-          <RunImages
-            key={one.run}
-            card={card}
-            of={one}
-            width={width}
-            tall={full ? size.height - 40 : width * 1.5}
-            zoom={zoom}
-            onZoom={setZoom}
-            spot={spot}
-            onSpot={setSpot}
-            wheelAlways={full}
-            onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))}
-          />
-        ))}
-        {card.runs.length > runs.length && runs.length > 0 && (
-          <p class="muted">{plural(card.runs.length - runs.length, 'more run')}: choose on the left which are shown.</p>
-        )}
-      </div>
-    </Card>
+    <MediaFrame
+      card={card}
+      steps={steps}
+      bodyRef={body}
+      waiting={card.runs.slice(0, kMostRuns).map((one) => (
+        <Room key={one.run} width={width} />
+      ))}
+      run={(of, onReady) => (
+        <RunImages
+          key={of.run}
+          card={card}
+          of={of}
+          width={width}
+          tall={full ? size.height - 40 : width * 1.5}
+          zoom={zoom}
+          onZoom={setZoom}
+          spot={spot}
+          onSpot={setSpot}
+          wheelAlways={full}
+          onReady={onReady}
+        />
+      )}
+      after={more > 0 && <p class="muted">{plural(more, 'more run')}: choose on the left which are shown.</p>}
+    />
   );
 }
 

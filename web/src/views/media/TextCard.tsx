@@ -2,44 +2,30 @@ import { useEffect, useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import type { Media } from '../../api_types';
-import { Card } from '../../ui/Card';
 import { useAsked } from '../../ui/hooks';
-import { Failure, Loading } from '../../ui/states';
-import { cardId, type MediaCard, subtitle } from './cards';
+import { Loading } from '../../ui/states';
+import type { MediaCard } from './cards';
+import { MediaFrame } from './MediaFrame';
 import { RunCaption } from './RunCaption';
-import { StepNav } from './StepNav';
 import { type RunSteps, useSteps } from './useSteps';
 
 export function TextCard({ card }: { card: MediaCard }) {
-  const { asked, runs, all, recorded } = useSteps(card);
-  const [ready, setReady] = useState<ReadonlySet<string>>(new Set());
   const [raw, setRaw] = useState(false);
-  const state: Record<string, string> = { chart: card.tag };
-  if (runs.length > 0 && runs.every((one) => ready.has(one.run))) Object.assign(state, { ready: '', points: String(recorded) });
   return (
-    <Card
-      id={cardId(card)}
+    <MediaFrame
+      card={card}
+      steps={useSteps(card)}
       title={card.tag.replace(/\/text_summary$/, '')}
-      fullTitle={card.tag}
-      subtitle={subtitle(card, all.length)}
       controls={
         <button type="button" class="media-small" aria-pressed={raw} onClick={() => setRaw(!raw)}>
           As written
         </button>
       }
-      mayPin={false}
-      class="media-card media-text-card"
-      data={state}
-    >
-      <StepNav label={card.tag} steps={all} />
-      <div class="media-body media-stack">
-        {asked.error && <Failure text={asked.error} />}
-        {!asked.value && !asked.error && <Loading what="Reading text" />}
-        {runs.map((one) => (
-          <RunText key={one.run} card={card} of={one} raw={raw} onReady={() => setReady((old) => (old.has(one.run) ? old : new Set(old).add(one.run)))} />
-        ))}
-      </div>
-    </Card>
+      class="media-text-card"
+      waiting={<Loading what="Reading text" />}
+      run={(of, onReady) => <RunText key={of.run} card={card} of={of} raw={raw} onReady={onReady} />}
+      stack
+    />
   );
 }
 
