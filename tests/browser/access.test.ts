@@ -1,7 +1,7 @@
 // For everybody: on a phone, by keyboard, with a screen reader, with weak eyes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 import { chart, eventually, open, phone, run, screenshot } from './browser.ts';
 import { demoLog, Server } from './sonde.ts';
@@ -114,4 +114,37 @@ test('whoever walks by Tab sees where the focus is', async (t) => {
     });
     assert.equal(seen, '');
   }
+});
+
+// Fingers at these places of an element, as shares of its width and height.
+async function touch(page: Page, of: Locator, moves: [number, number][][]): Promise<void> {
+  const box = (await of.boundingBox())!;
+  const session = await page.context().newCDPSession(page);
+  for (const [i, fingers] of moves.entries()) {
+    const touchPoints = fingers.map(([x, y], id) => ({ x: box.x + box.width * x, y: box.y + box.height * y, id }));
+    await session.send('Input.dispatchTouchEvent', { type: i === 0 ? 'touchStart' : 'touchMove', touchPoints });
+  }
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await session.detach();
+}
+
+test('on a phone two fingers zoom a chart, a tap sets the step, and one finger scrolls the page', async (t) => {
+  const page = await open(t, server, { at: 'metrics', viewport: phone, hasTouch: true, isMobile: true });
+  const loss = await chart(page, 'loss');
+  await touch(page, loss, [
+    [[0.4, 0.5], [0.6, 0.5]],
+    [[0.35, 0.5], [0.65, 0.5]],
+    [[0.3, 0.5], [0.7, 0.5]],
+  ]);
+  await eventually(async () => /[?&]x=[\d.]+~[\d.]+/.test(decodeURIComponent(page.url())), 'a range in the address');
+  assert.doesNotMatch(page.url(), /step=/, 'two fingers are no tap');
+  const [, lo = 0, hi = 0] = /x=([\d.]+)~([\d.]+)/.exec(decodeURIComponent(page.url()))!.map(Number);
+  await touch(page, loss, [[[0.5, 0.5]]]);
+  const step = await eventually(async () => Number(/step=(\d+)/.exec(page.url())?.[1] ?? 0), 'a step in the address');
+  assert.ok(step > lo && step < hi, `step ${step} between ${lo} and ${hi}`);
+
+  const scrolled = () => page.getByRole('main').evaluate((main) => main.scrollTop);
+  const before = await scrolled();
+  await touch(page, loss, Array.from({ length: 12 }, (_, i): [number, number][] => [[0.5, 0.9 - 0.08 * i]]));
+  await eventually(async () => (await scrolled()) > before + 20, 'the page farther down');
 });

@@ -2,6 +2,8 @@
 //   click: the step cursor        drag: zoom       shift + drag: pan      alt + drag, or in selection mode: mark a range
 //   double click: everything      ctrl + wheel (in full screen: wheel): zoom      shift + wheel, sideways: pan
 //   drag on the y axis: zoom y    + - 0: zoom in, out, everything      shift + arrows: pan
+//   on a touch screen, tap: the step cursor      two fingers: zoom and pan      one finger up and down: the page scrolls
+import { Pinch } from './pinch';
 import { type Frame, toValue } from './scale';
 
 export type Pair = [number, number];
@@ -34,6 +36,7 @@ export function zoomed(frame: Frame, at: number, factor: number): Pair {
 export function attach(element: HTMLElement, to: Gestures): () => void {
   let begun: { px: number; py: number; frame: Frame; mode: 'zoom' | 'pan' | 'select' | 'y'; moved: boolean } | null =
     null;
+  const pinch = new Pinch();
   let clicked: { at: number; undo: () => void } | null = null; // the first of clicks that follow one another
 
   const click = (event: PointerEvent, frame: Frame, px: number, py: number) => {
@@ -58,8 +61,9 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
 
   const down = (event: PointerEvent) => {
     const frame = to.frame();
-    if (!frame || event.button !== 0 || event.pointerType === 'touch') return;
+    if (!frame || event.button !== 0) return;
     const [px, py] = place(event);
+    if (event.pointerType === 'touch') return pinch.down(event.pointerId, [px, py], frame);
     const mode = px < frame.left ? 'y' : event.shiftKey ? 'pan' : event.altKey || to.selecting() ? 'select' : 'zoom';
     begun = { px, py, frame, mode, moved: false };
     element.setPointerCapture(event.pointerId);
@@ -68,6 +72,11 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
     const frame = to.frame();
     if (!frame) return;
     const [px, py] = place(event);
+    const pinched = pinch.move(event.pointerId, [px, py]);
+    if (pinched) {
+      to.hover(null, 0, 0);
+      return to.zoom(pinched);
+    }
     if (begun && (begun.moved || Math.abs(px - begun.px) > kFar || Math.abs(py - begun.py) > kFar)) {
       begun.moved = true;
       if (begun.mode === 'pan') to.zoom(panned(begun.frame, begun.px - px));
@@ -82,10 +91,11 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
     to.drag(null);
     const frame = to.frame();
     const [px, py] = place(event);
-    if (!was) {
-      if (event.pointerType === 'touch' && frame) click(event, frame, px, py);
+    if (event.pointerType === 'touch') {
+      if (pinch.up(event.pointerId) && frame) click(event, frame, px, py);
       return;
     }
+    if (!was) return;
     if (!was.moved) {
       click(event, was.frame, px, py);
     } else if (was.mode === 'y') {
@@ -100,7 +110,8 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
   const leave = () => {
     if (!begun) to.hover(null, 0, 0);
   };
-  const cancel = () => {
+  const cancel = (event: PointerEvent) => {
+    pinch.up(event.pointerId);
     begun = null;
     to.drag(null);
     to.hover(null, 0, 0);

@@ -30,7 +30,7 @@ export function Help() {
       </dl>
       <p class="muted">
         On a chart: click sets the step, drag zooms, shift + drag pans, alt + drag marks a range, ctrl + wheel zooms,
-        double click shows everything; drag on the y axis zooms y.
+        double click shows everything; drag on the y axis zooms y. With fingers: tap sets the step, two zoom and pan.
       </p>
       <p class="muted">Sonde {status.value?.version ?? ''}</p>
     </dialog>
