@@ -41,7 +41,7 @@ struct ServerOptions {
   ServerLimits limits = {};
 };
 
-class Listener;  // server.cc
+class Listener;  // listener.h
 
 class Server {
  public:

@@ -1,0 +1,111 @@
+// The socket that listens, the threads, and what all connections share. For server.cc and session.cc alone: everybody
+// else includes server.h, which knows nothing of Asio.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/thread.h"
+#include "server/answerer.h"
+#include "server/lanes.h"
+#include "server/recent_replies.h"
+#include "server/server.h"
+#include "server/site.h"
+#include "server/streams.h"
+#include "server/workers.h"
+
+namespace sonde::server {
+
+using Executor = boost::asio::io_context::executor_type;
+using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
+using PlainSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+
+class Session;  // session.cc
+
+// One thread serves all sockets and owns what is not said to be shared; answers that may take a while are made by
+// workers and come back by posting.
+class Listener {
+ public:
+  Listener(Site what, const ServerLimits& how_much, std::shared_ptr<const Answerer> answers)
+      : site(std::move(what)),
+        limits(how_much),
+        api(std::move(answers)),
+        streams([this](std::uint64_t seen) { ask_for_change(seen); }),
+        acceptor_(io),
+        retry_(io),
+        heartbeat_(io) {}
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();
+
+  Status listen_on(const boost::asio::ip::tcp::endpoint& endpoint, const std::string& host);
+  Status start();
+  void stop() noexcept;
+
+  std::uint16_t port() const noexcept { return endpoint_.port(); }
+  const std::string& address() const noexcept { return address_; }
+  bool loopback() const noexcept { return endpoint_.address().is_loopback(); }
+
+  // For sessions, on the thread of the sockets.
+  std::string_view date();
+  Workers& lane(Lane which) noexcept { return which == Lane::quick ? quick_ : which == Lane::values ? values_ : dear_; }
+  // Any thread: counted among the held bytes until nobody has it any more.
+  std::shared_ptr<const Reply> counted(Reply reply);
+
+  const Site site;
+  const ServerLimits limits;
+  const std::shared_ptr<const Answerer> api;
+  std::atomic<std::size_t> held_bytes = 0;  // of answers that are kept or on their way; any thread
+  Streams streams;
+  RecentReplies recent;
+  std::uint64_t revision = 0;  // of the log, as far as is known here: asking may take a while
+  std::uint64_t writes = 0;    // requests that have changed something, which the log may not tell of
+  std::size_t sessions = 0;
+  boost::asio::io_context io{1};  // below what sessions need, since the last of them end with it
+  // Those who wait for a question that somebody else has asked already.
+  std::unordered_map<std::string, std::vector<std::shared_ptr<Session>>> asked;
+
+ private:
+  void accept();
+  void begin_session(PlainSocket socket);
+  void beat();
+  void serve();
+  void wait_for_changes();
+  void ask_for_change(std::uint64_t seen);
+
+  Acceptor acceptor_;
+  boost::asio::ip::tcp::endpoint endpoint_;
+  std::string address_;
+  boost::asio::steady_timer retry_;
+  boost::asio::steady_timer heartbeat_;
+  std::time_t date_time_ = 0;
+  std::string date_;
+
+  std::mutex mutex_;  // of the following
+  std::condition_variable stopping_changed_;
+  bool stopping_ = false;
+
+  Workers quick_;
+  Workers values_;
+  Workers dear_;
+  Thread sockets_;
+  Thread changes_;
+};
+
+// Serves a connection until it ends, or tells it that there are too many. On the thread of the sockets.
+void begin_session(Listener& server, PlainSocket socket, bool too_many);
+
+}  // namespace sonde::server
