@@ -1,5 +1,6 @@
 // While a training runs, the page moves by itself.
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -122,5 +123,45 @@ test('a run that is being recorded is said to be live', async (t) => {
   const page = await open(t, server);
   const line = page.getByRole('region', { name: 'Runs table' }).getByRole('row', { name: /train/ });
   await eventually(async () => /live/.test(await line.innerText()), 'the word "live" beside the run');
+  await job.finish();
+});
+
+test('a trigger is armed from the page, and what it catches is said there', async (t) => {
+  const { folder, job, server } = await training();
+  // A wrong expression is a 400, which the browser says on its console, too.
+  const page = await open(t, server, { expected: [/400 \(Bad Request\)/] });
+  const table = page.getByRole('region', { name: 'Runs table' });
+  await table.getByRole('row', { name: /train/ }).hover();
+  await table.getByRole('button', { name: 'Arm a trigger in train' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Arm a trigger in train' });
+  const condition = dialog.getByRole('textbox', { name: 'Condition' });
+  await condition.fill('loss >');
+  await dialog.getByRole('button', { name: 'Arm' }).click();
+  await eventually(async () => /column 7: expected/.test(await dialog.getByRole('alert').innerText()), 'what is wrong with it');
+  assert.equal(await dialog.getByRole('status').count(), 0);
+
+  await condition.fill('loss > 50');
+  await dialog.getByRole('textbox', { name: 'steps before' }).fill('2');
+  await dialog.getByRole('textbox', { name: 'steps after' }).fill('0');
+  await condition.press('Enter');
+  await eventually(async () => /^Armed/.test(await dialog.getByRole('status').innerText()), 'that it is armed');
+  assert.equal(await dialog.getByRole('alert').count(), 0);
+  await screenshot(page, 'arm');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+
+  // The job takes it within a moment; the loss jumps until it has.
+  let step = 0;
+  const alert = page.getByRole('region', { name: 'Alerts' }).getByRole('button', { name: /trigger/ }).first();
+  await eventually(async () => {
+    await job.record('loss', ++step, 1);
+    await job.record('loss', ++step, 100);
+    return (await alert.count()) > 0;
+  }, 'an alert of the trigger');
+  assert.match(await alert.innerText(), /train[\s\S]*loss > 50/);
+  await screenshot(page, 'triggered');
+  const saved = readdirSync(join(folder, 'train/captures')).filter((name) => existsSync(join(folder, 'train/captures', name, 'capture.json')));
+  assert.ok(saved.length > 0, 'a capture');
+  const capture = JSON.parse(readFileSync(join(folder, 'train/captures', saved[0]!, 'capture.json'), 'utf8')) as { before: number; after: number };
+  assert.deepEqual([capture.before, capture.after], [2, 0]);
   await job.finish();
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 
-import { chart, eventually, open, points, run, runNames, screenshot } from './browser.ts';
+import { chart, charts, eventually, open, points, run, runNames, screenshot } from './browser.ts';
 import { demoLog, pageLog, Server } from './sonde.ts';
 
 const demo = await Server.start(demoLog());
@@ -167,4 +167,14 @@ test('whoever has no token can look, but neither note nor delete', async (t) => 
   const refused = await page.evaluate(async () => (await fetch('api/delete', { method: 'POST', body: '{"run":"slow/2"}' })).status);
   assert.equal(refused, 401);
   assert.ok(existsSync(join(folder, 'slow/2')));
+});
+
+test('a demo ends by serving what it recorded', async (t) => {
+  const demo = await Server.demo('--steps', '50');
+  const page = await open(t, demo);
+  assert.ok((await points(await chart(page, 'loss'))) >= 50);
+  assert.deepEqual((await runNames(page)).sort(), ['test', 'train']);
+  await page.getByRole('link', { name: /Distributions/ }).click();
+  await charts(page).first().waitFor({ state: 'attached' });
+  assert.equal(await demo.stop('SIGINT'), 0);
 });

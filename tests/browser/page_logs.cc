@@ -106,7 +106,10 @@ int record_live(const std::string& run) {
   std::string value;
   std::int64_t step = 0;
   while (std::cin >> tag >> step >> value) {
-    recorder.scalar(tag, std::strtod(value.c_str(), nullptr), step);  // also "nan" and "inf"
+    {
+      const sonde::Step scope = recorder.step(step);                    // at whose end triggers are looked at
+      recorder.scalar(tag, std::strtod(value.c_str(), nullptr), step);  // also "nan" and "inf"
+    }
     if (!recorder.flush().ok()) return 1;
     std::cout << tag << ' ' << step << ' ' << value << '\n' << std::flush;
   }

@@ -109,7 +109,7 @@ export class Job {
   }
 }
 
-// ---- The server
+// ---- The server, by itself or at the end of a demo
 
 export class Server {
   readonly address: string; // as printed, with the token
@@ -127,12 +127,20 @@ export class Server {
   // `sonde serve` on a free port.
   static async start(folders: string | string[], ...args: string[]): Promise<Server> {
     const port = args.includes('--port') ? [] : ['--port', '0'];
-    const child = start(command, ['serve', ...[folders].flat(), ...port, ...args]);
+    return Server.#running(start(command, ['serve', ...[folders].flat(), ...port, ...args]));
+  }
+
+  // `sonde demo`, which trains and then serves what it recorded, on the port that is free.
+  static demo(...args: string[]): Promise<Server> {
+    return Server.#running(start(command, ['demo', '--dir', newFolder(), ...args]));
+  }
+
+  static async #running(child: ChildProcess): Promise<Server> {
     const output: string[] = [];
     child.stderr!.on('data', (data: Buffer) => output.push(data.toString()));
     const address = await new Promise<string>((found, failed) => {
       const timer = setTimeout(() => failed(new Error(`no address within ${patience} ms:\n${output.join('')}`)), patience);
-      child.once('exit', (code) => failed(new Error(`sonde serve ended with ${code}:\n${output.join('')}`)));
+      child.once('exit', (code) => failed(new Error(`sonde ended with ${code}:\n${output.join('')}`)));
       child.stdout!.on('data', (data: Buffer) => {
         output.push(data.toString());
         const match = /http:\/\/\S+/.exec(output.join(''));
