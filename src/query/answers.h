@@ -39,6 +39,7 @@ Result<Answer> answer_statistics(const Context& context, const Params& params);
 Result<Answer> answer_media(const Context& context, const Params& params);
 Result<Answer> answer_image(const Context& context, const Params& params);
 Result<Answer> answer_audio(const Context& context, const Params& params);
+Result<Answer> answer_pr_curve(const Context& context, const Params& params);
 
 Result<Answer> answer_arm(const Context& context, const Body& body);
 Result<Answer> answer_note(const Context& context, const Body& body);

@@ -46,6 +46,7 @@ constexpr Route kRoutes[] = {
     {.path = "media", .known = {"run", "tag", "kind", "step"}, .get = answer_media},
     {.path = "image", .known = {"run", "tag", "step", "index"}, .get = answer_image},
     {.path = "audio", .known = {"run", "tag", "step", "index"}, .get = answer_audio},
+    {.path = "pr_curve", .known = {"run", "tag", "step"}, .get = answer_pr_curve},
     {.path = "arm", .known = {"before", "after"}, .required = {"run", "when"}, .post = answer_arm, .writes = true},
     {.path = "note", .required = {"run", "note"}, .post = answer_note, .writes = true},
     {.path = "delete", .required = {"run"}, .post = answer_delete, .writes = true},

@@ -1,12 +1,15 @@
 // What was recorded at exact steps.
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "query/answers.h"
 #include "query/json_writer.h"
 #include "query/markdown.h"
+#include "tensor/convert.h"
 
 namespace sonde::query {
 namespace {
@@ -288,6 +291,39 @@ Result<Answer> answer_audio(const Context& context, const Params& params) {
   if (!index) return index.error();
   const std::string_view type = audio_type((*clips)[*index].file);
   return bytes_answer(std::move((*clips)[*index].file), type);
+}
+
+Result<Answer> answer_pr_curve(const Context& context, const Params& params) {
+  constexpr std::size_t kMostThresholds = 100'000;
+  constexpr std::string_view kRows[] = {"true_positives",  "false_positives", "true_negatives",
+                                        "false_negatives", "precision",       "recall"};
+  const auto found = find_tag(context, params, {TagKind::pr_curves});
+  if (!found) return found.error();
+  const auto value = asked_value(*found, params);
+  if (!value) return value.error();
+  const auto tensor = found->run.tensor(*value);
+  if (!tensor) return tensor.error();
+  const Shape& shape = tensor->shape;
+  if (shape.rank() != 2 || shape[0] != static_cast<std::int64_t>(std::size(kRows)) || shape[1] < 1) {
+    return Status(Code::corrupt, in_quotes(found->tag) + " is no curve at step " + std::to_string(value->step) +
+                                     ": six rows of numbers are expected");
+  }
+  const auto count = static_cast<std::size_t>(shape[1]);
+  if (count > kMostThresholds) return Status(Code::exhausted, "the curve has more than 100,000 thresholds");
+  const auto numbers = to_doubles(tensor->view());
+  if (!numbers) return numbers.error();
+  JsonWriter json;
+  json.object().key("step").integer(value->step).key("time").number(value->wall_time).key("thresholds").array();
+  // TensorBoard's rule: evenly spread from 0 to 1.
+  for (std::size_t i = 0; i < count; ++i) {
+    json.number(count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0);
+  }
+  json.end();
+  const std::span<const double> all(*numbers);
+  for (std::size_t row = 0; row < std::size(kRows); ++row) {
+    json.list(kRows[row], all.subspan(row * count, count), [&](double number) { json.number(number); });
+  }
+  return json_answer(json.end().take());
 }
 
 }  // namespace sonde::query
