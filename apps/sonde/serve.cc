@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +13,13 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "arming.h"
 #include "base/directory.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include "query/api.h"
 #include "server/assets.h"
 #include "server/server.h"
@@ -66,7 +69,7 @@ Result<std::vector<query::Served>> open_logs(const std::vector<std::string>& dir
   std::vector<query::Served> logs;
   std::map<std::string, int> labels;
   for (const std::string& directory : directories) {
-    Result<Log> log = Log::open(directory, {.follow = LogOptions::Follow::live});
+    Result<Log> log = Log::open(directory, {.follow = LogOptions::Follow::live, .links = LogOptions::Links::inside});
     if (!log) return log.error();
     std::string label;
     if (directories.size() > 1) {
@@ -179,6 +182,17 @@ class Interrupts {
   sigset_t before_{};
 };
 
+// Reading a large log and answering a long question may take seconds to come to an end, and nothing is lost with them:
+// what is written takes its name when it is whole. So after this the process ends soon, whatever it does.
+void end_soon() {
+  constexpr std::chrono::milliseconds kPatience{100};
+  Result<Thread> last = Thread::start("sonde-end", [kPatience] {
+    std::this_thread::sleep_for(kPatience);
+    std::_Exit(kSuccess);
+  });
+  if (last) last->detach();
+}
+
 class Serve final : public Subcommand {
  public:
   Serve()
@@ -248,6 +262,7 @@ int serve(const ServeOptions& options) {
   print_address(**server, options, *token);
   interrupts.wait();
   (*server)->stop();
+  end_soon();
   return kSuccess;
 }
 

@@ -244,6 +244,10 @@ struct LogOptions {
   // How a live log learns of changes. `automatic`: the system tells, but on network file systems, where it cannot, the
   // files are looked at every 150 ms or, in large logs, as often as takes a twentieth of one processor.
   enum class Watch : std::uint8_t { automatic, poll } watch = Watch::automatic;
+
+  // Symbolic links in the directory. `follow`: wherever they lead. `inside`: those that lead out of the directory are
+  // not read, and problems() names them; for programs that show a log to others. The directory itself may be a link.
+  enum class Links : std::uint8_t { follow, inside } links = Links::follow;
 };
 
 class Log {
@@ -273,7 +277,7 @@ class Log {
   SONDE_API std::uint64_t version() const noexcept;
   SONDE_API std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
 
-  // Directories that could not be looked into, one sentence each.
+  // Directories that could not be looked into and links that are not followed, one sentence each.
   SONDE_API std::vector<std::string> problems() const;
 
  private:

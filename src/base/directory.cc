@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -38,11 +39,18 @@ struct CloseDirectory {
 
 }  // namespace
 
-Result<Directory> read_directory(const std::string& path) {
+Result<Directory> read_directory(const std::string& path, const std::string& within) {
   const std::unique_ptr<DIR, CloseDirectory> open(::opendir(path.c_str()));
   if (open == nullptr) return system_error("read the directory", path, errno);
   const int fd = ::dirfd(open.get());
   Directory found;
+  std::string root;
+  if (!within.empty()) {
+    if (Status status = check_inside(fd, path, within); !status) return status;
+    const Result<std::string> real = real_path(within);
+    if (!real) return real.error();
+    root = *real;
+  }
   struct stat info{};
   if (fd < 0 || ::fstat(fd, &info) != 0) return system_error("look at", path, errno);
   found.state.device = info.st_dev;
@@ -53,12 +61,16 @@ Result<Directory> read_directory(const std::string& path) {
     const dirent* entry = ::readdir(open.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") {
-      found.entries.push_back({std::string(name), type_of(fd, *entry), is_link(fd, *entry)});
-    }
+    if (name == "." || name == "..") continue;
+    DirectoryEntry one = {std::string(name), type_of(fd, *entry), is_link(fd, *entry)};
+    const bool leads = !root.empty() && one.link && one.type != DirectoryEntry::Type::other;
+    const Result<std::string> where = leads ? real_path(join_path(path, name)) : root;
+    const bool out = leads && !(where && is_inside(*where, root));
+    (out ? found.outside : found.entries).push_back(std::move(one));
   }
   if (errno != 0) return system_error("read the directory", path, errno);
   std::ranges::sort(found.entries, {}, &DirectoryEntry::name);
+  std::ranges::sort(found.outside, {}, &DirectoryEntry::name);
   return found;
 }
 
@@ -66,6 +78,23 @@ Result<std::string> real_path(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path.c_str(), nullptr), &std::free);
   if (found == nullptr) return system_error("find", path, errno);
   return std::string(found.get());
+}
+
+bool is_inside(std::string_view path, std::string_view directory) noexcept {
+  if (path == directory || directory == "/") return true;
+  return path.size() > directory.size() && path.starts_with(directory) && path[directory.size()] == '/';
+}
+
+Status check_inside(int fd, const std::string& path, const std::string& within) {
+  const Result<std::string> root = real_path(within);
+  if (!root) return root.error();
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  std::string where(PATH_MAX, '\0');
+  const ssize_t size = ::readlink(link.c_str(), where.data(), where.size());
+  if (size < 0) return system_error("find out by", link, errno);
+  where.resize(static_cast<std::size_t>(size));
+  if (is_inside(where, *root)) return Status::success();
+  return {Code::unsupported, "'" + path + "' leads out of '" + within + "', and is not read"};
 }
 
 Result<std::string> user_cache_directory() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/input_file.h"
@@ -20,11 +21,18 @@ struct DirectoryEntry {
 struct Directory {
   FileState state;                      // of the directory itself: its inode tells when links lead in circles
   std::vector<DirectoryEntry> entries;  // by name, without "." and ".."
+  std::vector<DirectoryEntry> outside;  // links out of `within`: they are not among the entries
 };
-Result<Directory> read_directory(const std::string& path);
+// Where `within` names a directory, fails with Code::unsupported if links lead out of that.
+Result<Directory> read_directory(const std::string& path, const std::string& within = {});
 
 // The path without symbolic links and dots.
 Result<std::string> real_path(const std::string& path);
+// Whether a path is that of a directory, or of something in it; both are without links and dots.
+bool is_inside(std::string_view path, std::string_view directory) noexcept;
+// Whether what was opened under this path lies in a directory, wherever links may have led: Code::unsupported where it
+// does not. It is asked of the descriptor, so that nobody can put a link there between the question and the opening.
+Status check_inside(int fd, const std::string& path, const std::string& within);
 
 // Where programs may keep what they can make again: $XDG_CACHE_HOME, or .cache in the home directory. Fails where
 // neither is known.

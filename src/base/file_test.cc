@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/directory.h"
 #include "base/input_file.h"
 
 namespace sonde {
@@ -207,6 +208,39 @@ TEST_F(FileTest, AFileIsTheUsersWhereItAndTheLinkToItAre) {
   EXPECT_TRUE(*InputFile::open(path("data"))->belongs_to_user());
   ASSERT_EQ(::chown(path("data").c_str(), 65534, 65534), 0);
   EXPECT_FALSE(*InputFile::open(path("data"))->belongs_to_user());
+}
+
+TEST_F(FileTest, WhatLiesOutsideOfADirectoryIsNotReadWhereThatIsAskedFor) {
+  std::filesystem::create_directories(path("root/below"));
+  std::filesystem::create_directories(path("root-two"));
+  for (const char* name : {"root/below/file", "root-two/file"}) ASSERT_TRUE(write_file(path(name), "x"));
+  std::filesystem::create_directory_symlink("root", path("link"));
+  std::filesystem::create_directory_symlink("../root-two", path("root/out"));
+  std::filesystem::create_symlink(path("root-two/file"), path("root/out_file"));
+  std::filesystem::create_symlink(path("root/below/file"), path("root/in_file"));
+  std::filesystem::create_symlink("nowhere", path("root/broken"));
+  for (const std::string& root : {path("root"), path("link"), path("root/below/..")}) {
+    EXPECT_TRUE(InputFile::open(root + "/below/file", root).ok());
+    EXPECT_TRUE(InputFile::open(root + "/in_file", root).ok());
+    EXPECT_TRUE(InputFile::open(root + "/out_file").ok());
+    for (const char* name : {"/out_file", "/out/file", "/../root-two/file"}) {
+      const auto file = InputFile::open(root + name, root);
+      ASSERT_FALSE(file.ok()) << name;
+      EXPECT_EQ(file.error().code(), Code::unsupported);
+      EXPECT_THAT(file.error().message(), HasSubstr("'" + root + name + "' leads out of '" + root + "'"));
+    }
+    EXPECT_EQ(read_directory(root + "/out", root).error().code(), Code::unsupported);
+    const auto listed = read_directory(root, root);
+    ASSERT_TRUE(listed.ok());
+    const auto names = [](const std::vector<DirectoryEntry>& entries) {
+      std::vector<std::string> found;
+      for (const DirectoryEntry& entry : entries) found.push_back(entry.name);
+      return found;
+    };
+    EXPECT_THAT(names(listed->entries), testing::ElementsAre("below", "broken", "in_file"));
+    EXPECT_THAT(names(listed->outside), testing::ElementsAre("out", "out_file"));
+  }
+  EXPECT_EQ(InputFile::open(path("root/below/file"), path("none")).error().code(), Code::not_found);
 }
 
 TEST_F(FileTest, MakeDirectoriesMakesParentsAndTakesWhatIsThere) {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/directory.h"
 #include "base/file.h"
 
 namespace sonde {
@@ -25,10 +26,14 @@ Result<FileState> file_state(const std::string& path) {
   return state_of(info);
 }
 
-Result<InputFile> InputFile::open(const std::string& path) {
+Result<InputFile> InputFile::open(const std::string& path, const std::string& within) {
   const Result<int> fd = open_regular_file(path);
   if (!fd) return fd.error();
-  return InputFile(*fd, path);
+  InputFile file(*fd, path);
+  if (!within.empty()) {
+    if (Status status = check_inside(*fd, path, within); !status) return status;
+  }
+  return file;
 }
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {

@@ -25,8 +25,8 @@ Result<FileState> file_state(const std::string& path);
 
 class InputFile {
  public:
-  // Only regular files.
-  static Result<InputFile> open(const std::string& path);
+  // Only regular files; and where `within` names a directory, only those in it, or Code::unsupported.
+  static Result<InputFile> open(const std::string& path, const std::string& within = {});
 
   InputFile(InputFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
   InputFile& operator=(InputFile&& other) noexcept;

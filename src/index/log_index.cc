@@ -115,7 +115,7 @@ void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, cons
   }
   const std::string real = name.empty() ? real_directory_ : join_path(real_directory_, name);
   const std::string cache = cache_directory_.empty() ? "" : cache_file(cache_directory_, real);
-  auto run = std::make_shared<RunIndex>(shown, path_of(name), cache, std::move(files));
+  auto run = std::make_shared<RunIndex>(shown, path_of(name), cache, std::move(files), within());
   runs_.emplace(shown, run);
   queue_.push_back(std::move(run));
   work_.notify_one();
@@ -133,7 +133,7 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
   }
   // Watched before it is listed: what comes in between is then told.
   if (watch_ && watch_->add(path).code() == Code::exhausted) watch_complete_ = false;
-  const Result<Directory> listed = read_directory(path);
+  const Result<Directory> listed = read_directory(path, within());
   if (!listed) return listed.error();
   const Place here = {listed->state.device, listed->state.inode};
   if (name.empty()) {
@@ -142,6 +142,14 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
   }
   if (std::vector<RunFile> files = run_files(*listed); !files.empty()) add_run(name, std::move(files), here, walk);
   if (through_link && !walk.linked.insert(here).second) return Status::success();
+  for (const DirectoryEntry& entry : listed->outside) {
+    if (entry.type != DirectoryEntry::Type::directory && !is_read(entry.name)) continue;
+    const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
+    std::string& problem = walk.problems[below];
+    problem.append("'")
+        .append(path_of(below))
+        .append("' is a link that leads out of the log directory: it is not read");
+  }
   walk.above.push_back(here);
   for (const DirectoryEntry& entry : listed->entries) {
     if (entry.type != DirectoryEntry::Type::directory || entry.name == kTrash) continue;

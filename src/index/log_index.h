@@ -57,6 +57,8 @@ class LogIndex {
   void end_walk(const std::string& name, Walk walk);
   void add_run(const std::string& name, std::vector<RunFile> files, const Place& place, Walk& walk);
   std::string path_of(const std::string& name) const;
+  // What nothing is read outside of; empty: anything may be read.
+  std::string within() const { return options_.links == LogOptions::Links::inside ? directory_ : ""; }
 
   // Reading.
   void work();

@@ -41,6 +41,62 @@ TEST(Discovery, FollowsLinksButNotInCircles) {
   EXPECT_EQ(names, (std::vector<std::string>{"linked", "run"}));
 }
 
+TEST(Discovery, LinksThatLeadOutAreNotFollowedWhereTheyMustNot) {
+  TempDir dir;
+  TempDir elsewhere;
+  const std::string events(kEvents);
+  append(dir / "run/" + events, version() + scalar("loss", 0, 1));
+  append(elsewhere / "far/" + events, version() + scalar("loss", 0, 1));
+  std::filesystem::create_directory_symlink(elsewhere / "far", dir / "out");
+  std::filesystem::create_directory_symlink(dir / "run", dir / "in");
+  std::filesystem::create_directory_symlink(dir.path(), elsewhere / "log");
+  std::filesystem::create_directory(dir / "files");
+  std::filesystem::create_symlink(elsewhere / "far/" + events, dir / "files/" + events);
+  std::filesystem::create_symlink(elsewhere / "far/" + events, dir / "files/a picture");
+  std::filesystem::create_directory(dir / "own");
+  std::filesystem::create_symlink("../run/" + events, dir / "own/" + events);
+  const auto names = [](const Log& log) {
+    std::vector<std::string> found;
+    for (const sonde::Run& run : log.runs()) found.push_back(run.name());
+    return found;
+  };
+  const LogOptions inside = {.cache = LogOptions::Cache::off, .links = LogOptions::Links::inside};
+  for (const std::string& path : {dir.path(), elsewhere / "log"}) {  // the log itself may be a link
+    EXPECT_EQ(names(open(path)), (std::vector<std::string>{"files", "in", "out", "own", "run"}));
+    const Log log = open(path, inside);
+    EXPECT_EQ(names(log), (std::vector<std::string>{"in", "own", "run"}));
+    for (const char* run : {"in", "own", "run"}) EXPECT_EQ(values_of(*log.run(run), "loss"), Values{1}) << run;
+    const auto said = [&](const std::string& name) {
+      return "'" + path + "/" + name + "' is a link that leads out of the log directory: it is not read";
+    };
+    EXPECT_EQ(log.problems(), (std::vector<std::string>{said("files/" + events), said("out")}));
+    EXPECT_EQ(log.progress().bytes_found, log.progress().bytes_read);
+  }
+}
+
+TEST(Discovery, ALinkThatIsMadeToLeadOutLaterIsNotFollowedAnyMore) {
+  TempDir dir;
+  TempDir elsewhere;
+  const std::string events(kEvents);
+  append(dir / "run/" + events, version() + scalar("loss", 0, 1));
+  append(elsewhere / events, version() + scalar("loss", 0, 2));
+  std::filesystem::create_directory_symlink("run", dir / "link");
+  std::filesystem::create_directory(dir / "files");
+  std::filesystem::create_symlink("../run/" + events, dir / "files/" + events);
+  Log log = open(dir.path(), {.cache = LogOptions::Cache::off, .links = LogOptions::Links::inside});
+  log.wait();
+  EXPECT_EQ(log.runs().size(), 3U);
+  const sonde::Run linked = *log.run("link");
+  for (const char* name : {"link", "files"}) std::filesystem::rename(dir / name, elsewhere / name);
+  std::filesystem::create_directory_symlink(elsewhere.path(), dir / "link");
+  std::filesystem::create_directory(dir / "files");
+  std::filesystem::create_symlink(elsewhere / events, dir / "files/" + events);
+  log.refresh();
+  EXPECT_EQ(log.runs().size(), 1U);
+  EXPECT_EQ(log.problems().size(), 2U);
+  EXPECT_EQ(values_of(linked, "loss"), Values());
+}
+
 TEST(Discovery, LinksAcrossATreeDoNotMultiply) {
   TempDir dir;  // every directory links to every other: 10! paths
   constexpr int kCount = 10;

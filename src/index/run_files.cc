@@ -8,6 +8,10 @@ std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+bool is_read(std::string_view name) noexcept {
+  return type_of_file(name) || name == kNote || name == kCaptureFile || is_ring(name);
+}
+
 std::vector<RunFile> run_files(const Directory& directory) {
   std::vector<RunFile> files;
   for (const DirectoryEntry& entry : directory.entries) {

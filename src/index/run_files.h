@@ -22,6 +22,11 @@ std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept;
 inline constexpr std::string_view kNote = "note.md";
 inline constexpr std::string_view kCaptures = "captures";
 
+inline constexpr std::string_view kCaptureFile = "capture.json";  // in the directory of a capture
+inline bool is_ring(std::string_view name) noexcept { return name.starts_with("flight-") && name.ends_with(".ring"); }
+// Whether anything in a file of that name is shown.
+bool is_read(std::string_view name) noexcept;
+
 struct RunFile {
   std::string name;
   SourceFile::Type type = SourceFile::Type::events;

@@ -35,10 +35,12 @@ Guard guard_of(const InputFile& input, std::uint64_t end) {
 
 }  // namespace
 
-RunIndex::RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files)
+RunIndex::RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files,
+                   std::string within)
     : name_(std::move(name)),
       directory_(std::move(directory)),
       cache_path_(std::move(cache_path)),
+      within_(std::move(within)),
       just_found_(std::move(files)) {}
 
 std::string RunIndex::path_of(const SourceFile& source) const { return join_path(directory_, source.name); }
@@ -84,9 +86,11 @@ bool RunIndex::update() {
 bool RunIndex::find_files() {
   std::vector<RunFile> found = std::exchange(just_found_, {});
   if (found.empty()) {
-    const Result<Directory> listed = read_directory(directory_);
-    // Only a directory that is not there has lost its files; one that cannot be read now may be readable later.
-    if (!listed && listed.error().code() != Code::not_found) return false;
+    const Result<Directory> listed = read_directory(directory_, within_);
+    // Only a directory that is not there, or no longer in the log, has lost its files; one that cannot be read now may
+    // be readable later.
+    const Code code = listed.status().code();
+    if (!listed && code != Code::not_found && code != Code::unsupported) return false;
     if (listed) found = run_files(*listed);
   }
   bool changed = false;
@@ -116,7 +120,7 @@ bool RunIndex::look_beside() {
   Beside now;
   if (const Result<FileState> note = file_state(join_path(directory_, kNote))) now.note = *note;
   // By their names, since the time of the directory does not tell changes within a few milliseconds apart.
-  if (const Result<Directory> captures = read_directory(join_path(directory_, kCaptures))) {
+  if (const Result<Directory> captures = read_directory(join_path(directory_, kCaptures), within_)) {
     for (const DirectoryEntry& entry : captures->entries) {
       if (!entry.name.starts_with('.')) now.captures.append(entry.name).append("/");  // hidden: still being written
     }
@@ -141,7 +145,7 @@ bool RunIndex::read_file(std::uint32_t file, const Result<FileState>& seen) {
   const SourceFile& source = data_.files[file];
   const std::string path = path_of(source);
   if (seen && *seen == source.state && source.error.empty()) return false;
-  const Result<InputFile> input = InputFile::open(path);
+  const Result<InputFile> input = InputFile::open(path, within_);
   if (!input) {
     // Between listing the directory and now it may have been deleted, which the next update finds.
     const bool news = source.error != input.error().message();
@@ -240,7 +244,7 @@ void RunIndex::restore() {
   // Believed only where every file is still there and begins as it did.
   std::uint64_t bytes = 0;
   for (const SourceFile& file : restored.files) {
-    const Result<InputFile> input = InputFile::open(path_of(file));
+    const Result<InputFile> input = InputFile::open(path_of(file), within_);
     if (!input) return;
     const Result<FileState> state = input->state();
     if (!state || !unchanged(file, *input, *state)) return;

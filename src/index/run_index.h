@@ -26,11 +26,13 @@ namespace sonde::index {
 class RunIndex {
  public:
   // Nothing is read yet. `cache_path` is empty where nothing is to be remembered; `files` are what somebody has just
-  // found in the directory, if so.
-  RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files = {});
+  // found in the directory, if so. Nothing is read outside of the directory `within`, if that is not empty.
+  RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files = {},
+           std::string within = {});
 
   const std::string& name() const noexcept { return name_; }
   const std::string& directory() const noexcept { return directory_; }
+  const std::string& within() const noexcept { return within_; }
 
   // Reads what is new: in files that have grown, were replaced or have come, and forgets those that have gone. True if
   // anything changed, also the note and the captures beside them.
@@ -109,6 +111,7 @@ class RunIndex {
   const std::string name_;
   const std::string directory_;
   const std::string cache_path_;
+  const std::string within_;
 
   std::mutex updating_;  // taken before data_mutex_
   mutable std::shared_mutex data_mutex_;

@@ -260,7 +260,7 @@ Result<std::string> RunIndex::read_record(const ValueRef& value) {
   const auto changed = [&] {
     return Status(Code::io, "'" + path + "' was changed since it was read; refresh the log");
   };
-  const Result<InputFile> input = InputFile::open(path);
+  const Result<InputFile> input = InputFile::open(path, within_);
   if (!input) return input.error();
   const Result<FileState> state = input->state();
   if (!state) return state.error();

@@ -5,11 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/file.h"
 #include "index/run_access.h"
 #include "query/answers.h"
+#include "query/captures.h"
 #include "query/json_writer.h"
-#include "sonde/capture.h"
 
 namespace sonde::query {
 namespace {
@@ -83,10 +82,10 @@ void add_read(const std::string& from, const Facts* before, Facts& facts, Read r
   facts.read_alerts.insert_or_assign(from, *std::move(alert));
 }
 
-std::optional<Alert> alert_of_capture(const std::string& path) {
-  const Result<Capture> capture = Capture::open(path);
+std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
+  const Result<CaptureInfo> capture = read_capture(run, path);
   if (!capture) return std::nullopt;
-  const CaptureInfo& info = capture->info();
+  const CaptureInfo& info = *capture;
   const bool crash = info.cause == CaptureInfo::Cause::crash;
   Alert alert = {.kind = crash ? Alert::Kind::died : Alert::Kind::trigger};
   alert.step = info.step;
@@ -104,11 +103,10 @@ std::optional<Alert> alert_of_capture(const std::string& path) {
 }
 
 void add_captures(const Run& run, const Facts* before, Facts& facts) {
-  const Result<std::vector<std::string>> paths = list_captures(run.directory());
-  if (!paths) return;
-  const std::size_t skipped = paths->size() > kMostOfAKind ? paths->size() - kMostOfAKind : 0;
-  for (std::size_t i = skipped; i < paths->size(); ++i) {
-    add_read((*paths)[i], before, facts, [&] { return alert_of_capture((*paths)[i]); });
+  const std::vector<std::string> paths = captures_of(run);
+  const std::size_t skipped = paths.size() > kMostOfAKind ? paths.size() - kMostOfAKind : 0;
+  for (std::size_t i = skipped; i < paths.size(); ++i) {
+    add_read(paths[i], before, facts, [&] { return alert_of_capture(run, paths[i]); });
   }
 }
 

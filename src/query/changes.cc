@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
+#include "index/run_access.h"
 #include "index/run_files.h"
 #include "query/answers.h"
 
@@ -23,18 +24,13 @@ Answer done() {
   return answer;
 }
 
-bool is_below(std::string_view path, std::string_view directory) {
-  if (path == directory || directory == "/") return true;
-  return path.size() > directory.size() && path.starts_with(directory) && path[directory.size()] == '/';
-}
-
 // The directory of a run without links, which must lie in its log directory.
 Result<std::string> directory_inside(const Context& context, const RunEntry& entry) {
   const Result<std::string> log = real_path(context.runs.logs()[entry.log].log.directory());
   if (!log) return log.error();
   Result<std::string> run = real_path(entry.run.directory());
   if (!run) return run.error();
-  if (!is_below(*run, *log)) {
+  if (!is_inside(*run, *log)) {
     return Status(Code::permission_denied,
                   "the run " + in_quotes(entry.name) +
                       " is a link to a place outside of the log directory, where nothing is changed");
@@ -50,7 +46,7 @@ bool is_of_run(const DirectoryEntry& entry) {
     return !entry.link && std::ranges::find(kFolders, name) != kFolders.end();
   }
   return index::type_of_file(name).has_value() || name == kNote || name == "control.toml" || name == "control.state" ||
-         (name.starts_with("flight-") && name.ends_with(".ring"));
+         index::is_ring(name);
 }
 
 // "20261116-093000", in UTC.
@@ -110,11 +106,12 @@ Status move_to_trash(const std::string& run_directory, const std::string& log_di
 }  // namespace
 
 std::string read_note(const Run& run) {
-  const Result<Directory> listed = read_directory(run.directory());
+  const std::string& within = index::RunAccess::index(run).within();
+  const Result<Directory> listed = read_directory(run.directory(), within);
   if (!listed) return "";
   const auto entry = std::ranges::find(listed->entries, kNote, &DirectoryEntry::name);
   if (entry == listed->entries.end() || entry->link || entry->type != DirectoryEntry::Type::file) return "";
-  const Result<InputFile> file = InputFile::open(join_path(run.directory(), kNote));
+  const Result<InputFile> file = InputFile::open(join_path(run.directory(), kNote), within);
   if (!file) return "";
   const Result<std::string> text = file->read_up_to(kLongestNote);
   return text ? *text : "";

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "query/query_testing.h"
+#include "tensor_files/capture_files.h"
 
 namespace sonde::query {
 namespace {
@@ -88,6 +89,32 @@ TEST_F(Writing, NothingIsChangedThroughALinkThatLeadsOut) {
   }
   EXPECT_THAT(names_in(dir_ / "outside"), ElementsAre(std::string(kEvents)));
   EXPECT_THAT(trash(), IsEmpty());
+}
+
+TEST_F(Writing, NothingIsShownThroughALinkThatLeadsOut) {
+  TempDir outside;
+  CaptureInfo info;
+  info.cause = CaptureInfo::Cause::trigger;
+  info.reason = "secret";
+  ASSERT_TRUE(tensor_files::write_capture(outside.path(), info, {}));
+  const std::string far = outside / "captures/1-secret";
+  std::filesystem::create_directories(dir_ / "logs/a/captures/2-inside");
+  std::filesystem::create_directory_symlink(far, dir_ / "logs/a/captures/1-secret");
+  std::filesystem::create_symlink(far + "/capture.json", dir_ / "logs/a/captures/2-inside/capture.json");
+  std::filesystem::create_directory_symlink(outside / "captures", dir_ / "logs/a/below/captures");
+  append(outside / "flight-host-1-1.ring", std::string(100, '\0'));
+  std::filesystem::create_symlink(outside / "flight-host-1-1.ring", dir_ / "logs/a/flight-host-1-1.ring");
+  EXPECT_EQ(Json(Asked(logs()).get("alerts").body).size("/alerts"), 4U) << "who reads only for themselves may";
+
+  Asked asked(logs(), nullptr, {.cache = LogOptions::Cache::off, .links = LogOptions::Links::inside});
+  EXPECT_EQ(Json(asked.get("alerts").body).size("/alerts"), 0U);
+  EXPECT_EQ(Json(asked.get("runs").body).text("/runs/0/state"), "live");
+  const auto problems = Json(asked.get("status").body).texts("/logs/0/problems");
+  for (const char* name :
+       {"a/captures/1-secret", "a/captures/2-inside/capture.json", "a/below/captures", "a/flight-host-1-1.ring"}) {
+    EXPECT_THAT(problems, Contains("'" + logs() + "/" + name +
+                                   "' is a link that leads out of the log directory: it is not read"));
+  }
 }
 
 TEST_F(Writing, ANoteThatIsALinkIsNotRead) {

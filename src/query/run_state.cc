@@ -6,8 +6,9 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "index/run_access.h"
+#include "index/run_files.h"
+#include "query/captures.h"
 #include "query/catalogue.h"
-#include "sonde/capture.h"
 
 namespace sonde::query {
 namespace {
@@ -15,31 +16,32 @@ namespace {
 constexpr double kQuiet = 30;  // seconds without a change after which a run has ended
 
 // Whether the newest thing in the run is what a crash left.
-bool ended_with_crash(const std::string& directory, double last_modified) {
-  const Result<std::vector<std::string>> captures = list_captures(directory);
-  if (!captures || captures->empty() || !captures->back().ends_with("-crash")) return false;
-  const Result<FileState> made = file_state(join_path(captures->back(), "capture.json"));
+bool ended_with_crash(const Run& run, double last_modified) {
+  const std::vector<std::string> captures = captures_of(run);
+  if (captures.empty() || !captures.back().ends_with("-crash")) return false;
+  const Result<FileState> made = file_state(join_path(captures.back(), index::kCaptureFile));
   return made && static_cast<double>(made->modified) * 1e-9 >= last_modified;
 }
 
 }  // namespace
 
 RunPulse RunEntry::pulse(double now) const {
-  const double modified = index::RunAccess::index(run).last_modified();
-  const std::string directory = run.directory();
+  const index::RunIndex& known_run = index::RunAccess::index(run);
+  const double modified = known_run.last_modified();
+  const std::string& directory = known_run.directory();
   RunPulse pulse = {.state = RunState::finished, .quiet_at = modified + kQuiet, .has_ring = false};
   bool held = false;
   bool captures = false;
-  if (const Result<Directory> listed = read_directory(directory)) {
+  if (const Result<Directory> listed = read_directory(directory, known_run.within())) {
     for (const DirectoryEntry& entry : listed->entries) {
-      captures |= entry.name == "captures";
-      if (!entry.name.starts_with("flight-") || !entry.name.ends_with(".ring")) continue;
+      captures |= entry.name == index::kCaptures;
+      if (!index::is_ring(entry.name)) continue;
       const Result<bool> locked = is_locked(join_path(directory, entry.name));
       pulse.has_ring |= locked.ok();
       held |= locked && *locked;
     }
   }
-  if (!held && (pulse.has_ring || (captures && ended_with_crash(directory, modified)))) {
+  if (!held && (pulse.has_ring || (captures && ended_with_crash(run, modified)))) {
     pulse.state = RunState::died;
   } else if (held || now < pulse.quiet_at) {
     pulse.state = RunState::live;
