@@ -2,7 +2,8 @@
 // reaches half way to its neighbours, and no farther than usual: a pause in the recording stays empty.
 import { short } from '../../ui/format';
 import type { Axis } from './axis';
-import { type Theme, viridisAt } from './colours';
+import { viridisAt } from '../../viridis';
+import type { Theme } from './colours';
 import { binAt, type Distribution } from './model';
 import {
   badSteps, type Box, commonShare, gridLines, type Hit, type Input, type Marks, type Plot, sideLabels, stepAxis, valueAxis,

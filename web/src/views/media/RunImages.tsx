@@ -8,7 +8,7 @@ import { useAsked } from '../../ui/hooks';
 import type { MediaCard } from './cards';
 import { ImageTile, type Spot } from './ImageTile';
 import { RunCaption } from './RunCaption';
-import { neighbours } from './steps';
+import { neighbours } from '../../ui/steps';
 import { preload } from './store';
 import { type RunSteps, versionOf } from './useSteps';
 import type { Size, Zoom } from './zoom';

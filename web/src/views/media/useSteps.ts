@@ -5,7 +5,7 @@ import * as api from '../../api';
 import { cursorStep } from '../../state';
 import { type Loaded, useAsked } from '../../ui/hooks';
 import type { MediaCard, RunOfTag } from './cards';
-import { type Shown, shownAt, union } from './steps';
+import { type Shown, shownAt, union } from '../../ui/steps';
 
 export interface RunSteps {
   run: string;

@@ -1,7 +1,7 @@
 // Through the recorded steps of a card: it moves the cursor of the whole page, and follows it.
-import { cursorStep, setCursor } from '../../state';
-import { integer } from '../../ui/format';
-import { IconButton } from '../../ui/IconButton';
+import { cursorStep, setCursor } from '../state';
+import { integer } from './format';
+import { IconButton } from './IconButton';
 import { shownAt } from './steps';
 
 export function StepNav({ label, steps }: { label: string; steps: number[] }) {
@@ -10,8 +10,8 @@ export function StepNav({ label, steps }: { label: string; steps: number[] }) {
   const go = (index: number): void => setCursor(steps[Math.min(steps.length - 1, Math.max(0, index))]!);
   const before = !shown.exact && cursorStep.value < shown.step; // the cursor stands before the first
   return (
-    <div class="media-nav">
-      <IconButton icon="right" class="media-back" label={`Recorded step before, of ${label}`} disabled={shown.index === 0} onClick={() => go(shown.index - 1)} />
+    <div class="step-nav">
+      <IconButton icon="right" class="step-back" label={`Recorded step before, of ${label}`} disabled={shown.index === 0} onClick={() => go(shown.index - 1)} />
       <input
         type="range"
         aria-label={`Step of ${label}`}
@@ -29,7 +29,7 @@ export function StepNav({ label, steps }: { label: string; steps: number[] }) {
         disabled={shown.index === steps.length - 1 && !before}
         onClick={() => go(before ? shown.index : shown.index + 1)}
       />
-      <output class="media-step">
+      <output class="step-at">
         {integer(shown.step)} <span class="muted">{`${integer(shown.index + 1)} / ${integer(steps.length)}`}</span>
       </output>
     </div>
