@@ -106,6 +106,8 @@ export const histograms = (of: OfTag & Spread & { step?: number }, signal?: Abor
 export const statistics = (of: OfTag & Spread, signal?: AbortSignal) =>
   get<T.Statistics>('statistics', { ...of }, signal);
 export const media = (of: OfTag & { step: number }, signal?: AbortSignal) => get<T.Media>('media', { ...of }, signal);
+export const prCurve = (of: { run: string; tag: string; step: number }, signal?: AbortSignal) =>
+  get<T.PrCurve>('pr_curve', { ...of }, signal);
 
 export const imageUrl = (of: OfTag & { step: number; index?: number }) => url('image', { ...of });
 export const audioUrl = (of: OfTag & { step: number; index?: number }) => url('audio', { ...of });

@@ -189,3 +189,16 @@ export interface Media {
   texts?: string[];
   html?: string[];
 }
+
+// Rows of the same length, by ascending threshold.
+export interface PrCurve {
+  step: number;
+  time: number;
+  thresholds: number[];
+  true_positives: Num[];
+  false_positives: Num[];
+  true_negatives: Num[];
+  false_negatives: Num[];
+  precision: Num[];
+  recall: Num[];
+}
