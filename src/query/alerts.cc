@@ -23,6 +23,14 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 
 std::string file_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
+// At most kMostOfAKind, those with the latest times.
+template <class Item, class TimeOf>
+void keep_newest(std::vector<Item>& items, TimeOf time_of) {
+  if (items.size() <= kMostOfAKind) return;
+  std::ranges::stable_sort(items, std::ranges::greater(), time_of);
+  items.resize(kMostOfAKind);
+}
+
 // "loss is NaN from step 1,500 on (500 points)"
 std::string text_of(const index::NonFiniteSeries& series) {
   const bool statistics = series.kind == TagKind::statistics;
@@ -44,29 +52,33 @@ std::string text_of(const index::NonFiniteSeries& series) {
 void add_non_finite(const Run& run, Facts& facts) {
   const std::vector<index::NonFiniteSeries> all = index::RunAccess::index(run).non_finite();
   if (!all.empty()) facts.first_bad_step = all.front().first_step;
-  std::map<std::int64_t, std::vector<const index::NonFiniteSeries*>> tensors;  // by first step
-  std::size_t left = kMostOfAKind;
-  const auto add = [&](const index::NonFiniteSeries& series, std::uint64_t others) {
-    if (left == 0) return;
-    --left;
-    facts.alerts.push_back({.kind = Alert::Kind::nonfinite,
-                            .tag = series.tag,
-                            .tag_kind = series.kind,
-                            .step = series.first_step,
-                            .time = series.first_time,
-                            .text = text_of(series)});
-    if (others > 0)
-      facts.alerts.back().text +=
-          "; and " + counted(others, "other tensor", "other tensors") + " from the same step on";
+  struct Found {
+    const index::NonFiniteSeries* series = nullptr;
+    std::uint64_t others = 0;
   };
+  std::vector<Found> found;
+  std::map<std::int64_t, std::size_t> tensors;  // places in `found` by first step
   for (const index::NonFiniteSeries& series : all) {
-    if (series.kind == TagKind::statistics) {
-      tensors[series.first_step].push_back(&series);
-    } else {
-      add(series, 0);
+    const bool tensor = series.kind == TagKind::statistics;
+    const auto known = tensor ? tensors.find(series.first_step) : tensors.end();
+    if (known != tensors.end()) {
+      ++found[known->second].others;
+      continue;
     }
+    if (tensor) tensors.emplace(series.first_step, found.size());
+    found.push_back({&series, 0});
   }
-  for (const auto& [step, group] : tensors) add(*group.front(), group.size() - 1);
+  keep_newest(found, [](const Found& one) { return one.series->first_time; });
+  for (const auto& [series, others] : found) {
+    facts.alerts.push_back({.kind = Alert::Kind::nonfinite,
+                            .tag = series->tag,
+                            .tag_kind = series->kind,
+                            .step = series->first_step,
+                            .time = series->first_time,
+                            .text = text_of(*series)});
+    if (others == 0) continue;
+    facts.alerts.back().text += "; and " + counted(others, "other tensor", "other tensors") + " from the same step on";
+  }
 }
 
 // Adds the alert that `read` makes of a file, unless it was made before: a live run is looked at many times a second.
@@ -138,16 +150,17 @@ void add_gaps(const Run& run, Facts& facts) {
     sum.last = std::max(sum.last, gap.last_step);
     sum.count += gap.count;
   }
-  std::size_t left = kMostOfAKind;
+  std::vector<Alert> alerts;
   for (const auto& [reason, sum] : sums) {
-    if (left-- == 0) break;
     Alert alert = {.kind = reason.starts_with("budget") ? Alert::Kind::budget : Alert::Kind::dropped};
     alert.step = sum.first;
     alert.time = time_of_step(run, facts, sum.last);
     alert.text = counted(sum.count, "recording", "recordings") + " of tensors left out from step " +
                  grouped(sum.first) + " to " + grouped(sum.last) + ": " + reason;
-    facts.alerts.push_back(std::move(alert));
+    alerts.push_back(std::move(alert));
   }
+  keep_newest(alerts, [](const Alert& alert) { return alert.time; });
+  facts.alerts.insert(facts.alerts.end(), alerts.begin(), alerts.end());
 }
 
 void add_budget(const Run& run, const Facts* before, Facts& facts) {

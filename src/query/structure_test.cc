@@ -137,6 +137,19 @@ TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
   EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/first_bad_step"), 3);
 }
 
+TEST(Alerts, OfAKindInARunAreTheNewest) {
+  TempDir dir;
+  std::string file = version();
+  for (int i = 0; i < 250; ++i) file += scalar("t" + std::to_string(i), i, kNaN);
+  append(events_in(dir, "r"), file);
+  Asked asked(dir.path());
+  const Json alerts(asked.get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 100U);
+  EXPECT_EQ(alerts.text("/alerts/0/tag"), "t249");
+  EXPECT_EQ(alerts.text("/alerts/99/tag"), "t150");
+  EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/first_bad_step"), 0);
+}
+
 TEST(Alerts, NameTriggersAndCrashes) {
   TempDir dir;
   append(events_in(dir, "r"), version() + scalar("x", 1, 1));

@@ -34,15 +34,20 @@ Result<Found> find_tag(const Context& context, const Params& params, std::initia
   const auto item = context.catalogue->run(*run_name);
   if (!item) return item.error();
   const Run& run = item->entry->run;
-  Status missing;
+  if (*wanted && std::ranges::find(kinds, **wanted) == kinds.end()) {
+    return Status(Code::invalid_argument, "this is not asked of tags of kind " + std::string(to_string(**wanted)));
+  }
+  // What is said where the tag was known, but all that the run had of it was deleted.
+  Status missing(Code::not_found, in_quotes(*tag) + " has no values any more");
+  bool first = true;
   for (const TagKind kind : kinds) {
     if (*wanted && **wanted != kind) continue;
     const Result<Tag> found = run.tag(*tag, kind);
     if (found && found->points > 0) return Found{run, *tag, kind};
-    if (missing) missing = found.status();
+    if (first && !found) missing = found.error();
+    first = false;
   }
-  if (!missing) return missing;
-  return Status(Code::invalid_argument, "this is not asked of tags of kind " + std::string(to_string(**wanted)));
+  return missing;
 }
 
 constexpr std::initializer_list<TagKind> kAnyKind = {TagKind::scalars,        TagKind::images, TagKind::histograms,

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "query/markdown.h"
 #include "query/query_testing.h"
@@ -204,6 +205,25 @@ TEST(Markdown, TurnsPicturesIntoLinks) {
 TEST(Markdown, ShowsAnEndlessTextAsWritten) {
   EXPECT_THAT(html_of_markdown(std::string(100'000, '<')), testing::StartsWith("<pre>&lt;&lt;"));
   EXPECT_THAT(html_of_markdown("\xff\xfe"), HasSubstr("\xef\xbf\xbd"));
+}
+
+TEST(Values, OfATagWhoseFileWasDeletedAreNotThere) {
+  TempDir dir;
+  const std::string first = dir / "r/" + std::string(index::kEvents);
+  index::append(first, index::version() + index::scalar("gone", 1, 1));
+  index::append(first + ".2", index::version() + index::scalar("x", 1, 1));
+  Asked asked(dir.path());
+  EXPECT_EQ(asked.get("steps?run=r&tag=gone").status, 200);
+  std::filesystem::remove(first);
+  asked.log().refresh();
+  for (const char* address : {"steps?run=r&tag=gone", "steps?run=r&tag=gone&kind=scalars"}) {
+    const Answer answer = asked.get(address);
+    EXPECT_EQ(answer.status, 404) << address;
+    EXPECT_EQ(Json(answer.body).text("/error"), "'gone' has no values any more");
+  }
+  EXPECT_EQ(asked.get("steps?run=r&tag=never").status, 404);
+  EXPECT_EQ(asked.get("image?run=r&tag=gone&step=1").status, 404);
+  EXPECT_EQ(asked.get("histograms?run=r&tag=gone&kind=images").status, 400);
 }
 
 }  // namespace
