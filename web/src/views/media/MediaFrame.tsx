@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Card } from '../../ui/Card';
 import { Failure } from '../../ui/states';
 import { cardId, type MediaCard, subtitle } from './cards';
-import { StepNav } from './StepNav';
+import { StepNav } from '../../ui/StepNav';
 import type { CardSteps, RunSteps } from './useSteps';
 
 export interface MediaFrameProps {
