@@ -1,5 +1,6 @@
 """`sonde serve`: what it says, what it refuses to start with, and how it ends."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -87,6 +88,17 @@ class Serve(command.Case):
             with Serving(self, "serve", "torch", "--port", "0") as server:
                 with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(server.address).port)):
                     self.assertEqual(server.end(number), (0, ""))
+
+    def test_it_ends_although_answers_are_being_made(self):
+        tags = [{"tag": "loss", "runs": sorted(logs.event_files(self.path("torch")))}] * 1000
+        body = json.dumps({"groups": tags, "width": 16384}).encode()
+        with Serving(self, "serve", "torch", "--port", "0") as server, contextlib.ExitStack() as connections:
+            address = ("127.0.0.1", urllib.parse.urlsplit(server.address).port)
+            for request in [b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n"] * 4 + [
+                    b"POST /api/bands HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)] * 8:
+                connections.enter_context(socket.create_connection(address)).sendall(request)
+            self.assertEqual(server.ask("/api/status").status, 200)
+            self.assertEqual(server.end(signal.SIGTERM), (0, ""))
 
     def test_a_directory_alone_is_served(self):
         with Serving(self, "torch", "--port", "0") as server:
