@@ -1,0 +1,67 @@
+import { colorOf, cursorStep, setCursor } from '../../state';
+import { integer, middle, value } from '../../ui/format';
+import { areaOf, bestF1, f1Of } from './model';
+import type { RunCurve } from './useCurves';
+
+// Whose curve it is, of which step, and how good it is.
+export function Legend({ label, curves }: { label: string; curves: readonly RunCurve[] }) {
+  return (
+    <div class="curves-legend" tabIndex={0} role="region" aria-label={`Curves of ${label}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">run</th>
+            <th scope="col" class="num">
+              step
+            </th>
+            <th scope="col" class="num" title="Average precision: the area under the curve, each gain of recall with the precision of its threshold">
+              area
+            </th>
+            <th scope="col" class="num" title="The largest F1, the harmonic mean of precision and recall, and the threshold that has it">
+              best F1
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {curves.map((curve) => (
+            <Row key={curve.run} curve={curve} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ curve: { run, shown, points } }: { curve: RunCurve }) {
+  const best = bestF1(points);
+  return (
+    <tr>
+      <th scope="row" title={run}>
+        <span class="swatch" style={{ background: colorOf(run) }} />
+        {middle(run, 32)}
+      </th>
+      <td class="num">
+        <button
+          type="button"
+          class={`curves-at ${shown.exact ? 'curves-exact' : ''}`}
+          aria-label={`Step ${integer(shown.step)}. ${words(shown.step, shown.exact)}`}
+          title={words(shown.step, shown.exact)}
+          onClick={() => setCursor(shown.step)}
+        >
+          <i class="curves-dot" />
+          {integer(shown.step)}
+        </button>
+      </td>
+      <td class="num">{points.length > 0 ? value(areaOf(points)) : <span class="muted">no positive prediction</span>}</td>
+      <td class="num">
+        {best && value(f1Of(best), 3)} <span class="muted">{best && `@ ${value(best.threshold, 3)}`}</span>
+      </td>
+    </tr>
+  );
+}
+
+function words(step: number, exact: boolean): string {
+  const away = cursorStep.value - step;
+  if (exact) return 'Recorded at this very step';
+  return away > 0 ? `Recorded ${integer(away)} steps before the cursor; click to go there` : 'The first one comes after the cursor; click to go there';
+}

@@ -1,0 +1,37 @@
+import { useComputed } from '@preact/signals';
+import './style.css';
+
+import { filteredTags, visibleSet } from '../../state';
+import { Choice } from '../../ui/Choice';
+import { LazyCard } from '../../ui/LazyCard';
+import { CurveCard } from './CurveCard';
+import { cardId, cardsOf } from './model';
+import { Nothing } from './Nothing';
+import { extent } from './settings';
+
+export default function CurvesView() {
+  const cards = useComputed(() => cardsOf(filteredTags.value, visibleSet.value));
+  if (cards.value.length === 0) return <Nothing />;
+  return (
+    <div class="curves-view">
+      <div class="curves-toolbar" role="toolbar" aria-label="How curves are shown">
+        <Choice
+          label="Axes"
+          value={extent.value}
+          onChange={(next) => (extent.value = next)}
+          options={[
+            { value: 'whole', label: '0 to 1', title: 'All that precision and recall can be' },
+            { value: 'fitted', label: 'Fit', title: 'Only where the curves are' },
+          ]}
+        />
+      </div>
+      <div class="curves-grid">
+        {cards.value.map((card) => (
+          <LazyCard key={card.tag} id={cardId(card)} tag={card.tag} height={420}>
+            <CurveCard card={card} />
+          </LazyCard>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+// The curves of a card's runs at the step of the cursor.
+import { useMemo } from 'preact/hooks';
+
+import * as api from '../../api';
+import { cursorStep } from '../../state';
+import { useAsked, useThrottled } from '../../ui/hooks';
+import { type Shown, shownAt, union } from '../../ui/steps';
+import { type Card, type Point, pointsOf } from './model';
+
+export interface RunCurve {
+  run: string;
+  shown: Shown; // the recorded step that stands at the cursor
+  points: Point[];
+}
+
+export interface CardCurves {
+  curves: RunCurve[];
+  steps: number[]; // of any run
+  error: string | null;
+}
+
+export const kMostRuns = 24; // in one chart: more are not told apart
+const kFollow = 80; // ms: how often the curves follow a cursor that moves all the time
+
+// The newest ones, so that going back and forth over steps is at once.
+const kMostKept = 600;
+const kept = new Map<string, Promise<Point[]>>();
+
+function curveAt(run: string, tag: string, step: number, time: number): Promise<Point[]> {
+  const key = JSON.stringify([run, tag, step, time]); // a restarted job may write a step again
+  const known = kept.get(key);
+  if (known) return known;
+  const asked = api.prCurve({ run, tag, step }).then(pointsOf);
+  kept.set(key, asked);
+  asked.catch(() => kept.delete(key)); // to be tried again
+  const oldest = kept.keys().next();
+  if (kept.size > kMostKept && !oldest.done) kept.delete(oldest.value);
+  return asked;
+}
+
+export function useCurves(card: Card): CardCurves {
+  const runs = card.runs.slice(0, kMostRuns);
+  const recorded = useAsked(JSON.stringify([card.tag, runs]), (signal) =>
+    Promise.all(runs.map(({ run }) => api.steps({ run, tag: card.tag, kind: 'pr_curves' }, signal))),
+  );
+  const steps = useMemo(() => union(recorded.value?.map((one) => one.steps) ?? []), [recorded.value]);
+  const cursor = useThrottled(cursorStep.value, kFollow);
+  const wanted = runs.flatMap(({ run }, i) => {
+    const of = recorded.value?.[i];
+    const shown = of ? shownAt(of.steps, cursor) : null;
+    return of && shown ? [{ run, shown, time: of.times[shown.index] ?? 0 }] : [];
+  });
+  const key = recorded.value ? JSON.stringify([card.tag, wanted.map(({ run, shown, time }) => [run, shown.step, time])]) : null;
+  const asked = useAsked(key, () =>
+    Promise.all(wanted.map(async ({ run, shown, time }) => ({ run, shown, points: await curveAt(run, card.tag, shown.step, time) }))),
+  );
+  return { curves: asked.value ?? [], steps, error: recorded.error ?? asked.error };
+}
