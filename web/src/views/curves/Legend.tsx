@@ -1,5 +1,5 @@
 import { colorOf, cursorStep, setCursor } from '../../state';
-import { integer, middle, value } from '../../ui/format';
+import { integer, middle, plural, value } from '../../ui/format';
 import { areaOf, bestF1, f1Of } from './model';
 import type { RunCurve } from './useCurves';
 
@@ -32,8 +32,9 @@ export function Legend({ label, curves }: { label: string; curves: readonly RunC
   );
 }
 
-function Row({ curve: { run, shown, points } }: { curve: RunCurve }) {
+function Row({ curve: { run, step, points } }: { curve: RunCurve }) {
   const best = bestF1(points);
+  const exact = step === cursorStep.value;
   return (
     <tr>
       <th scope="row" title={run}>
@@ -43,13 +44,13 @@ function Row({ curve: { run, shown, points } }: { curve: RunCurve }) {
       <td class="num">
         <button
           type="button"
-          class={`curves-at ${shown.exact ? 'curves-exact' : ''}`}
-          aria-label={`Step ${integer(shown.step)}. ${words(shown.step, shown.exact)}`}
-          title={words(shown.step, shown.exact)}
-          onClick={() => setCursor(shown.step)}
+          class={`curves-at ${exact ? 'curves-exact' : ''}`}
+          aria-label={`Step ${integer(step)}. ${words(step)}`}
+          title={words(step)}
+          onClick={() => setCursor(step)}
         >
           <i class="curves-dot" />
-          {integer(shown.step)}
+          {integer(step)}
         </button>
       </td>
       <td class="num">{points.length > 0 ? value(areaOf(points)) : <span class="muted">no positive prediction</span>}</td>
@@ -60,8 +61,8 @@ function Row({ curve: { run, shown, points } }: { curve: RunCurve }) {
   );
 }
 
-function words(step: number, exact: boolean): string {
+function words(step: number): string {
   const away = cursorStep.value - step;
-  if (exact) return 'Recorded at this very step';
-  return away > 0 ? `Recorded ${integer(away)} steps before the cursor; click to go there` : 'The first one comes after the cursor; click to go there';
+  if (away === 0) return 'Recorded at this very step';
+  return away > 0 ? `Recorded ${plural(away, 'step')} before the cursor; click to go there` : 'The first one comes after the cursor; click to go there';
 }

@@ -4,12 +4,12 @@ import { useMemo } from 'preact/hooks';
 import * as api from '../../api';
 import { cursorStep } from '../../state';
 import { useAsked, useThrottled } from '../../ui/hooks';
-import { type Shown, shownAt, union } from '../../ui/steps';
+import { shownAt, union } from '../../ui/steps';
 import { type Card, type Point, pointsOf } from './model';
 
 export interface RunCurve {
   run: string;
-  shown: Shown; // the recorded step that stands at the cursor
+  step: number; // the recorded one that stands at the cursor
   points: Point[];
 }
 
@@ -20,6 +20,7 @@ export interface CardCurves {
 }
 
 export const kMostRuns = 24; // in one chart: more are not told apart
+const kNone: RunCurve[] = [];
 const kFollow = 80; // ms: how often the curves follow a cursor that moves all the time
 
 // The newest ones, so that going back and forth over steps is at once.
@@ -48,11 +49,11 @@ export function useCurves(card: Card): CardCurves {
   const wanted = runs.flatMap(({ run }, i) => {
     const of = recorded.value?.[i];
     const shown = of ? shownAt(of.steps, cursor) : null;
-    return of && shown ? [{ run, shown, time: of.times[shown.index] ?? 0 }] : [];
+    return of && shown ? [{ run, step: shown.step, time: of.times[shown.index] ?? 0 }] : [];
   });
-  const key = recorded.value ? JSON.stringify([card.tag, wanted.map(({ run, shown, time }) => [run, shown.step, time])]) : null;
+  const key = recorded.value ? JSON.stringify([card.tag, wanted]) : null;
   const asked = useAsked(key, () =>
-    Promise.all(wanted.map(async ({ run, shown, time }) => ({ run, shown, points: await curveAt(run, card.tag, shown.step, time) }))),
+    Promise.all(wanted.map(async ({ run, step, time }) => ({ run, step, points: await curveAt(run, card.tag, step, time) }))),
   );
-  return { curves: asked.value ?? [], steps, error: recorded.error ?? asked.error };
+  return { curves: asked.value ?? kNone, steps, error: recorded.error ?? asked.error };
 }
