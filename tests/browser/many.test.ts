@@ -39,11 +39,17 @@ test('1,000 tags of 10 runs have a place each, and are drawn where one looks', a
   assert.equal(await points(await chart(page, 'group_19/tag_0999')), 100);
   await page.getByRole('searchbox', { name: /filter tags/i }).fill('');
   await chart(page, 'group_00/tag_0000');
+  const layers = await page.locator('[data-chart="group_00/tag_0000"] canvas').elementHandles();
+  assert.ok(layers.length > 0);
   await page.getByRole('main').hover();
   await eventually(async () => {
     await page.mouse.wheel(0, 20_000);
     return (await page.locator('[data-chart="group_19/tag_0999"][data-ready]').count()) === 1;
   }, 'the last card');
+  assert.ok((await page.locator('[data-chart]').count()) < 100, 'cards far away are only places');
+  for (const layer of layers) {
+    assert.deepEqual(await layer.evaluate((canvas) => [canvas.isConnected, (canvas as HTMLCanvasElement).width]), [false, 0], 'what is far away keeps no pixels');
+  }
   await screenshot(page, 'many-tags');
 });
 

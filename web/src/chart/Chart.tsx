@@ -193,6 +193,14 @@ export function Chart(props: ChartProps) {
     };
   }, [props.id]);
 
+  // A card that is left gives its pixels back at once: the collector of garbage counts only the few bytes of the elements.
+  useLayoutEffect(() => {
+    const layers = [base.current, over.current];
+    return () => {
+      for (const layer of layers) if (layer) layer.width = layer.height = 0;
+    };
+  }, []);
+
   // Another size: the pointer is elsewhere now.
   useEffect(() => {
     if (live.pointer.peek()) hover.value = null;
