@@ -1,0 +1,24 @@
+import './style.css';
+
+import { Nothing } from './Nothing';
+import { Parallel } from './Parallel';
+import { Scatter } from './Scatter';
+import { Toolbar } from './Toolbar';
+import { TrialsTable } from './TrialsTable';
+import { useTrials } from './useTrials';
+
+// What was tried, and what came of it.
+export default function TrialsView() {
+  const trials = useTrials();
+  if (trials.names.length === 0) return <Nothing />;
+  return (
+    <div class="trials-view">
+      <Toolbar trials={trials} />
+      <Parallel trials={trials} />
+      <div class="trials-row">
+        <Scatter trials={trials} />
+        <TrialsTable trials={trials} />
+      </div>
+    </div>
+  );
+}

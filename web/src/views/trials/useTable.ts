@@ -1,0 +1,54 @@
+// The numbers of the trials' metrics: asked for in portions, and again only where a run has grown.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+
+import * as api from '../../api';
+import type { Run, SeriesKey, TableRow, Tag } from '../../api_types';
+
+const kPortion = 1000; // series that the server takes at once
+const kEverything = [-(2 ** 53), 2 ** 53] as const;
+
+const keyOf = (run: string, tag: string): string => `${run}\n${tag}`;
+const known = new Map<string, { revision: number; row: TableRow }>();
+
+export interface Table {
+  rowOf: (run: string, tag: string) => TableRow | undefined;
+  serial: number; // grows with every portion
+  loading: boolean;
+  error: string | null;
+}
+
+export function useTable(trials: readonly Run[], metrics: readonly Tag[]): Table {
+  const [serial, setSerial] = useState(0);
+  const [error, setError] = useState<string | null>(null);
+  const missing = useMemo(() => {
+    const found: (SeriesKey & { revision: number })[] = [];
+    for (const { tag, runs } of metrics) {
+      const has = new Set(runs);
+      for (const { run, revision } of trials)
+        if (has.has(run) && known.get(keyOf(run, tag))?.revision !== revision) found.push({ run, tag, revision });
+    }
+    return found;
+  }, [trials, metrics]);
+  const [asking, setAsking] = useState(missing.length > 0);
+  useEffect(() => {
+    if (missing.length === 0) return;
+    const controller = new AbortController();
+    setAsking(true);
+    ask(missing, controller.signal, () => setSerial((old) => old + 1)).then(
+      () => controller.signal.aborted || (setAsking(false), setError(null)),
+      (reason: unknown) => controller.signal.aborted || (setAsking(false), setError(reason instanceof Error ? reason.message : String(reason))),
+    );
+    return () => controller.abort();
+  }, [missing]);
+  return { rowOf: (run, tag) => known.get(keyOf(run, tag))?.row, serial, loading: asking, error };
+}
+
+async function ask(missing: readonly (SeriesKey & { revision: number })[], signal: AbortSignal, onPortion: () => void): Promise<void> {
+  for (let at = 0; at < missing.length; at += kPortion) {
+    const portion = missing.slice(at, at + kPortion);
+    const series = portion.map(({ run, tag }) => ({ run, tag }));
+    const rows = await api.table({ series, range: kEverything }, signal);
+    rows.forEach((row, i) => known.set(keyOf(portion[i]!.run, portion[i]!.tag), { revision: portion[i]!.revision, row }));
+    onPortion();
+  }
+}
