@@ -2,6 +2,9 @@
 //
 //   page_logs media DIR                     run "train": images (step N has pixels of the value N), audio, texts
 //   page_logs trials DIR                    runs "fast/0" ... "slow/2" with hyper-parameters lr and seed, and losses
+//   page_logs tuning DIR TRIALS             runs "trial_00000" ... with five hyper-parameters and two metrics that
+//   follow them;
+//                                           the loss of every 50th is NaN
 //   page_logs many DIR RUNS TAGS STEPS      runs "run_00000" ... with series "group_00/tag_0000" ...
 //   page_logs live RUN                      a job: records "TAG STEP VALUE" from each line of standard input, and
 //                                           prints the line again once it is in the file
@@ -88,6 +91,32 @@ int record_trials(const std::string& directory) {
   return 0;
 }
 
+// Hyper-parameters as a search would try them, by numbers that lie evenly and never repeat.
+int record_tuning(const std::string& directory, int trials) {
+  const auto share = [](int trial, double step) { return std::fmod(0.5 + trial * step, 1.0); };
+  for (int trial = 0; trial < trials; ++trial) {
+    sonde::Recorder recorder = open(directory + "/" + numbered("trial_%05d", trial));
+    const double rate = std::pow(10, -5 + 4 * share(trial, 0.754877666));
+    const double dropout = 0.5 * share(trial, 0.569840291);
+    const std::int64_t layers = 2 + trial % 7;
+    const char* const optimizer = trial % 3 == 0 ? "adam" : trial % 3 == 1 ? "sgd" : "lion";
+    recorder.hparams({.values = {{"lr", rate},
+                                 {"dropout", dropout},
+                                 {"layers", layers},
+                                 {"optimizer", optimizer},
+                                 {"augment", trial % 2 == 0}},
+                      .metrics = {"loss", "accuracy"}});
+    const double miss = std::abs(std::log10(rate) + 3) + (trial % 3 == 1 ? 0.4 : 0.0) + dropout;
+    const double loss = 0.05 + 0.3 * miss + 0.1 / static_cast<double>(layers) + 0.1 * share(trial, 0.618033989);
+    for (const int step : {0, 100}) {
+      recorder.scalar("loss", trial % 50 == 49 && step > 0 ? std::nan("") : loss + (step == 0 ? 2 : 0), step);
+      recorder.scalar("accuracy", step == 0 ? 0.1 : std::exp(-loss), step);
+    }
+    if (close(recorder) != 0) return 1;
+  }
+  return 0;
+}
+
 int record_many(const std::string& directory, int runs, int tags, int steps) {
   for (int run = 0; run < runs; ++run) {
     sonde::Recorder recorder = open(directory + "/" + numbered("run_%05d", run));
@@ -123,9 +152,10 @@ int main(int argc, char** argv) {
   const std::string kind = words.empty() ? "" : words[0];
   if (kind == "media" && words.size() == 2) return record_media(words[1]);
   if (kind == "trials" && words.size() == 2) return record_trials(words[1]);
+  if (kind == "tuning" && words.size() == 3) return record_tuning(words[1], std::atoi(words[2].c_str()));
   if (kind == "many" && words.size() == 5) {
     return record_many(words[1], std::atoi(words[2].c_str()), std::atoi(words[3].c_str()), std::atoi(words[4].c_str()));
   }
   if (kind == "live" && words.size() == 2) return record_live(words[1]);
-  return std::fputs("usage: page_logs media|trials|many|live DIR [RUNS TAGS STEPS]\n", stderr), 2;
+  return std::fputs("usage: page_logs media|trials|tuning|many|live DIR [SIZES]\n", stderr), 2;
 }

@@ -64,7 +64,7 @@ export function demoLog(...args: string[]): string {
   return folder;
 }
 
-export function pageLog(kind: 'media' | 'trials' | 'many', ...sizes: number[]): string {
+export function pageLog(kind: 'media' | 'trials' | 'tuning' | 'many', ...sizes: number[]): string {
   const folder = newFolder();
   execFileSync(pageLogs, [kind, folder, ...sizes.map(String)], { env: environment, stdio: 'pipe' });
   return folder;
