@@ -125,7 +125,8 @@ void TrainRun::add_learning() {
   }
 }
 
-void TrainRun::describe(const std::string& note) {
+void TrainRun::describe(const std::string& note, const sonde::HParams& hparams) {
+  recorder_.hparams(hparams);
   recorder_.text("about", note, 0);
   recorder_.graph(graph_of(network_));
   recorder_.custom_scalars({{.title = "Learning",

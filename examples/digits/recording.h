@@ -47,7 +47,7 @@ class TrainRun {
   TrainRun(sonde::Recorder& recorder, const Network& network);
 
   // Once, when the network has seen a first batch and its shapes are known.
-  void describe(const std::string& note);
+  void describe(const std::string& note, const sonde::HParams& hparams);
   sonde::Step step(std::int64_t n) { return recorder_.step(n); }
   void forward(const sonde::Step& step, const Score& score);
   void backward(const sonde::Step& step);
@@ -74,7 +74,7 @@ class TestRun {
  public:
   TestRun(sonde::Recorder& recorder, const Network& network, const Dataset& digits);
 
-  void describe(const sonde::HParams& hparams);
+  void describe(const sonde::HParams& hparams);  // of the training that it tests
   void record(std::int64_t n, const Score& score);
   void draw_features(std::int64_t n);  // what the layers make of a digit
   void draw_errors(std::int64_t n);    // which digits were misread, and how sure the network was

@@ -138,7 +138,7 @@ Outcome run(const TrainOptions& options, sonde::Recorder& train_log, sonde::Reco
 
   Progress progress{.test = network.forward(digits.test.images, digits.test.labels)};
   recording.time([&] {
-    train_run.describe(note_about(network, digits, options));
+    train_run.describe(note_about(network, digits, options), hparams_of(options));
     test_run.describe(hparams_of(options));
   });
   for (std::int64_t n = 0; n < end; ++n) {

@@ -202,7 +202,12 @@ class Serve(command.Case):
 
     def test_the_demo_ends_by_serving(self):
         with Serving(self, "demo", "--steps", "50", "--dir", "demo") as server:
-            self.assertEqual([run["run"] for run in server.json("/api/runs")["runs"]], ["test", "train"])
+            runs = []
+            while not runs or not all(run["read"] for run in runs):
+                runs = server.json("/api/runs")["runs"]
+            self.assertEqual([run["run"] for run in runs], ["test", "train"])
+            for run in runs:
+                self.assertEqual(run["hparams"]["optimizer"], "adam", run["run"])
             self.assertEqual(server.end(signal.SIGTERM)[0], 0)
 
 

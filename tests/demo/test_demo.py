@@ -55,6 +55,13 @@ def plugins(log):
     return {tag: log.SummaryMetadata(tag).plugin_data.plugin_name for tag in log.Tags()["tensors"]}
 
 
+def without_hparams(case, found):
+    """What else there is than hyper-parameters, which there are."""
+    hparams = {tag for tag, plugin in found.items() if plugin == "hparams"}
+    case.assertIn("_hparams_/session_start_info", hparams)
+    return {tag: found[tag] for tag in found.keys() - hparams}
+
+
 def points(log, tag):
     """{step: array}"""
     return {event.step: tensor_util.make_ndarray(event.tensor_proto) for event in log.Tensors(tag)}
@@ -104,7 +111,7 @@ class UsualRun(unittest.TestCase):
         for parameter in PARAMETERS:
             expected |= {f"{kind}/{parameter}": "histograms" for kind in ("weight", "gradient", "update")}
         expected |= {"about": "text", "custom_scalars__config__": "custom_scalars"}
-        self.assertEqual(plugins(self.train), expected)
+        self.assertEqual(without_hparams(self, plugins(self.train)), expected)
 
     def test_records_every_promised_tag_of_testing(self):
         expected = {tag: "scalars" for tag in ("loss", "accuracy")}
@@ -112,10 +119,7 @@ class UsualRun(unittest.TestCase):
         expected |= {f"features/{name}": "images" for name in ("kernels", "input", "conv_1", "relu_1", "pool_1")}
         expected |= {"errors/confusion": "images", "errors/misread": "images", "errors/list": "text"}
         expected |= {"all_digits": "pr_curves"}
-        found = plugins(self.test)
-        hparams = {tag for tag, plugin in found.items() if plugin == "hparams"}
-        self.assertIn("_hparams_/session_start_info", hparams)
-        self.assertEqual({tag: found[tag] for tag in found.keys() - hparams}, expected)
+        self.assertEqual(without_hparams(self, plugins(self.test)), expected)
 
     def test_records_scalars_of_every_step_and_tests_of_every_twentieth(self):
         for tag in ("loss", "accuracy", "optimizer/learning_rate"):
@@ -166,12 +170,13 @@ class UsualRun(unittest.TestCase):
     def test_writes_a_note_and_the_hyper_parameters(self):
         (note,) = points(self.train, "about").values()
         self.assertIn(b"| conv_1 | Conv2D | 8x8x16 | 160 |", note.item())
-        metadata = self.test.SummaryMetadata("_hparams_/session_start_info")
-        content = plugin_data_pb2.HParamsPluginData.FromString(metadata.plugin_data.content)
-        hparams = content.session_start_info.hparams
-        self.assertEqual(hparams["steps"].number_value, 1000)
-        self.assertEqual(hparams["seed"].number_value, 1)
-        self.assertEqual(hparams["optimizer"].string_value, "adam")
+        for run in (self.train, self.test):
+            metadata = run.SummaryMetadata("_hparams_/session_start_info")
+            content = plugin_data_pb2.HParamsPluginData.FromString(metadata.plugin_data.content)
+            hparams = content.session_start_info.hparams
+            self.assertEqual(hparams["steps"].number_value, 1000)
+            self.assertEqual(hparams["seed"].number_value, 1)
+            self.assertEqual(hparams["optimizer"].string_value, "adam")
 
     def test_records_a_precision_recall_curve_of_all_predictions(self):
         curve = points(self.test, "all_digits")[999]
