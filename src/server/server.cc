@@ -95,7 +95,7 @@ Status Listener::start() {
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();  // but the number of connections
   if (Status status = quick_.start(4, kNoLimit); !status) return status;
   if (Status status = values_.start(std::clamp(2 * processor_count(), 4, 16), kNoLimit); !status) return status;
-  if (Status status = dear_.start(std::clamp(processor_count() / 2, 2, 4), limits.waiting); !status) return status;
+  if (Status status = dear_.start(std::clamp(processor_count() / 2, 1, 4), limits.waiting); !status) return status;
   revision = api->revision();
   accept();
   beat();
