@@ -17,7 +17,7 @@ namespace sonde::index {
 namespace {
 
 constexpr std::string_view kMagic = "SONDEIDX";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kHead = 16;
 constexpr std::string_view kSuffix = ".index";
 

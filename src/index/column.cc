@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "index/extremes.h"
+
 namespace sonde::index {
 namespace {
 
@@ -74,59 +76,36 @@ std::uint64_t unpack_one(const std::byte* from, std::size_t index, unsigned bits
   return bits == 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
 }
 
-bool all_finite(const double* values, std::size_t count) noexcept {
-  constexpr std::uint64_t kExponent = 0x7ff0000000000000;
-  std::uint64_t odd = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    odd |= std::uint64_t{(std::bit_cast<std::uint64_t>(values[i]) & kExponent) == kExponent};
-  return odd == 0;
-}
-
-// Of finite values, several at a time: one comparison waits for the one before it.
-void note_finite(const double* values, std::size_t count, Column::Block& block) noexcept {
+// Of number(0) to number(count - 1); several at a time, since one addition waits for the one before it.
+template <class Number>
+double sum_of(std::size_t count, Number number) noexcept {
   constexpr std::size_t kLanes = 4;
-  double low[kLanes];
-  double high[kLanes];
-  for (std::size_t lane = 0; lane < kLanes; ++lane) low[lane] = high[lane] = values[0];
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double value = values[i + lane];
-      low[lane] = value < low[lane] ? value : low[lane];
-      high[lane] = value > high[lane] ? value : high[lane];
-    }
+  double sums[kLanes] = {};
+  const std::size_t even = count - count % kLanes;
+  for (std::size_t i = 0; i < even; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += number(i + lane);
   }
-  for (; i < count; ++i) {
-    low[0] = std::min(low[0], values[i]);
-    high[0] = std::max(high[0], values[i]);
-  }
-  block.min = *std::min_element(low, low + kLanes);
-  block.max = *std::max_element(high, high + kLanes);
-  block.min_at = static_cast<std::uint8_t>(std::find(values, values + count, block.min) - values);
-  block.max_at = static_cast<std::uint8_t>(std::find(values, values + count, block.max) - values);
+  for (std::size_t i = even; i < count; ++i) sums[0] += number(i);
+  return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-// The first of equal extremes counts.
 void note_values(const double* values, std::size_t count, Column::Block& block) noexcept {
-  if (all_finite(values, count)) return note_finite(values, count, block);
-  bool any = false;
+  const Extremes found = extremes_of(values, count);
+  block.min = found.min;
+  block.max = found.max;
+  block.min_at = found.min_at;
+  block.max_at = found.max_at;
+  if (all_finite(values, count)) {
+    block.sum = sum_of(count, [&](std::size_t i) { return values[i]; });
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const double value = values[i];
-    if (!std::isfinite(value)) {
-      block.nan = static_cast<std::uint16_t>(block.nan + (std::isnan(value) ? 1 : 0));
-      block.positive_infinity = static_cast<std::uint16_t>(block.positive_infinity + (value > 0 ? 1 : 0));
-      block.negative_infinity = static_cast<std::uint16_t>(block.negative_infinity + (value < 0 ? 1 : 0));
-      continue;
+    if (std::isfinite(value)) {
+      block.sum += value;
+    } else {
+      ++(std::isnan(value) ? block.nan : value > 0 ? block.positive_infinity : block.negative_infinity);
     }
-    if (!any || value < block.min) {
-      block.min = value;
-      block.min_at = static_cast<std::uint8_t>(i);
-    }
-    if (!any || value > block.max) {
-      block.max = value;
-      block.max_at = static_cast<std::uint8_t>(i);
-    }
-    any = true;
   }
 }
 
@@ -236,6 +215,9 @@ void Column::pack_tail() {
   block.count = static_cast<std::uint16_t>(count);
   const double* values = tail_.values;
   note_values(values, count, block);
+  block.step_sum =
+      sum_of(count, [&](std::size_t i) { return static_cast<double>(static_cast<std::int64_t>(steps[i] - steps[0])); });
+  block.time_sum = sum_of(count, [&](std::size_t i) { return tail_.times[i] - tail_.times[0]; });
   block.value_bytes = value_bytes(values, count);
   block.bytes = static_cast<std::uint32_t>(data_size(block));
 
@@ -360,7 +342,8 @@ bool Column::restore(ByteReader& from, std::shared_ptr<const void> owner) {
     const bool full = block.count == kBlock || (i + 1 == blocks_.size() && block.count > 0 && block.count < kBlock);
     const bool known = (block.value_bytes == 0 || block.value_bytes == 4 || block.value_bytes == 8) &&
                        (block.step_bits <= 56 || block.step_bits == 64) &&
-                       (block.time_bits <= 56 || block.time_bits == 64);
+                       (block.time_bits <= 56 || block.time_bits == 64) && block.min_at < block.count &&
+                       block.max_at < block.count;
     if (!full || !known || block.bytes != data_size(block)) return false;
     const Bytes data = from.take(block.bytes);
     if (!from.ok()) return false;

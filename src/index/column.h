@@ -8,6 +8,7 @@
 // Times are handled as the integers that order doubles, so they come back bit by bit.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -46,6 +47,9 @@ class Column {
     std::uint64_t time_slope = 0;
     double min = 0;  // of the finite values; meaningless where there are none
     double max = 0;
+    double sum = 0;           // of the finite values
+    double step_sum = 0;      // of all steps, counted from the first
+    double time_sum = 0;      // likewise
     std::uint32_t bytes = 0;  // of the packed data
     std::uint16_t count = 0;
     std::uint16_t nan = 0;
@@ -57,10 +61,16 @@ class Column {
     std::uint8_t time_bits = 0;
     std::uint8_t value_bytes = 0;  // 4 or 8 a value; 0: all are the one value that is there
     bool times_ascend = false;
-    std::uint8_t unused[2] = {};
+    std::uint8_t unused[6] = {};
 
-    bool all_finite() const noexcept { return nan == 0 && positive_infinity == 0 && negative_infinity == 0; }
+    std::size_t not_finite() const noexcept { return std::size_t{nan} + positive_infinity + negative_infinity; }
+    bool all_finite() const noexcept { return not_finite() == 0; }
+    // Whether times are between those of the first and the last point.
+    bool has_times_between() const noexcept {
+      return times_ascend && std::isfinite(first.time) && std::isfinite(last.time);
+    }
   };
+  static_assert(sizeof(Block) == 144);  // without gaps: it is written to the cache as it is
 
   Column() = default;
   Column(Column&&) noexcept = default;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "index/extremes.h"
 #include "index/smooth.h"
 
 namespace sonde::index {
@@ -49,7 +50,7 @@ class Canvas {
       for (std::size_t b = stretch.begin / kBlock; b * kBlock < stretch.end; ++b) {
         const std::size_t begin = std::max(stretch.begin, b * kBlock);
         const std::size_t end = std::min(stretch.end, (b + 1) * kBlock);
-        if (!add_block(s, b, begin, end)) add_points(s, b, begin, end);
+        if (!add_block(s, b, begin, end) && !add_slices(s, b, begin, end)) add_points(s, b, begin, end);
       }
     }
     return collect();
@@ -63,15 +64,15 @@ class Canvas {
     return point.step >= range_.first_step && point.step <= range_.last_step && !(point.time < range_.first_time) &&
            !(point.time > range_.last_time);
   }
-  Cell& cell_of(const Point& point) noexcept {
+  std::size_t cell_of(std::int64_t step, double time) const noexcept {
     // Differences first: steps beyond 2^53 are not doubles, their distances mostly are.
     const double distance =
         axis_ == Axis::step
-            ? static_cast<double>(static_cast<std::uint64_t>(point.step) - static_cast<std::uint64_t>(first_step_))
-            : point.time - low_;
+            ? static_cast<double>(static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(first_step_))
+            : time - low_;
     const double column = distance * scale_;
     const auto last = cells_.size() - 1;
-    return cells_[column > 0 ? std::min(last, static_cast<std::size_t>(std::min(column, 1e9))) : 0];
+    return column > 0 ? std::min(last, static_cast<std::size_t>(std::min(column, 1e9))) : 0;
   }
 
   void find_limits() {
@@ -135,7 +136,9 @@ class Canvas {
   bool add_block(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     const Column& column = *stretches_[s].column;
     const Column::Block* block = column.block(b);
-    if (block == nullptr || !block->all_finite() || !block->times_ascend || end - begin != block->count) return false;
+    if (block == nullptr || !block->all_finite() || !block->has_times_between() || end - begin != block->count) {
+      return false;
+    }
     const Point& first = block->first;
     const Point& last = block->last;
     if (last.step < range_.first_step || first.step > range_.last_step || last.time < range_.first_time ||
@@ -143,56 +146,115 @@ class Canvas {
       return true;  // none of it
     }
     if (!inside(first) || !inside(last)) return false;
-    Cell& cell = cell_of(first);
-    if (&cell != &cell_of(last)) return false;
+    const std::size_t cell = cell_of(first.step, first.time);
+    if (cell != cell_of(last.step, last.time)) return false;
     total_ += block->count;
-    if (smoothed_ != nullptr) {
-      add_smoothed_block(cell, s, b, begin);
+    if (smoothed_ == nullptr) {
+      add_slice(cells_[cell],
+                {s, begin, end, first, last, block->min, block->max, begin + block->min_at, begin + block->max_at});
       return true;
     }
-    add_finite(cell, {first, s, begin});
-    add_finite(cell, {last, s, end - 1});
-    if (!(block->min >= cell.min.point.value)) {
-      const std::size_t at = begin + block->min_at;
-      cell.min = {column.at(at), s, at};
-    }
-    if (!(block->max <= cell.max.point.value)) {
-      const std::size_t at = begin + block->max_at;
-      cell.max = {column.at(at), s, at};
-    }
+    const Smoothed::Block& averages = smoothed_->block(stretches_[s].number, b);
+    add_slice(cells_[cell], {s,
+                             begin,
+                             end,
+                             {first.step, first.time, averages.first},
+                             {last.step, last.time, averages.last},
+                             averages.min,
+                             averages.max,
+                             begin + averages.min_at,
+                             begin + averages.max_at});
     return true;
   }
 
-  // All of its points are finite and in this cell.
-  void add_smoothed_block(Cell& cell, std::size_t s, std::size_t b, std::size_t begin) {
-    const Column& column = *stretches_[s].column;
-    const Column::Block& block = *column.block(b);
-    const Smoothed::Block& averages = smoothed_->block(stretches_[s].number, b);
-    const auto point_at = [&](std::size_t at, double value) {
-      return Point{column.step_at(at), column.time_at(at), value};
+  // Points [begin, end) of a column, all finite and in the same cell.
+  struct Slice {
+    std::size_t stretch = 0;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    Point first;
+    Point last;
+    double min = 0;
+    double max = 0;
+    std::size_t min_at = 0;
+    std::size_t max_at = 0;
+  };
+  // As if its points had been added one after the other.
+  void add_slice(Cell& cell, const Slice& slice) noexcept {
+    const auto candidate = [&](std::size_t at, double value) {
+      const Column& column = *stretches_[slice.stretch].column;
+      return Candidate{{column.step_at(at), column.time_at(at), value}, slice.stretch, at};
     };
-    add_finite(cell, {{block.first.step, block.first.time, averages.first}, s, begin});
-    add_finite(cell, {{block.last.step, block.last.time, averages.last}, s, begin + block.count - 1U});
-    if (averages.min < cell.min.point.value) {
-      const std::size_t at = begin + averages.min_at;
-      cell.min = {point_at(at, averages.min), s, at};
+    if (!cell.any || slice.min < cell.min.point.value) cell.min = candidate(slice.min_at, slice.min);
+    if (!cell.any || slice.max > cell.max.point.value) cell.max = candidate(slice.max_at, slice.max);
+    if (!cell.any || position(slice.first) < position(cell.first.point)) {
+      cell.first = {slice.first, slice.stretch, slice.begin};
     }
-    if (averages.max > cell.max.point.value) {
-      const std::size_t at = begin + averages.max_at;
-      cell.max = {point_at(at, averages.max), s, at};
+    if (!cell.any || position(slice.last) >= position(cell.last.point)) {
+      cell.last = {slice.last, slice.stretch, slice.end - 1};
     }
+    cell.any = true;
+  }
+
+  // A block that lies in a few cells: only its values are unpacked, and the borders of the cells are searched for.
+  // False where it lies in many, or its points are not in the order of the cells.
+  bool add_slices(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
+    constexpr std::size_t kMostCells = 16;
+    const Column& column = *stretches_[s].column;
+    const Column::Block* block = column.block(b);
+    if (block == nullptr || !block->all_finite() || !block->has_times_between()) return false;
+    const auto first_where = [&](std::size_t from, auto reached) {
+      std::size_t low = from;
+      std::size_t high = end;
+      while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (reached(middle)) {
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      return low;
+    };
+    const auto cell_at = [&](std::size_t at) { return cell_of(column.step_at(at), column.time_at(at)); };
+    // Stretches are cut to the range of steps already, but not to that of times.
+    if (block->first.time < range_.first_time) {
+      begin = first_where(begin, [&](std::size_t at) { return column.time_at(at) >= range_.first_time; });
+    }
+    if (block->last.time > range_.last_time) {
+      end = first_where(begin, [&](std::size_t at) { return column.time_at(at) > range_.last_time; });
+    }
+    if (begin == end) return true;
+    if (cell_at(end - 1) - cell_at(begin) >= kMostCells) return false;
+    double values[kBlock];
+    const std::size_t count = column.unpack_values(b, values);
+    if (smoothed_ != nullptr) smoothed_->apply(stretches_[s].number, b, count, values);
+    total_ += end - begin;
+    while (begin < end) {
+      const std::size_t cell = cell_at(begin);
+      const std::size_t behind = first_where(begin + 1, [&](std::size_t at) { return cell_at(at) != cell; });
+      const double* const from = values + (begin - b * kBlock);
+      const Extremes found = extremes_of_finite(from, behind - begin);
+      const auto point_at = [&](std::size_t at) {
+        return Point{column.step_at(at), column.time_at(at), values[at - b * kBlock]};
+      };
+      add_slice(cells_[cell], {s, begin, behind, point_at(begin), point_at(behind - 1), found.min, found.max,
+                               begin + found.min_at, begin + found.max_at});
+      begin = behind;
+    }
+    return true;
   }
 
   void add_points(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     Points points;
     const std::size_t count = stretches_[s].column->unpack(b, points);
-    if (smoothed_ != nullptr) smoothed_->apply(stretches_[s].number, b, count, points);
+    if (smoothed_ != nullptr) smoothed_->apply(stretches_[s].number, b, count, points.values);
     for (std::size_t index = begin; index < end; ++index) {
       const std::size_t i = index - b * kBlock;
       const Point point = {points.steps[i], points.times[i], points.values[i]};
       if (!inside(point)) continue;
       ++total_;
-      Cell& cell = cell_of(point);
+      Cell& cell = cells_[cell_of(point.step, point.time)];
       if (std::isfinite(point.value)) {
         add_finite(cell, {point, s, index});
       } else if (smoothed_ == nullptr) {
@@ -311,7 +373,7 @@ class Neighbour {
     if (block != nullptr && is_useless(*block)) return;
     Points points;
     const std::size_t count = stretch.column->unpack(b, points);
-    if (smoothed_ != nullptr) smoothed_->apply(stretch.number, b, count, points);
+    if (smoothed_ != nullptr) smoothed_->apply(stretch.number, b, count, points.values);
     const std::size_t begin = std::max(stretch.begin, b * kBlock) - b * kBlock;
     const std::size_t end = std::min(stretch.end - b * kBlock, count);
     for (std::size_t i = begin; i < end; ++i) {

@@ -35,15 +35,22 @@ bool overlap(std::span<const ColumnStretch> stretches) {
   return false;
 }
 
-// Calls `visit(point)` for each point of the stretches that is in the range.
-template <class Visit>
-void visit_points(std::span<const ColumnStretch> stretches, const Range& range, Visit visit) {
+// Calls `visit(point)` for each point of the stretches that is in the range, unless `take(column, block, its first
+// point)` has taken the whole block, which is offered where the stretch has all of it and the range all of its times.
+template <class Take, class Visit>
+void visit_blocks(std::span<const ColumnStretch> stretches, const Range& range, Take take, Visit visit) {
+  const bool any_time = std::isinf(range.first_time) && std::isinf(range.last_time);
   Points points;
   for (const ColumnStretch& stretch : stretches) {
     for (std::size_t b = stretch.begin / kBlock; b * kBlock < stretch.end; ++b) {
-      stretch.column->unpack(b, points);
       const std::size_t begin = std::max(stretch.begin, b * kBlock) - b * kBlock;
       const std::size_t end = std::min(stretch.end - b * kBlock, kBlock);
+      const Column::Block* block = stretch.column->block(b);
+      const bool whole = block != nullptr && end - begin == block->count &&
+                         (any_time || (block->has_times_between() && block->first.time >= range.first_time &&
+                                       block->last.time <= range.last_time));
+      if (whole && take(*stretch.column, *block, b * kBlock)) continue;
+      stretch.column->unpack(b, points);
       for (std::size_t i = begin; i < end; ++i) {
         if (contains(range, points.steps[i], points.times[i])) {
           visit(Point{points.steps[i], points.times[i], points.values[i]});
@@ -51,6 +58,11 @@ void visit_points(std::span<const ColumnStretch> stretches, const Range& range, 
       }
     }
   }
+}
+
+template <class Visit>
+void visit_points(std::span<const ColumnStretch> stretches, const Range& range, Visit visit) {
+  visit_blocks(stretches, range, [](const Column&, const Column::Block&, std::size_t) { return false; }, visit);
 }
 
 // All finite points by ascending step, as one column.
@@ -70,7 +82,7 @@ Column merged(std::span<const ColumnStretch> stretches) {
 double smoothed_at(const Smoothed& smoothed, const ColumnStretch& stretch, std::size_t index) {
   Points points;
   const std::size_t count = stretch.column->unpack(index / kBlock, points);
-  smoothed.apply(stretch.number, index / kBlock, count, points);
+  smoothed.apply(stretch.number, index / kBlock, count, points.values);
   const double value = points.values[index % kBlock];
   return std::isfinite(value) ? value : kNaN;
 }
@@ -96,9 +108,23 @@ LineSummary summarize(std::span<const ColumnStretch> stretches, const Range& ran
   summary.min.value = summary.max.value = kNaN;
   double sum = 0;
   std::uint64_t finite = 0;
-  visit_points(stretches, range, [&](const Point& point) {
-    if (summary.count == 0 || point.step < summary.first.step) summary.first = point;
-    if (summary.count == 0 || point.step >= summary.last.step) summary.last = point;
+  const auto take_ends = [&](const Point& first, const Point& last) {
+    if (summary.count == 0 || first.step < summary.first.step) summary.first = first;
+    if (summary.count == 0 || last.step >= summary.last.step) summary.last = last;
+  };
+  const auto take_block = [&](const Column& column, const Column::Block& block, std::size_t begin) {
+    take_ends(block.first, block.last);
+    summary.count += block.count;
+    const std::size_t here = block.count - block.not_finite();
+    if (here == 0) return true;
+    if (finite == 0 || block.min < summary.min.value) summary.min = column.at(begin + block.min_at);
+    if (finite == 0 || block.max > summary.max.value) summary.max = column.at(begin + block.max_at);
+    sum += block.sum;
+    finite += here;
+    return true;
+  };
+  visit_blocks(stretches, range, take_block, [&](const Point& point) {
+    take_ends(point, point);
     ++summary.count;
     if (!std::isfinite(point.value)) return;
     if (finite == 0 || point.value < summary.min.value) summary.min = point;
@@ -192,12 +218,29 @@ Result<std::uint64_t> RunIndex::accumulate(std::string_view tag, const Range& ra
   const Series* series = data_.find(tag, TagKind::scalars);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
   std::uint64_t total = 0;
-  visit_points(cut_to(newest_stretches(*series), range), range, [&](const Point& point) {
-    ++total;
-    const double position = (grid.axis == Axis::step ? static_cast<double>(point.step) : point.time) - grid.origin;
-    if (!std::isfinite(point.value) || !std::isfinite(position)) return;
+  const auto position_of = [&](const Point& point) {
+    return (grid.axis == Axis::step ? static_cast<double>(point.step) : point.time) - grid.origin;
+  };
+  const auto cell_of = [&](double position) -> GridCell& {
     const double column = std::clamp((position - grid.low) * grid.scale, 0.0, static_cast<double>(grid.width - 1));
-    GridCell& cell = cells[static_cast<std::size_t>(column)];
+    return cells[static_cast<std::size_t>(column)];
+  };
+  const auto take_block = [&](const Column&, const Column::Block& block, std::size_t) {
+    if (!block.all_finite() || !block.has_times_between()) return false;
+    const double first = position_of(block.first);
+    GridCell& cell = cell_of(first);
+    if (&cell != &cell_of(position_of(block.last))) return false;
+    total += block.count;
+    cell.sum += block.sum;
+    cell.position_sum += first * block.count + (grid.axis == Axis::step ? block.step_sum : block.time_sum);
+    cell.count += block.count;
+    return true;
+  };
+  visit_blocks(cut_to(newest_stretches(*series), range), range, take_block, [&](const Point& point) {
+    ++total;
+    const double position = position_of(point);
+    if (!std::isfinite(point.value) || !std::isfinite(position)) return;
+    GridCell& cell = cell_of(position);
     cell.sum += point.value;
     cell.position_sum += position;
     ++cell.count;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "index/extremes.h"
+
 namespace sonde::index {
 namespace {
 
@@ -15,35 +17,108 @@ bool same(const ColumnStretch& a, const ColumnStretch& b) noexcept {
 
 }  // namespace
 
-void Smoothed::extend(Line& line, std::size_t from_block, Average average, double weight) {
-  const ColumnStretch& stretch = line.stretch;
-  double values[kBlock];
-  line.blocks.reserve((stretch.end - 1) / kBlock + 1 - stretch.begin / kBlock);
-  for (std::size_t b = from_block; b * kBlock < stretch.end; ++b) {
-    stretch.column->unpack_values(b, values);
-    const std::size_t begin = std::max(stretch.begin, b * kBlock) - b * kBlock;
-    const std::size_t end = std::min(stretch.end - b * kBlock, kBlock);
-    Block& block = line.blocks.emplace_back();
-    block.before = average;
-    bool any = false;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!std::isfinite(values[i])) continue;
-      const double value = average.add(values[i], weight);
-      if (!any) block.first = value;
-      block.last = value;
-      if (!any || value < block.min) {
-        block.min = value;
-        block.min_at = static_cast<std::uint8_t>(i);
-      }
-      if (!any || value > block.max) {
-        block.max = value;
-        block.max_at = static_cast<std::uint8_t>(i);
-      }
-      any = true;
-    }
+// Goes through the points of a line, block by block.
+//
+// An average needs the one before it, so that a processor would wait for each. But over a whole block it is linear:
+// what it is at the end is what it was at the beginning, times a factor, and something that only the values of the
+// block say. So the averages in front of several blocks are known before any of them is gone through, and that is done
+// for all of them at once.
+class Smoothed::Maker {
+ public:
+  explicit Maker(double weight) : weight_(weight), factor_(std::pow(weight, kBlock)) {
+    constexpr double kNothing = 1e-300;  // numbers still smaller are slow
+    double part = 1 - weight;
+    for (std::size_t i = kBlock; i-- > 0; part *= weight) parts_[i] = part < kNothing ? 0 : part;
   }
-  line.behind = average;
-}
+
+  // `average` is the one before the first of the blocks.
+  void extend(Line& line, std::size_t from_block, Average average) {
+    const ColumnStretch& stretch = line.stretch;
+    line.blocks.reserve((stretch.end - 1) / kBlock + 1 - stretch.begin / kBlock);
+    for (std::size_t b = from_block; b * kBlock < stretch.end;) {
+      if (average.is_sum() && is_plain(stretch, b)) {
+        add_group(line, b, average);
+        b += kGroup;
+      } else {
+        add_block(line, b, average);
+        ++b;
+      }
+    }
+    line.behind = average;
+  }
+
+ private:
+  static constexpr std::size_t kGroup = 8;
+
+  // Whether the stretch has all points of a group of blocks, and they are finite.
+  static bool is_plain(const ColumnStretch& stretch, std::size_t b) {
+    if (b * kBlock < stretch.begin || (b + kGroup) * kBlock > stretch.end) return false;
+    for (std::size_t i = b; i < b + kGroup; ++i) {
+      const Column::Block* block = stretch.column->block(i);
+      if (block == nullptr || !block->all_finite()) return false;
+    }
+    return true;
+  }
+
+  void add_group(Line& line, std::size_t b, Average& average) {
+    Average before[kGroup];
+    double sums[kGroup];
+    for (std::size_t g = 0; g < kGroup; ++g) {
+      line.stretch.column->unpack_values(b + g, values_[g]);
+      before[g] = average;
+      sums[g] = average.sum();
+      average.set_sum(average.sum() * factor_ + sum_of_parts(values_[g]));
+    }
+    const double rest = 1 - weight_;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      for (std::size_t g = 0; g < kGroup; ++g) {
+        sums[g] = sums[g] * weight_ + rest * values_[g][i];
+        values_[g][i] = sums[g];
+      }
+    }
+    for (std::size_t g = 0; g < kGroup; ++g) note(line, before[g], values_[g], 0, kBlock);
+  }
+
+  double sum_of_parts(const double* values) const noexcept {
+    double sums[4] = {};
+    for (std::size_t i = 0; i < kBlock; i += 4) {
+      for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += parts_[i + lane] * values[i + lane];
+    }
+    return sums[0] + sums[1] + (sums[2] + sums[3]);
+  }
+
+  void add_block(Line& line, std::size_t b, Average& average) {
+    double* const values = values_[0];
+    line.stretch.column->unpack_values(b, values);
+    const std::size_t begin = std::max(line.stretch.begin, b * kBlock) - b * kBlock;
+    const std::size_t end = std::min(line.stretch.end - b * kBlock, kBlock);
+    const Average before = average;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (std::isfinite(values[i])) values[i] = average.add(values[i], weight_);
+    }
+    note(line, before, values, begin, end);
+  }
+
+  // `values` are the averages; what was not finite is still there.
+  static void note(Line& line, const Average& before, const double* values, std::size_t begin, std::size_t end) {
+    const Extremes found = extremes_of(values + begin, end - begin);
+    Block& block = line.blocks.emplace_back();
+    block.before = before;
+    if (!found.any) return;
+    block.min = found.min;
+    block.max = found.max;
+    block.min_at = static_cast<std::uint8_t>(begin + found.min_at);
+    block.max_at = static_cast<std::uint8_t>(begin + found.max_at);
+    block.first = *std::find_if(values + begin, values + end, [](double value) { return std::isfinite(value); });
+    while (!std::isfinite(values[end - 1])) --end;
+    block.last = values[end - 1];
+  }
+
+  const double weight_;
+  const double factor_;   // what is left of an average after a block
+  double parts_[kBlock];  // what each value of a block counts in the average behind it
+  double values_[kGroup][kBlock];
+};
 
 bool Smoothed::covers(std::span<const ColumnStretch> stretches, double weight,
                       std::uint64_t generation) const noexcept {
@@ -58,6 +133,7 @@ std::shared_ptr<const Smoothed> Smoothed::make(std::span<const ColumnStretch> st
   made->weight_ = weight;
   made->generation_ = generation;
   Average average;
+  Maker maker(weight);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     Line& line = made->lines_.emplace_back();
     line.stretch = stretches[i];
@@ -73,19 +149,19 @@ std::shared_ptr<const Smoothed> Smoothed::make(std::span<const ColumnStretch> st
       line.blocks.pop_back();
     }
     if (!longer || known->stretch.end != line.stretch.end) before.reset();  // all that follows begins differently
-    extend(line, from, average, weight);
+    maker.extend(line, from, average);
     average = line.behind;
   }
   return made;
 }
 
-void Smoothed::apply(std::size_t stretch, std::size_t b, std::size_t count, Points& points) const noexcept {
+void Smoothed::apply(std::size_t stretch, std::size_t b, std::size_t count, double* values) const noexcept {
   const ColumnStretch& whole = lines_[stretch].stretch;
   Average average = block(stretch, b).before;
   const std::size_t begin = std::max(whole.begin, b * kBlock) - b * kBlock;
   const std::size_t end = std::min(whole.end - b * kBlock, count);
   for (std::size_t i = begin; i < end; ++i) {
-    if (std::isfinite(points.values[i])) points.values[i] = average.add(points.values[i], weight_);
+    if (std::isfinite(values[i])) values[i] = average.add(values[i], weight_);
   }
 }
 

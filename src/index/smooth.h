@@ -27,6 +27,10 @@ class Average {
     if (left_ < kNothing) left_ = 0;
     return sum_ / (1 - left_);
   }
+  // Whether the beginning no longer counts: then the average is the sum, and the next one follows from it linearly.
+  bool is_sum() const noexcept { return left_ == 0; }
+  double sum() const noexcept { return sum_; }
+  void set_sum(double sum) noexcept { sum_ = sum; }
 
  private:
   double sum_ = 0;
@@ -55,7 +59,7 @@ class Smoothed {
     return lines_[stretch].blocks[b - lines_[stretch].stretch.begin / Column::kBlock];
   }
   // Replaces the finite values of that block by their averages; those in front of the stretch are left alone.
-  void apply(std::size_t stretch, std::size_t b, std::size_t count, Points& points) const noexcept;
+  void apply(std::size_t stretch, std::size_t b, std::size_t count, double* values) const noexcept;
   double weight() const noexcept { return weight_; }
   std::size_t memory() const noexcept;
 
@@ -65,7 +69,7 @@ class Smoothed {
     std::vector<Block> blocks;
     Average behind;  // after the last point
   };
-  static void extend(Line& line, std::size_t from_block, Average average, double weight);
+  class Maker;
   bool covers(std::span<const ColumnStretch> stretches, double weight, std::uint64_t generation) const noexcept;
 
   std::vector<Line> lines_;
