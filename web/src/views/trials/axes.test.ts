@@ -15,17 +15,21 @@ it('numbers lie on a linear axis between the smallest and the largest', () => {
   expect(axis.valueAt(0.25)).toBe(2);
 });
 
-it('two decades or more are logarithmic unless told otherwise', () => {
+it('numbers that lie far apart are on a logarithmic axis unless told otherwise', () => {
   const axis = axisOf(rate);
   expect(axis.log).toBe(true);
   expect(axis.place(1e-3)).toBeCloseTo(1 / 3);
   expect(axisOf(rate, 'linear').log).toBe(false);
   expect(axisOf(column('h:x', [0, 1000])).log).toBe(false);
+  const even = Array.from({ length: 200 }, (_, i) => (i + 1) / 400); // a few of them are tiny
+  expect(axisOf(column('h:dropout', even)).log).toBe(false);
 });
 
 it('what is not positive has no place on a logarithmic axis', () => {
   const axis = axisOf(column('h:x', [-1, 0, 1, 100]), 'log');
   expect([-1, 0, 1, 100].map(axis.place)).toEqual([null, null, 0, 1]);
+  expect(axis.none).toBe('≤ 0');
+  expect([loss, rate, name, column('h:y', [1, null])].map((one) => axisOf(one).none)).toEqual(['NaN/Inf', '', 'none', 'none']);
 });
 
 it('texts are categories in order', () => {

@@ -16,11 +16,12 @@ export interface Axis {
   categories: string[] | null; // of texts, in order
   place: (cell: Cell) => number | null; // null: it has no place, being missing, not finite or not positive on a logarithmic axis
   valueAt: (place: number) => number;
+  none: '' | 'none' | '≤ 0' | 'NaN/Inf'; // the worst reason for which a trial has no place; empty: all have one
   ticks: (most: number) => Tick[];
 }
 
 const order = new Intl.Collator('en', { numeric: true });
-const kDecades = 2; // from so many on numbers are shown on a logarithmic axis unless told otherwise
+const kWide = 30; // times: where most of the numbers lie as far apart, their axis is logarithmic unless told otherwise
 
 export const finiteOf = (column: Column): number[] => column.cells.filter((cell): cell is number => typeof cell === 'number' && Number.isFinite(cell));
 
@@ -32,6 +33,13 @@ function rangeOf(numbers: readonly number[]): [number, number] {
     if (one > hi) hi = one;
   }
   return [lo, hi];
+}
+
+// A tenth at each end does not count: also of evenly spread numbers a few may be tiny.
+function isWide(numbers: readonly number[]): boolean {
+  const sorted = Float64Array.from(numbers).sort();
+  const end = Math.floor((sorted.length - 1) / 10);
+  return sorted.length > 0 && sorted[sorted.length - 1 - end]! / sorted[end]! >= kWide;
 }
 
 export function axisOf(column: Column, wanted?: ScaleName): Axis {
@@ -47,6 +55,7 @@ function textAxis(column: Column): Axis {
     categories,
     place: (cell) => (typeof cell === 'string' ? (places.get(cell) ?? null) : null),
     valueAt: (place) => place,
+    none: column.cells.includes(null) ? 'none' : '',
     ticks: (most) => {
       const every = Math.max(1, Math.ceil(categories.length / Math.max(1, most)));
       return categories.filter((_, i) => i % every === 0).map((name) => ({ at: places.get(name)!, text: middle(name, 16) }));
@@ -54,10 +63,16 @@ function textAxis(column: Column): Axis {
   };
 }
 
+function worst({ cells }: Column, log: boolean): Axis['none'] {
+  if (cells.some((cell) => cell !== null && !Number.isFinite(cell))) return 'NaN/Inf';
+  if (log && cells.some((cell) => cell !== null && Number(cell) <= 0)) return '≤ 0';
+  return cells.includes(null) ? 'none' : '';
+}
+
 function numberAxis(column: Column, wanted: ScaleName | undefined): Axis {
   const numbers = finiteOf(column);
   let [lo, hi] = rangeOf(numbers);
-  const log = wanted ? wanted === 'log' : lo > 0 && hi / lo >= 10 ** kDecades;
+  const log = wanted ? wanted === 'log' : lo > 0 && isWide(numbers);
   if (log) [lo] = rangeOf(numbers.filter((one) => one > 0));
   [lo, hi] = sane(lo, hi, log);
   const scale: Scale = { lo, hi, log, from: 0, to: 1 };
@@ -67,6 +82,7 @@ function numberAxis(column: Column, wanted: ScaleName | undefined): Axis {
     categories: null,
     place: (cell) => (typeof cell === 'number' && Number.isFinite(cell) && (!log || cell > 0) ? toPixel(scale, cell) : null),
     valueAt: (place) => toValue(scale, place),
+    none: worst(column, log),
     ticks: (most) => (log ? logTicks : linearTicks)(lo, hi, most).map((tick) => ({ at: toPixel(scale, tick), text: short(tick) })),
   };
 }

@@ -3,8 +3,9 @@ export function cleared(element: HTMLCanvasElement | null, width: number, height
   const context = element?.getContext('2d');
   if (!element || !context || width <= 0 || height <= 0) return null;
   const density = Math.min(2, window.devicePixelRatio || 1);
-  element.width = Math.round(width * density);
-  element.height = Math.round(height * density);
+  const [across, down] = [Math.round(width * density), Math.round(height * density)];
+  if (element.width !== across || element.height !== down) Object.assign(element, { width: across, height: down });
+  context.reset();
   context.setTransform(density, 0, 0, density, 0, 0);
   return context;
 }

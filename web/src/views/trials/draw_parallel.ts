@@ -83,13 +83,11 @@ export function drawAxes(context: CanvasRenderingContext2D, layout: Layout, axes
     context.lineTo(x, bottom);
     context.stroke();
     for (const { at, text } of axis.ticks(Math.max(2, Math.floor((bottom - top) / 34)))) written(context, text, x - 7, pixelOf(layout, at), ink, ink.text);
-    const none = axis.column.cells.filter((cell) => axis.place(cell) === null);
-    if (none.length === 0) return;
-    const bad = none.some((cell) => typeof cell === 'number' && !Number.isFinite(cell));
-    const word = bad ? 'NaN/Inf' : none.some((cell) => cell !== null) ? '≤ 0' : 'none';
-    context.fillStyle = bad ? ink.nan : ink.muted;
+    if (axis.none === '') return;
+    const colour = axis.none === 'NaN/Inf' ? ink.nan : ink.muted;
+    context.fillStyle = colour;
     context.fillRect(x - 4, off - 0.5, 8, 1);
-    written(context, word, x - 7, off, ink, bad ? ink.nan : ink.muted);
+    written(context, axis.none, x - 7, off, ink, colour);
   });
 }
 

@@ -5,6 +5,8 @@ import * as api from '../../api';
 import type { Run, SeriesKey, TableRow, Tag } from '../../api_types';
 
 const kPortion = 1000; // series that the server takes at once
+const kAtOnce = 2; // requests
+const kShow = 400; // ms: how often what has come is shown while more is on its way
 const kEverything = [-(2 ** 53), 2 ** 53] as const;
 
 const keyOf = (run: string, tag: string): string => `${run}\n${tag}`;
@@ -12,7 +14,7 @@ const known = new Map<string, { revision: number; row: TableRow }>();
 
 export interface Table {
   rowOf: (run: string, tag: string) => TableRow | undefined;
-  serial: number; // grows with every portion
+  serial: number; // grows with what has come
   loading: boolean;
   error: string | null;
 }
@@ -21,7 +23,7 @@ export function useTable(trials: readonly Run[], metrics: readonly Tag[]): Table
   const [serial, setSerial] = useState(0);
   const [error, setError] = useState<string | null>(null);
   const missing = useMemo(() => {
-    const found: (SeriesKey & { revision: number })[] = [];
+    const found: Missing[number][] = [];
     for (const { tag, runs } of metrics) {
       const has = new Set(runs);
       for (const { run, revision } of trials)
@@ -43,12 +45,22 @@ export function useTable(trials: readonly Run[], metrics: readonly Tag[]): Table
   return { rowOf: (run, tag) => known.get(keyOf(run, tag))?.row, serial, loading: asking, error };
 }
 
-async function ask(missing: readonly (SeriesKey & { revision: number })[], signal: AbortSignal, onPortion: () => void): Promise<void> {
-  for (let at = 0; at < missing.length; at += kPortion) {
-    const portion = missing.slice(at, at + kPortion);
-    const series = portion.map(({ run, tag }) => ({ run, tag }));
-    const rows = await api.table({ series, range: kEverything }, signal);
-    rows.forEach((row, i) => known.set(keyOf(portion[i]!.run, portion[i]!.tag), { revision: portion[i]!.revision, row }));
-    onPortion();
-  }
+type Missing = readonly (SeriesKey & { revision: number })[];
+
+async function ask(missing: Missing, signal: AbortSignal, onNews: () => void): Promise<void> {
+  let at = 0;
+  let shown = performance.now();
+  const worker = async (): Promise<void> => {
+    while (at < missing.length) {
+      const portion = missing.slice(at, (at += kPortion));
+      const series = portion.map(({ run, tag }) => ({ run, tag }));
+      const rows = await api.table({ series, range: kEverything }, signal);
+      rows.forEach((row, i) => known.set(keyOf(portion[i]!.run, portion[i]!.tag), { revision: portion[i]!.revision, row }));
+      if (performance.now() - shown < kShow) continue;
+      shown = performance.now();
+      onNews();
+    }
+  };
+  await Promise.all(Array.from({ length: kAtOnce }, worker));
+  onNews();
 }

@@ -59,7 +59,8 @@ export function useTrials(): Trials {
   const pick = (id: string, otherwise: string | undefined) => (there.has(id) ? id : (otherwise ?? ''));
   const firstMetric = shown.find(isMetric) ?? options.metrics[0];
   const by = pick(colourBy.value, firstMetric ?? shown[0]);
-  const x = pick(scatterX.value, shown.find((id) => !isMetric(id)) ?? options.hparams[0]);
+  const numeric = (id: string) => !isMetric(id) && typeof runs[0]?.hparams[nameOf(id)] === 'number';
+  const x = pick(scatterX.value, shown.find(numeric) ?? shown.find((id) => !isMetric(id)) ?? options.hparams[0]);
   const y = pick(scatterY.value, firstMetric ?? options.hparams[1] ?? x);
   const wanted = [...new Set([...shown, by, x, y, ...Object.keys(brushes.value).filter((id) => there.has(id))])].filter((id) => id !== '');
   const tags = useMemo(() => {
