@@ -22,7 +22,7 @@ export function GroupTable({ title, groups }: { title: string; groups: readonly 
   const found = new Map(rows?.map((row) => [`${row.run}\n${row.tag}`, row]));
   const last = smooth.value > 0 ? ['smoothed'] : [];
   const columns = range
-    ? ['group', 'min', 'max', 'mean', 'delta', 'value', ...last, 'points', 'runs']
+    ? ['group', 'min', 'max', 'mean', 'delta', 'value', ...last, 'runs']
     : ['group', 'mean', ...last, '± std', 'min', 'max', 'runs'];
   return (
     <TableFrame title={title} values={values} columns={columns}>
@@ -47,9 +47,7 @@ export function GroupTable({ title, groups }: { title: string; groups: readonly 
               <Cell of={row?.value} />
             )}
             {smooth.value > 0 && <Cell of={row?.smoothed} />}
-            {range ? (
-              <td class="num">{row ? integer(row.points) : ''}</td>
-            ) : (
+            {!range && (
               <>
                 <Cell of={row?.std} />
                 <Cell of={row?.min} />

@@ -113,9 +113,9 @@ function Drawn(props: MetricCardProps) {
   const runs = new Set(groups.length > 0 ? groups.flatMap((group) => group.runs) : lines.map((line) => line.run)).size;
   const wanted = wantedRuns(props.tags);
   const some = runs < wanted ? `${integer(runs)} of ${integer(wanted)} runs drawn: filter to see others` : plural(runs, 'run');
-  const smoothing = smooth.value > 0 ? ', smoothed over what is in view' : '';
+  const smoothing = smooth.value > 0 ? ' · smoothed in view' : '';
   const what =
-    groups.length > 0 ? `mean ± spread${smoothing} · ${plural(groups.length, 'group')} of ${some}` : some;
+    groups.length > 0 ? `mean ± spread · ${plural(groups.length, 'group')} of ${some}${smoothing}` : some;
   const table = settings.showTable.value && lines.length + groups.length > 0;
   return (
     <Card

@@ -26,7 +26,7 @@ const row = (run: string, value: number, more: Partial<TableRow> = {}): TableRow
 describe('the numbers of a group', () => {
   test('are means over its runs, with their spread', () => {
     const found = groupRow([row('a', 1, { smoothed: 2, min: 0, delta: -1 }), row('b', 3, { smoothed: 4, max: 9, delta: -3 })]);
-    expect(found).toMatchObject({ runs: 2, value: 2, std: 1, smoothed: 3, min: 0, max: 9, delta: -2, points: 2 });
+    expect(found).toMatchObject({ runs: 2, value: 2, std: 1, smoothed: 3, min: 0, max: 9, delta: -2 });
   });
 
   test('leave out what is not finite', () => {

@@ -11,7 +11,6 @@ export interface GroupRow {
   min: number;
   max: number;
   mean: number;
-  points: number;
 }
 
 const finite = (rows: readonly TableRow[], of: (row: TableRow) => TableRow['value'] | null | undefined): number[] =>
@@ -42,6 +41,5 @@ export function groupRow(rows: readonly TableRow[]): GroupRow | null {
     min: Math.min(...finite(rows, (row) => row.min)),
     max: Math.max(...finite(rows, (row) => row.max)),
     mean: meanOf(finite(rows, (row) => row.mean)),
-    points: rows.reduce((sum, row) => sum + row.count, 0),
   };
 }

@@ -37,7 +37,9 @@ export function Card(props: CardProps) {
         <h3 class="card-title" title={props.fullTitle ?? title}>
           {middle(title, 48)}
         </h3>
-        <span class="card-subtitle">{props.subtitle}</span>
+        <span class="card-subtitle" {...(typeof props.subtitle === 'string' ? { title: props.subtitle } : {})}>
+          {props.subtitle}
+        </span>
         <span class="card-controls" role="toolbar" aria-label={`Controls of ${title}`}>
           {props.controls}
           {props.mayPin !== false && (

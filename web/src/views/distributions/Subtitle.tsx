@@ -1,4 +1,4 @@
-// How much of a tag is seen, and where it was not finite.
+// Where a tag was not finite, which is said first: a phone has little room; and how much of it is seen.
 import { integer, plural } from '../../ui/format';
 import type { RunSeries } from './data';
 import type { TagCard } from './groups';
@@ -10,10 +10,10 @@ export function Subtitle(props: { card: TagCard; found: RunSeries[]; shown: numb
   const infinite = first(found.map((one) => one.firstInfinite));
   return (
     <>
+      {nan !== null && <span class="dist-nan">NaN at {integer(nan)} · </span>}
+      {infinite !== null && <span class="dist-inf">Inf at {integer(infinite)} · </span>}
       {stepsSaid(found)}
       {total > 1 && ` · ${shown < total ? `${shown} of ${plural(total, 'run')}` : plural(total, 'run')}`}
-      {nan !== null && <span class="dist-nan"> · NaN at {integer(nan)}</span>}
-      {infinite !== null && <span class="dist-inf"> · Inf at {integer(infinite)}</span>}
     </>
   );
 }

@@ -61,6 +61,8 @@ function Room({ width }: { width: number }) {
   );
 }
 
+const kPhone = 480; // CSS pixels
+
 // What a card will be about as large as, CSS pixels.
 export function imageCardSize(card: MediaCard): Size {
   const tile = tileWidth(card.runs.length, { width: 0, height: 0 }, false);
@@ -68,6 +70,8 @@ export function imageCardSize(card: MediaCard): Size {
 }
 
 function tileWidth(runs: number, body: Size, full: boolean): number {
-  if (!full) return Math.min(kTile[tileSize.value], window.innerWidth - 48); // a phone
+  // On a phone an image has the width to itself, unless it is to be small.
+  const room = window.innerWidth - 42;
+  if (!full) return tileSize.value !== 'small' && room < kPhone ? room : Math.min(kTile[tileSize.value], room);
   return Math.max(120, Math.floor(body.width / Math.min(Math.max(1, runs), 4)) - 12);
 }

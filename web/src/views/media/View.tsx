@@ -16,19 +16,11 @@ import { Toolbar } from './Toolbar';
 
 const kCards = { images: ImageCard, audio: AudioCard, text: TextCard };
 
-interface Cards {
-  kind: Kind;
-  cards: MediaCard[];
-}
-
 // Those that are pinned, in the order in which they were; a filter of tags does not take them away.
-function pinnedCards(): Cards[] {
-  const order = new Map(pins.value.map((id, i) => [id, i]));
-  const placeOf = (card: MediaCard) => order.get(cardId(card)) ?? -1;
-  return kKinds
-    .map((kind) => ({ kind, cards: cardsOf(tags.value, kind, visibleSet.value).filter((card) => placeOf(card) >= 0) }))
-    .map(({ kind, cards }) => ({ kind, cards: cards.sort((a, b) => placeOf(a) - placeOf(b)) }))
-    .filter(({ cards }) => cards.length > 0);
+function pinnedCards(): MediaCard[] {
+  const all = kKinds.flatMap((kind) => cardsOf(tags.value, kind, visibleSet.value));
+  const byId = new Map(all.map((card) => [cardId(card), card]));
+  return pins.value.flatMap((id) => byId.get(id) ?? []);
 }
 
 export default function MediaView() {
@@ -38,10 +30,10 @@ export default function MediaView() {
       .filter((kind) => shownKind.value === 'all' || shownKind.value === kind)
       .map((kind) => ({ kind, cards: cardsOf(filteredTags.value, kind, visibleSet.value) }))
       .map(({ kind, cards }) => ({ kind, cards: cards.filter((card) => !pins.value.includes(cardId(card))) }))
-      .filter((section) => section.cards.length > 0),
+      .filter(({ cards }) => cards.length > 0),
   );
   if (!loaded.value) return <Loading what="Reading the log" />;
-  const all = [...pinned.value, ...sections.value];
+  const all = [...pinned.value, ...sections.value.flatMap(({ cards }) => cards)];
   return (
     <div class="media-view">
       <Toolbar images={all.some(({ kind }) => kind === 'images')} />
@@ -56,9 +48,9 @@ export default function MediaView() {
           python={'writer.add_image("sample", image, step)'}
         />
       )}
-      {pinned.value.length > 0 && <Section title="Pinned" all={pinned.value} />}
-      {sections.value.map((section) => (
-        <Section key={section.kind} title={kTitles[section.kind]} all={[section]} />
+      {pinned.value.length > 0 && <Section title="Pinned" grid="pinned" cards={pinned.value} />}
+      {sections.value.map(({ kind, cards }) => (
+        <Section key={kind} title={kTitles[kind]} grid={kind} cards={cards} />
       ))}
     </div>
   );
@@ -69,24 +61,22 @@ function sizeOf(card: MediaCard): { height: number; width?: number } {
   return { height: card.kind === 'audio' ? 70 + 150 * card.runs.length : 300 };
 }
 
-function Section({ title, all }: { title: string; all: readonly Cards[] }) {
+function Section({ title, grid, cards }: { title: string; grid: Kind | 'pinned'; cards: readonly MediaCard[] }) {
   return (
     <section aria-label={title} class="media-section">
       <h2>
-        {title} <span class="muted">{integer(all.reduce((sum, { cards }) => sum + cards.length, 0))}</span>
+        {title} <span class="muted">{integer(cards.length)}</span>
       </h2>
-      {all.map(({ kind, cards }) => {
-        const One = kCards[kind];
-        return (
-          <div key={kind} class={`media-grid media-grid-${kind}`}>
-            {cards.map((card) => (
-              <LazyCard key={card.tag} id={cardId(card)} tag={card.tag} {...sizeOf(card)}>
-                <One card={card} />
-              </LazyCard>
-            ))}
-          </div>
-        );
-      })}
+      <div class={`media-grid media-grid-${grid}`}>
+        {cards.map((card) => {
+          const One = kCards[card.kind];
+          return (
+            <LazyCard key={cardId(card)} id={cardId(card)} tag={card.tag} class={`media-of-${card.kind}`} {...sizeOf(card)}>
+              <One card={card} />
+            </LazyCard>
+          );
+        })}
+      </div>
     </section>
   );
 }
