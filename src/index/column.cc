@@ -79,14 +79,14 @@ std::uint64_t unpack_one(const std::byte* from, std::size_t index, unsigned bits
 // Of number(0) to number(count - 1); several at a time, since one addition waits for the one before it.
 template <class Number>
 double sum_of(std::size_t count, Number number) noexcept {
-  constexpr std::size_t kLanes = 4;
   double sums[kLanes] = {};
   const std::size_t even = count - count % kLanes;
   for (std::size_t i = 0; i < even; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += number(i + lane);
   }
   for (std::size_t i = even; i < count; ++i) sums[0] += number(i);
-  return sums[0] + sums[1] + (sums[2] + sums[3]);
+  for (std::size_t lane = 1; lane < kLanes; ++lane) sums[0] += sums[lane];
+  return sums[0];
 }
 
 void note_values(const double* values, std::size_t count, Column::Block& block) noexcept {

@@ -216,7 +216,9 @@ class Canvas {
       }
       return low;
     };
-    const auto cell_at = [&](std::size_t at) { return cell_of(column.step_at(at), column.time_at(at)); };
+    const auto cell_at = [&](std::size_t at) {  // only one of the two is needed, and unpacked
+      return axis_ == Axis::step ? cell_of(column.step_at(at), 0) : cell_of(0, column.time_at(at));
+    };
     // Stretches are cut to the range of steps already, but not to that of times.
     if (block->first.time < range_.first_time) {
       begin = first_where(begin, [&](std::size_t at) { return column.time_at(at) >= range_.first_time; });
@@ -339,18 +341,45 @@ class Neighbour {
   Neighbour(const Range& range, Axis axis, Side side, const Smoothed* smoothed)
       : range_(range), axis_(axis), side_(side), smoothed_(smoothed) {}
 
-  // In the order that meets the nearest block of a stretch first.
   std::optional<Point> find(std::span<const ColumnStretch> stretches) {
-    for (const ColumnStretch& stretch : stretches) {
-      const std::size_t first = stretch.begin / kBlock;
-      const std::size_t blocks = (stretch.end - 1) / kBlock + 1 - first;
-      for (std::size_t i = 0; i < blocks; ++i)
-        look_at(stretch, side_ == Side::before ? first + blocks - 1 - i : first + i);
-    }
+    if (!is_limited()) return std::nullopt;
+    for (const ColumnStretch& stretch : stretches) look_through(axis_ == Axis::step ? outer_part(stretch) : stretch);
     return found_;
   }
 
  private:
+  bool is_limited() const noexcept {
+    if (axis_ == Axis::step) {
+      return side_ == Side::before ? range_.first_step != Range{}.first_step : range_.last_step != Range{}.last_step;
+    }
+    return !std::isinf(side_ == Side::before ? range_.first_time : range_.last_time);
+  }
+  // Steps ascend in a stretch, so that those on the side are one part of it.
+  ColumnStretch outer_part(ColumnStretch stretch) const noexcept {
+    std::size_t low = stretch.begin;
+    std::size_t high = stretch.end;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      const std::int64_t step = stretch.column->step_at(middle);
+      if (side_ == Side::before ? step < range_.first_step : step <= range_.last_step) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    (side_ == Side::before ? stretch.end : stretch.begin) = low;
+    return stretch;
+  }
+  // The nearest block first. By steps, the first point that is found is the nearest of the stretch.
+  void look_through(const ColumnStretch& stretch) {
+    if (stretch.begin == stretch.end) return;
+    const std::size_t first = stretch.begin / kBlock;
+    const std::size_t blocks = (stretch.end - 1) / kBlock + 1 - first;
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const bool found = look_at(stretch, side_ == Side::before ? first + blocks - 1 - i : first + i);
+      if (found && axis_ == Axis::step) return;
+    }
+  }
   bool is_outside(std::int64_t step, double time) const noexcept {
     if (axis_ == Axis::step) return side_ == Side::before ? step < range_.first_step : step > range_.last_step;
     return side_ == Side::before ? time < range_.first_time : time > range_.last_time;
@@ -368,18 +397,22 @@ class Neighbour {
     const Point& inner = side_ == Side::before ? block.last : block.first;
     return !is_outside(outer.step, outer.time) || !is_nearer(inner.step, inner.time);
   }
-  void look_at(const ColumnStretch& stretch, std::size_t b) {
+  // Whether it has a finite point on the side.
+  bool look_at(const ColumnStretch& stretch, std::size_t b) {
     const Column::Block* block = stretch.column->block(b);
-    if (block != nullptr && is_useless(*block)) return;
+    if (block != nullptr && is_useless(*block)) return false;
     Points points;
     const std::size_t count = stretch.column->unpack(b, points);
     if (smoothed_ != nullptr) smoothed_->apply(stretch.number, b, count, points.values);
     const std::size_t begin = std::max(stretch.begin, b * kBlock) - b * kBlock;
     const std::size_t end = std::min(stretch.end - b * kBlock, count);
+    bool any = false;
     for (std::size_t i = begin; i < end; ++i) {
       if (!std::isfinite(points.values[i]) || !is_outside(points.steps[i], points.times[i])) continue;
+      any = true;
       if (is_nearer(points.steps[i], points.times[i])) found_ = {points.steps[i], points.times[i], points.values[i]};
     }
+    return any;
   }
 
   const Range& range_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,17 +17,22 @@ struct Extremes {
   bool any = false;
 };
 
+// Several at a time, as below: one operation waits for the one before it.
+inline constexpr std::size_t kLanes = 8;
+
 inline bool all_finite(const double* values, std::size_t count) noexcept {
-  constexpr std::uint64_t kExponent = 0x7ff0000000000000;
-  std::uint64_t odd = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    odd |= std::uint64_t{(std::bit_cast<std::uint64_t>(values[i]) & kExponent) == kExponent};
-  return odd == 0;
+  double nothing[kLanes] = {};  // a number less itself is 0, unless it is not finite
+  const std::size_t even = count - count % kLanes;
+  for (std::size_t i = 0; i < even; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) nothing[lane] += values[i + lane] - values[i + lane];
+  }
+  for (std::size_t i = even; i < count; ++i) nothing[0] += values[i] - values[i];
+  for (std::size_t lane = 1; lane < kLanes; ++lane) nothing[0] += nothing[lane];
+  return nothing[0] == 0;
 }
 
-// Where all are finite, and there is at least one. Several at a time: one comparison waits for the one before it.
+// Where all are finite, and there is at least one.
 inline Extremes extremes_of_finite(const double* values, std::size_t count) noexcept {
-  constexpr std::size_t kLanes = 4;
   double low[kLanes];
   double high[kLanes];
   for (std::size_t lane = 0; lane < kLanes; ++lane) low[lane] = high[lane] = values[0];

@@ -76,15 +76,17 @@ class Smoothed::Maker {
         values_[g][i] = sums[g];
       }
     }
-    for (std::size_t g = 0; g < kGroup; ++g) note(line, before[g], values_[g], 0, kBlock);
+    for (std::size_t g = 0; g < kGroup; ++g)
+      note(line, before[g], values_[g], 0, kBlock, extremes_of_finite(values_[g], kBlock));
   }
 
   double sum_of_parts(const double* values) const noexcept {
-    double sums[4] = {};
-    for (std::size_t i = 0; i < kBlock; i += 4) {
-      for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += parts_[i + lane] * values[i + lane];
+    double sums[kLanes] = {};
+    for (std::size_t i = 0; i < kBlock; i += kLanes) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) sums[lane] += parts_[i + lane] * values[i + lane];
     }
-    return sums[0] + sums[1] + (sums[2] + sums[3]);
+    for (std::size_t lane = 1; lane < kLanes; ++lane) sums[0] += sums[lane];
+    return sums[0];
   }
 
   void add_block(Line& line, std::size_t b, Average& average) {
@@ -96,12 +98,12 @@ class Smoothed::Maker {
     for (std::size_t i = begin; i < end; ++i) {
       if (std::isfinite(values[i])) values[i] = average.add(values[i], weight_);
     }
-    note(line, before, values, begin, end);
+    note(line, before, values, begin, end, extremes_of(values + begin, end - begin));
   }
 
-  // `values` are the averages; what was not finite is still there.
-  static void note(Line& line, const Average& before, const double* values, std::size_t begin, std::size_t end) {
-    const Extremes found = extremes_of(values + begin, end - begin);
+  // `values` are the averages, and `found` their extremes; what was not finite is still there.
+  static void note(Line& line, const Average& before, const double* values, std::size_t begin, std::size_t end,
+                   const Extremes& found) {
     Block& block = line.blocks.emplace_back();
     block.before = before;
     if (!found.any) return;
