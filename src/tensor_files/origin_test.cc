@@ -1,81 +1,19 @@
-// Who produced the NaN: every rule of find_origin, and random networks in which it is known.
+// Who produced the NaN: every rule of find_origin.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
-#include <random>
-#include <set>
 
-#include "formats/tensor_tags.h"
-#include "sonde/capture.h"
+#include "tensor_files/origin_testing.h"
 
 namespace sonde {
 namespace {
 
-using ::testing::Contains;
+using namespace origin_testing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// ---- Steps as a program would leave them
-
-enum Value : std::uint8_t { kFinite, kNan, kInfinite, kMinusInfinite };
-
-CapturedTensor tensor(std::string_view tag, Value value, std::vector<std::string> inputs = {}) {
-  const auto tagged = tags::tensor_of(tag);
-  EXPECT_TRUE(tagged.has_value()) << tag;
-  CapturedTensor made;
-  made.key = tag;
-  made.name = tagged->id.name;
-  made.kind = tagged->id.kind;
-  made.occurrence = tagged->id.occurrence;
-  made.inputs = std::move(inputs);
-  made.shape = {4};
-  made.count = 4;
-  made.nan = value == kNan ? 1 : 0;
-  made.positive_infinity = value == kInfinite ? 2 : 0;
-  made.negative_infinity = value == kMinusInfinite ? 3 : 0;
-  return made;
-}
-
-CapturedStep step(std::int64_t number, std::vector<CapturedTensor> tensors) {
-  CapturedStep made;
-  made.step = number;
-  made.tensors = std::move(tensors);
-  return made;
-}
-
-CaptureInfo capture(std::vector<CapturedStep> steps) {
-  CaptureInfo made;
-  made.steps = std::move(steps);
-  return made;
-}
-
-// A finite step before it, so that the first non-finite one is not the first of the capture.
-CaptureInfo after_a_healthy_step(std::vector<CapturedTensor> tensors) {
-  std::vector<CapturedTensor> healthy = tensors;
-  for (CapturedTensor& one : healthy) one.nan = one.positive_infinity = one.negative_infinity = 0;
-  return capture({step(6, std::move(healthy)), step(7, std::move(tensors))});
-}
-
-std::vector<std::string> certain(const Origin& origin) {
-  std::vector<std::string> keys;
-  for (const Origin::Place& place : origin.producers) {
-    if (place.unseen.empty()) keys.push_back(place.key);
-  }
-  return keys;
-}
-std::vector<std::string> unclear(const Origin& origin) {
-  std::vector<std::string> keys;
-  for (const Origin::Place& place : origin.producers) {
-    if (!place.unseen.empty()) keys.push_back(place.key);
-  }
-  return keys;
-}
 
 TEST(FindOrigin, FindsNothingWhereAllIsFinite) {
   const Origin origin = find_origin(after_a_healthy_step({tensor("activation/a", kFinite)}));
@@ -84,13 +22,6 @@ TEST(FindOrigin, FindsNothingWhereAllIsFinite) {
 }
 
 // ---- Evaluation passes
-
-CapturedStep evaluation(std::int64_t number, std::vector<CapturedTensor> tensors) {
-  CapturedStep made = step(number, std::move(tensors));
-  made.evaluation = true;
-  for (CapturedTensor& one : made.tensors) one.key = "eval/" + one.key;
-  return made;
-}
 
 TEST(FindOrigin, IsThatOfTrainingWhereAnEvaluationBeforeItWasNonFiniteToo) {
   const std::vector<CapturedTensor> finite = {tensor("input/x", kFinite), tensor("activation/a", kFinite, {"x"}),
@@ -133,53 +64,7 @@ TEST(FindOrigin, AFirstTrainingStepThatIsNonFiniteMayHaveAnOlderOrigin) {
   EXPECT_THAT(origin.caveats, ElementsAre("step 3 is the first that the capture holds, so the origin may be older"));
 }
 
-// ---- What is not known
-
-TEST(FindOrigin, IsUnknownWhereNoTensorWasKept) {
-  CaptureInfo info = capture({step(1, {}), step(2, {})});
-  info.steps[1].scalars = {{"loss", NAN}};
-  EXPECT_EQ(find_origin(info).text(),
-            "unknown, as no tensor was kept\n"
-            "note: the capture holds no tensor of 2 steps, from step 1 to step 2\n"
-            "note: the scalar loss was not finite in step 2, and no tensor that was captured shows why\n");
-}
-
-TEST(FindOrigin, OfACrashSaysThatLaterStepsMayBeMissing) {
-  CaptureInfo info = after_a_healthy_step({tensor("input/x", kFinite)});
-  info.cause = CaptureInfo::Cause::crash;
-  EXPECT_EQ(find_origin(info).text(),
-            "all values that were seen are finite\n"
-            "note: later steps may be missing: what the process handed over last need not have reached the ring when "
-            "it ended\n");
-  info.steps[1].tensors[0].nan = 1;
-  EXPECT_THAT(find_origin(info).caveats, IsEmpty()) << "what came later does not matter";
-}
-
-TEST(FindOrigin, SaysInOneLineWhatManyStepsLack) {
-  std::vector<CapturedStep> steps;
-  for (int i = 0; i < 60; ++i) {
-    steps.push_back(step(i < 2 ? i : i * 3, {tensor("input/x", kFinite)}));
-    steps.back().complete = i % 2 == 0;
-  }
-  CaptureInfo info = capture(std::move(steps));
-  for (const CapturedStep& one : info.steps) {
-    info.dropped.push_back({"tensors", one.step, one.step, 2, "no room"});
-    if (one.complete) info.dropped.push_back({"weight/w", one.step, one.step, 1, "complex"});
-  }
-  EXPECT_THAT(
-      find_origin(info).caveats,
-      ElementsAre("the capture does not hold the end of 30 steps, from step 1 to step 177: what came later in "
-                  "them is missing",
-                  "the capture holds nothing between step 1 and step 6, and steps are missing in 57 more places",
-                  "the capture lacks tensors (120) in steps 0 to 177",
-                  "the capture lacks weight/w (30) in some of the steps 0 to 174"));
-  for (int i = 0; i < 40; ++i) info.dropped.push_back({"weight/" + std::to_string(i), 3, 3, 1, "complex"});
-  EXPECT_THAT(find_origin(info).caveats, Contains("the capture lacks 37 more tensors: capture.json names all"));
-}
-
-TEST(FindOrigin, SaysThatAnEmptyCaptureShowsNothing) {
-  EXPECT_EQ(find_origin(CaptureInfo()).text(), "unknown, as no tensor was kept\nnote: the capture holds no step\n");
-}
+// ---- Who produced it, and who passed it on
 
 TEST(FindOrigin, NamesTheTensorWhoseInputsWereFiniteAndThoseThatPassedItOn) {
   const Origin origin = find_origin(after_a_healthy_step({
@@ -528,176 +413,6 @@ TEST(FindOrigin, AWrongPatternAllowsNothingAndIsSaid) {
   const Origin origin = find_origin(info);
   EXPECT_THAT(certain(origin), ElementsAre("input/mask"));
   EXPECT_THAT(origin.caveats, ElementsAre(HasSubstr("no -inf was allowed by '(mask'")));
-}
-
-// ---- What the capture does not show
-
-TEST(FindOrigin, TheOriginMayBeOlderThanTheCapture) {
-  const Origin origin = find_origin(capture({step(7, {tensor("input/x", kNan)})}));
-  EXPECT_THAT(origin.caveats, ElementsAre("step 7 is the first that the capture holds, so the origin may be older"));
-}
-
-TEST(FindOrigin, SaysWhatIsMissingUpToTheStep) {
-  CaptureInfo info = capture({step(1, {}), step(2, {}), step(5, {tensor("input/x", kNan)}), step(9, {})});
-  info.steps[2].complete = false;
-  info.dropped = {{"tensors", 2, 5, 17, "no room"}, {"weight/w", 6, 6, 1, "later"}};
-  EXPECT_THAT(find_origin(info).caveats,
-              ElementsAre("the capture holds no tensor of 2 steps, from step 1 to step 2",
-                          "the capture does not hold the end of step 5: what came later in it is missing",
-                          "the capture holds nothing between step 2 and step 5",
-                          "the capture lacks tensors (17) in steps 2 to 5"));
-}
-
-TEST(FindOrigin, SaysWhatIsMissingAlsoWhereStepsGoBack) {
-  CaptureInfo info = after_a_healthy_step({tensor("input/x", kNan)});
-  info.steps[0].step = 90;  // then the job went back to 7
-  info.dropped = {{"tensors", 90, 90, 2, "no room"}, {"weight/w", 91, 91, 1, "later"}};
-  EXPECT_THAT(find_origin(info).caveats, ElementsAre("the capture lacks tensors (2) in step 90"));
-}
-
-TEST(FindOrigin, SaysOfWhichStepsItHasNoTensor) {
-  CaptureInfo info = capture({step(1, {}), step(2, {tensor("input/x", kFinite)})});
-  info.steps[0].evaluation = true;
-  EXPECT_EQ(find_origin(info).text(),
-            "all values that were seen are finite\nnote: the capture holds no tensor of evaluation pass 1\n");
-}
-
-TEST(FindOrigin, AScalarThatWasNotFiniteWhileAllTensorsWereIsSaidOnce) {
-  CaptureInfo info = capture({step(1, {tensor("input/x", kFinite)}), step(2, {tensor("input/x", kFinite)})});
-  info.steps[0].scalars = {{"loss", INFINITY}, {"rate", 0.1}};
-  info.steps[1].scalars = {{"loss", NAN}};
-  const std::string sentence = "the scalar loss was not finite in step 1, and no tensor that was captured shows why";
-  EXPECT_THAT(find_origin(info).caveats, ElementsAre(sentence));
-  EXPECT_EQ(find_origin(info).text(), "all values that were seen are finite\nnote: " + sentence + "\n");
-  // Also where a later step has the first tensor: the origin is older than that.
-  info.steps[1].tensors[0].nan = 1;
-  const Origin origin = find_origin(info);
-  EXPECT_TRUE(origin.found);
-  EXPECT_THAT(origin.caveats, ElementsAre(sentence));
-}
-
-TEST(FindOrigin, AScalarOfTheSameStepNeedsNoExplanation) {
-  CaptureInfo info = after_a_healthy_step({tensor("input/x", kNan)});
-  info.steps[1].scalars = {{"loss", NAN}};
-  EXPECT_THAT(find_origin(info).caveats, IsEmpty());
-}
-
-TEST(FindOrigin, InAStepThatLostTensorsOnlyWhatIsThereIsCertain) {
-  const auto with = [](std::vector<CapturedTensor> tensors) {
-    CaptureInfo info = capture({step(1, tensors), step(2, tensors)});
-    for (CapturedTensor& one : info.steps[0].tensors) one.nan = 0;
-    info.dropped = {{"tensors", 1, 2, 1, "no room"}};
-    return certain(find_origin(info));
-  };
-  EXPECT_THAT(with({tensor("activation/a", kFinite, {"x"}), tensor("activation/b", kNan, {"a"})}),
-              ElementsAre("activation/b"));
-  // activation/w, or weight/w#1, may be what was lost.
-  EXPECT_THAT(with({tensor("weight/w", kFinite, {"x"}), tensor("activation/b", kNan, {"w"})}), IsEmpty());
-  EXPECT_THAT(with({tensor("weight/w", kFinite, {"x"}), tensor("activation/b#1", kNan, {"weight/w"})}), IsEmpty());
-}
-
-TEST(FindOrigin, ShortensLongLists) {
-  std::vector<CapturedTensor> tensors = {tensor("input/x", kNan)};
-  for (int i = 0; i < 12; ++i) tensors.push_back(tensor("activation/a" + std::to_string(i), kNan, {"x"}));
-  EXPECT_THAT(find_origin(after_a_healthy_step(tensors)).text(),
-              HasSubstr("passed them on: activation/a0, activation/a1, activation/a2, activation/a3, activation/a4, "
-                        "activation/a5, ... (12 tensors)\n"));
-}
-
-TEST(FindOrigin, TakesNoLongForManyTensors) {
-  std::vector<CapturedTensor> tensors = {tensor("input/t0", kNan)};
-  for (int i = 1; i < 20'000; ++i) {
-    const std::string before = std::to_string(i - 1);
-    tensors.push_back(tensor("activation/t" + std::to_string(i), kNan,
-                             {i == 1 ? "input/t0" : "activation/t" + before, "t" + before}));
-  }
-  const Origin origin = find_origin(after_a_healthy_step(std::move(tensors)));
-  EXPECT_THAT(certain(origin), ElementsAre("input/t0"));
-  EXPECT_EQ(origin.propagators.size(), 19'999U);
-}
-
-// ---- Random networks. The truth: which tensors were made non-finite, and which got it from an input.
-
-struct Network {
-  CaptureInfo info;
-  std::set<std::string> planted;  // non-finite although all inputs are finite
-};
-
-Network random_network(std::mt19937& random) {
-  const auto chance = [&](double p) { return std::bernoulli_distribution(p)(random); };
-  const int size = std::uniform_int_distribution(3, 30)(random);
-  std::vector<CapturedTensor> tensors;
-  Network network;
-  for (int i = 0; i < size; ++i) {
-    const char* kind = i < 2 ? "input" : chance(0.2) ? "weight" : chance(0.3) ? "gradient" : "activation";
-    CapturedTensor made = tensor(std::string(kind) + "/t" + std::to_string(i), kFinite);
-    bool bad_input = false;
-    for (int k = 0; i >= 2 && k < 1 + static_cast<int>(chance(0.6)); ++k) {
-      const CapturedTensor& from = tensors[std::uniform_int_distribution<std::size_t>(0, tensors.size() - 1)(random)];
-      // By name where that is clear, else written out.
-      made.inputs.push_back(chance(0.5) && made.kind != Kind::gradient ? from.name : from.key);
-      bad_input = bad_input || from.nan > 0;
-    }
-    // What is non-finite may also end here, as in a maximum.
-    if (bad_input ? chance(0.9) : chance(0.1)) made.nan = 1;
-    if (made.nan > 0 && !bad_input) network.planted.insert(made.key);
-    tensors.push_back(std::move(made));
-  }
-  network.info = after_a_healthy_step(std::move(tensors));
-  return network;
-}
-
-TEST(FindOriginInRandomNetworks, FindsExactlyTheProducersWhereAllWasRecorded) {
-  std::mt19937 random(1);
-  int found = 0;
-  for (int round = 0; round < 3000; ++round) {
-    const Network network = random_network(random);
-    const Origin origin = find_origin(network.info);
-    ASSERT_EQ(origin.found, !network.planted.empty());
-    std::set<std::string> producers;
-    for (const Origin::Place& place : origin.producers) {
-      ASSERT_THAT(place.unseen, IsEmpty()) << place.key;
-      producers.insert(place.key);
-    }
-    ASSERT_EQ(producers, network.planted);
-    found += static_cast<int>(producers.size());
-  }
-  EXPECT_GT(found, 1000);
-}
-
-TEST(FindOriginInRandomNetworks, NeverClaimsForCertainWhatIsWrongWhereSomeWasNot) {
-  std::mt19937 random(2);
-  const auto chance = [&](double p) { return std::bernoulli_distribution(p)(random); };
-  int certain_claims = 0;
-  int unclear_claims = 0;
-  for (int round = 0; round < 5000; ++round) {
-    Network network = random_network(random);
-    const double share = std::uniform_real_distribution(0.0, 0.7)(random);
-    std::vector<CapturedStep>& steps = network.info.steps;
-    if (chance(0.5)) {  // the policy left some out, in every step
-      std::set<std::string> without;
-      for (const CapturedTensor& one : steps[1].tensors) {
-        if (chance(share)) without.insert(one.key);
-      }
-      for (CapturedStep& one : steps) {
-        std::erase_if(one.tensors, [&](const CapturedTensor& lost) { return without.contains(lost.key); });
-      }
-    } else {  // the ring lost some, in this step
-      const std::size_t lost = std::erase_if(steps[1].tensors, [&](const CapturedTensor&) { return chance(share); });
-      if (lost > 0) network.info.dropped.push_back({"tensors", 7, 7, lost, "no room"});
-    }
-    if (chance(0.2)) std::erase_if(steps[1].tensors, [&](CapturedTensor& one) { return one.inputs.clear(), false; });
-    const Origin origin = find_origin(network.info);
-    for (const Origin::Place& place : origin.producers) {
-      ASSERT_TRUE(!place.unseen.empty() || network.planted.contains(place.key)) << place.key;
-      ++(place.unseen.empty() ? certain_claims : unclear_claims);
-    }
-    ASSERT_EQ(origin.found, !origin.producers.empty());
-    // Who is said to have passed it on did have a non-finite input.
-    for (const std::string& key : origin.propagators) ASSERT_FALSE(network.planted.contains(key)) << key;
-  }
-  EXPECT_GT(certain_claims, 1000);
-  EXPECT_GT(unclear_claims, 1000);
 }
 
 }  // namespace
