@@ -89,6 +89,20 @@ for (const view of views) {
   });
 }
 
+test('on a phone the name of the open view is in sight', async (t) => {
+  const page = await open(t, server, { at: 'metrics', viewport: phone, hasTouch: true, isMobile: true });
+  const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link');
+  await chart(page, 'loss');
+  for (const at of [(await links.count()) - 1, 0]) {
+    await page.keyboard.press(`${at + 1}`);
+    await eventually(async () => (await links.nth(at).getAttribute('aria-current')) === 'page', 'the view');
+    await eventually(async () => {
+      const box = await links.nth(at).boundingBox();
+      return box !== null && box.x >= 0 && box.x + box.width <= phone.width;
+    }, 'its name');
+  }
+});
+
 test('on a phone the runs are in a drawer', async (t) => {
   const page = await open(t, server, { at: 'metrics', viewport: phone, hasTouch: true, isMobile: true });
   await chart(page, 'loss');

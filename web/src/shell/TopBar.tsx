@@ -1,3 +1,5 @@
+import { useEffect, useRef } from 'preact/hooks';
+
 import { connect, connection, connectionText, growing } from '../live';
 import { allViews } from '../registry';
 import { tagFilter, tagPattern, tagsByKind, theme, view } from '../state';
@@ -32,6 +34,11 @@ const kThemeIcons = { auto: 'auto', dark: 'moon', light: 'sun' } as const;
 export function TopBar({ current }: { current: string }) {
   const names = tagsByKind.value;
   const error = tagPattern.value.error;
+  const nav = useRef<HTMLElement>(null);
+  // On a phone there is no room for all views: the one that is open shall be seen.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
+  }, [current]);
   return (
     <header class="top">
       <IconButton
@@ -48,7 +55,7 @@ export function TopBar({ current }: { current: string }) {
         </svg>
         <span>Sonde</span>
       </span>
-      <nav class="views" aria-label="Views">
+      <nav class="views" aria-label="Views" ref={nav}>
         {allViews().map((one) => {
           // What has histograms and statistics is one card.
           const count = new Set(one.kinds.flatMap((kind) => names.get(kind) ?? [])).size;
