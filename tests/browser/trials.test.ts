@@ -128,6 +128,19 @@ test('any column over any other', async (t) => {
   await eventually(async () => /tx=h:lr/.test(page.url()) && /ty=m:accuracy/.test(page.url()), 'the address');
 });
 
+test('each metric over each hyper-parameter, and a click for a closer look', async (t) => {
+  const page = await open(t, tuning, { at: 'trials' });
+  await chart(page, 'scatter');
+  await page.getByRole('button', { name: 'Matrix', exact: true }).click();
+  const matrix = await chart(page, 'scatter matrix');
+  assert.equal(await points(matrix), 100);
+  assert.equal(await matrix.locator('canvas').count(), 2 * 5);
+  await eventually(async () => (await inkOf(matrix.getByRole('button', { name: 'accuracy over dropout' }).locator('canvas'))) > 300, 'points');
+  await screenshot(page, 'trials-matrix');
+  await matrix.getByRole('button', { name: 'accuracy over layers' }).click();
+  await (await chart(page, 'scatter')).getByRole('img', { name: 'accuracy over layers' }).waitFor();
+});
+
 test('the table is sorted by any column, and what has no number stands last', async (t) => {
   const page = await open(t, tuning, { at: 'trials' });
   await parallel(page);

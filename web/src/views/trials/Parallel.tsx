@@ -58,7 +58,7 @@ export function Parallel({ trials }: { trials: Trials }) {
     const context = brushed ? cleared(all.current, width, height) : null;
     if (!context) return void cleared(all.current, 1, 1);
     context.strokeStyle = inkOf(theme).muted;
-    context.globalAlpha = alphaFor(names.length) * 0.25;
+    context.globalAlpha = alphaFor(names.length);
     return inPortions(mix, (trial) => strokeTrial(context, layout, heights, trial), () => undefined);
   }, [brushed, heights, theme]);
   useLayoutEffect(() => {
@@ -111,7 +111,7 @@ export function Parallel({ trials }: { trials: Trials }) {
             <AxisMenu key={axis.column.id} axes={axes} at={a} x={layout.xs[a]!} />
           ))}
           <div class="trials-layers" style={{ height: `${height}px` }}>
-            <canvas ref={all} style={{ width: `${width}px`, height: `${height}px` }} />
+            <canvas ref={all} class="trials-behind" style={{ width: `${width}px`, height: `${height}px` }} />
             <canvas ref={some} style={{ width: `${width}px`, height: `${height}px` }} />
             <canvas
               ref={over}

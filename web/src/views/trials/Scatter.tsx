@@ -9,6 +9,7 @@ import { useSize } from '../../ui/hooks';
 import { cleared } from './canvas';
 import { ColumnSelect } from './ColumnSelect';
 import { drawFrame, drawMarkedPoint, drawPoints, frameOf, nearestPoint, placesOf } from './draw_scatter';
+import { ShapeChoice } from './ShapeChoice';
 import { hovered, scatterX, scatterY } from './settings';
 import { type At, Tip } from './Tip';
 import type { Trials } from './useTrials';
@@ -56,6 +57,7 @@ export function Scatter({ trials }: { trials: Trials }) {
   return (
     <Card id={kId} title="Scatter" mayPin={false} class="trials-card trials-scatter" data={data}>
       <div class="trials-choose">
+        <ShapeChoice />
         <ColumnSelect label="Upwards" options={trials.options} value={y?.column.id ?? ''} onChange={(id) => (scatterY.value = id)} />
         <span class="muted">over</span>
         <ColumnSelect label="To the right" options={trials.options} value={x?.column.id ?? ''} onChange={(id) => (scatterX.value = id)} />

@@ -1,8 +1,10 @@
 import './style.css';
 
+import { Matrix } from './Matrix';
 import { Nothing } from './Nothing';
 import { Parallel } from './Parallel';
 import { Scatter } from './Scatter';
+import { scatterShape } from './settings';
 import { Toolbar } from './Toolbar';
 import { TrialsTable } from './TrialsTable';
 import { useTrials } from './useTrials';
@@ -10,13 +12,14 @@ import { useTrials } from './useTrials';
 // What was tried, and what came of it.
 export default function TrialsView() {
   const trials = useTrials();
+  const matrix = scatterShape.value === 'matrix';
   if (trials.names.length === 0) return <Nothing />;
   return (
     <div class="trials-view">
       <Toolbar trials={trials} />
       <Parallel trials={trials} />
-      <div class="trials-row">
-        <Scatter trials={trials} />
+      <div class={`trials-row ${matrix ? 'trials-wide' : ''}`}>
+        {matrix ? <Matrix trials={trials} /> : <Scatter trials={trials} />}
         <TrialsTable trials={trials} />
       </div>
     </div>

@@ -73,7 +73,9 @@ export function drawFrame(context: CanvasRenderingContext2D, frame: Frame, x: Ax
 // A logarithmic axis may have more than asked for.
 const fewer = (ticks: Tick[]): Tick[] => (ticks.length > 12 ? ticks.filter((_, i) => i % 2 === 0) : ticks);
 
-export function drawPoints(context: CanvasRenderingContext2D, places: Float32Array, kept: readonly boolean[], colours: readonly string[], ink: Ink): void {
+export function drawPoints(
+  context: CanvasRenderingContext2D, places: Float32Array, kept: readonly boolean[], colours: readonly string[], ink: Ink, radius = 4,
+): void {
   const many = kept.length > kMany;
   const dot = (i: number): void => {
     const x = places[2 * i]!;
@@ -81,10 +83,10 @@ export function drawPoints(context: CanvasRenderingContext2D, places: Float32Arr
     if (Number.isNaN(x)) return;
     if (many) return context.fillRect(x - 1.5, y - 1.5, 3, 3);
     context.beginPath();
-    context.arc(x, y, 4, 0, 2 * Math.PI);
+    context.arc(x, y, radius, 0, 2 * Math.PI);
     context.fill();
   };
-  context.globalAlpha = 0.25;
+  context.globalAlpha = many ? 0.1 : 0.25;
   context.fillStyle = ink.muted;
   for (let i = 0; i < kept.length; ++i) if (!kept[i]) dot(i);
   context.globalAlpha = many ? 0.7 : 0.9;

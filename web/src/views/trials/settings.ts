@@ -10,6 +10,7 @@ export const chosenAxes = urlSignal<string[]>('taxes', [], list);
 export const colourBy = urlSignal('tcolor', '', text);
 export const scatterX = urlSignal('tx', '', text);
 export const scatterY = urlSignal('ty', '', text);
+export const scatterShape = urlSignal<'one' | 'matrix'>('tscatter', 'one', oneOf<'one' | 'matrix'>('one', 'matrix'));
 export const sortBy = urlSignal('tsort', '', text); // "-h:lr": the largest first; empty: by name
 export const stat = urlSignal<Stat>('tvalue', 'last', oneOf<Stat>('last', 'best'), { remember: true });
 export const brushes = urlSignal<Brushes>('tkeep', {}, json(isBrushes));
