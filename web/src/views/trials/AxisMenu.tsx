@@ -23,7 +23,7 @@ export function AxisMenu({ axes, at, x }: { axes: readonly Axis[]; at: number; x
       <Menu label={`Axis ${name}`} text={middle(name, 14)} align={at > axes.length / 2 ? 'right' : 'left'}>
         {(close) => (
           <>
-            <div class="menu-title section-title">{name}</div>
+            <div class="menu-title muted">{name}</div>
             {axis.categories ? <Categories axis={axis} /> : <Numbers axis={axis} />}
             {brushes.value[id] && <MenuItem onClick={act(close, () => (brushes.value = without(brushes.peek(), id)))}>Keep all values</MenuItem>}
             <MenuItem onClick={act(close, () => (colourBy.value = id))}>Colour by this</MenuItem>

@@ -15,7 +15,7 @@ const known = new Map<string, { revision: number; row: TableRow }>();
 export interface Table {
   rowOf: (run: string, tag: string) => TableRow | undefined;
   serial: number; // grows with what has come
-  loading: boolean;
+  loading: boolean; // there are trials of which nothing is known yet
   error: string | null;
 }
 
@@ -31,18 +31,17 @@ export function useTable(trials: readonly Run[], metrics: readonly Tag[]): Table
     }
     return found;
   }, [trials, metrics]);
-  const [asking, setAsking] = useState(missing.length > 0);
+  const unknown = useMemo(() => missing.some(({ run, tag }) => !known.has(keyOf(run, tag))), [missing, serial]);
   useEffect(() => {
     if (missing.length === 0) return;
     const controller = new AbortController();
-    setAsking(true);
     ask(missing, controller.signal, () => setSerial((old) => old + 1)).then(
-      () => controller.signal.aborted || (setAsking(false), setError(null)),
-      (reason: unknown) => controller.signal.aborted || (setAsking(false), setError(reason instanceof Error ? reason.message : String(reason))),
+      () => controller.signal.aborted || setError(null),
+      (reason: unknown) => controller.signal.aborted || setError(reason instanceof Error ? reason.message : String(reason)),
     );
     return () => controller.abort();
   }, [missing]);
-  return { rowOf: (run, tag) => known.get(keyOf(run, tag))?.row, serial, loading: asking, error };
+  return { rowOf: (run, tag) => known.get(keyOf(run, tag))?.row, serial, loading: unknown && error === null, error };
 }
 
 type Missing = readonly (SeriesKey & { revision: number })[];
