@@ -23,7 +23,8 @@ std::size_t width_of(std::string_view body) noexcept {
   if (at == std::string_view::npos) return width;
   body.remove_prefix(at + kName.size());
   body.remove_prefix(std::min(body.find_first_not_of(" \t\r\n:"), body.size()));
-  std::from_chars(body.data(), body.data() + std::min<std::size_t>(body.size(), 5), width);
+  const std::string_view digits = body.substr(0, 5);
+  std::from_chars(digits.data(), digits.data() + digits.size(), width);
   return width;
 }
 
