@@ -60,6 +60,30 @@ test('the page says that the server is gone, and comes back with it', async (t) 
   await job.finish();
 });
 
+test('what the server never answers is said to fail, and asked again', async (t) => {
+  const { job, server } = await training();
+  const page = await open(t, server, { at: 'metrics', expected: [/ERR_ABORTED|ERR_FAILED/] });
+  const loss = await chart(page, 'loss');
+  await page.clock.install();
+  let mute = true;
+  const kept = new Set<string>();
+  await page.route(/\/api\/(status|runs|tags|series)/, async (route) => {
+    if (!mute) return route.continue();
+    kept.add(new URL(route.request().url()).pathname); // neither answered nor ended
+  });
+  await job.record('loss', 1, 0.5);
+  await eventually(async () => kept.size === 4, 'questions for what is new');
+  const state = page.getByRole('button', { name: /^Connection/ });
+  assert.equal((await state.innerText()).trim(), 'live');
+  await page.clock.fastForward(30_000);
+  await eventually(async () => (await state.innerText()).trim() === 'no answer', 'a word that nothing is answered');
+  mute = false;
+  await page.clock.fastForward(5000);
+  await eventually(async () => (await points(loss)) === 2, 'the point that was asked for in vain');
+  await eventually(async () => (await state.innerText()).trim() === 'live', 'the word "live" again');
+  await job.finish();
+});
+
 test('a tab that was in the background catches up', async (t) => {
   const { job, server } = await training();
   const page = await open(t, server, { at: 'metrics' });

@@ -1,4 +1,6 @@
 // The client of docs/api.md. Addresses are relative, so the page works below any path prefix.
+import { signal } from '@preact/signals';
+
 import type * as T from './api_types';
 import { batch } from './batch';
 import { decodeBands, decodeSeries } from './decode';
@@ -21,15 +23,13 @@ export function url(path: string, query: Query = {}): string {
   return `api/${path}${text ? `?${text}` : ''}`;
 }
 
-async function ask(path: string, init: RequestInit): Promise<Response> {
-  let answer: Response;
-  try {
-    answer = await fetch(path, { credentials: 'same-origin', ...init });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'The server does not answer: is `sonde serve` still running?');
-  }
-  if (answer.ok) return answer;
+const kBegin = 30_000; // ms after which an answer that has not begun counts as failed
+const kWhole = 120_000; // ms that all of it may take then: images are large, and lines slow
+
+// How often the server has not answered, or not to the end. What is shown is asked for again then: see live.ts.
+export const unanswered = signal(0);
+
+async function errorOf(answer: Response): Promise<ApiError> {
   let text = `The server answered ${answer.status}.`;
   try {
     const said = (await answer.json()) as { error?: string };
@@ -37,21 +37,61 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   } catch {
     // Not JSON: the status has to do.
   }
-  throw new ApiError(answer.status, text);
+  return new ApiError(answer.status, text);
 }
 
-export async function get<Value>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Value> {
-  return (await (await ask(url(path, query), signal ? { signal } : {})).json()) as Value;
+async function ask<Value>(
+  path: string,
+  init: RequestInit,
+  read: (answer: Response) => Promise<Value>,
+  given?: AbortSignal,
+): Promise<Value> {
+  const controller = new AbortController();
+  const giveUp = () => controller.abort();
+  let late = 0; // ms
+  const limit = (ms: number) =>
+    setTimeout(() => {
+      late = ms;
+      giveUp();
+    }, ms);
+  let timer = limit(kBegin);
+  if (given?.aborted) giveUp();
+  given?.addEventListener('abort', giveUp);
+  try {
+    const answer = await fetch(path, { credentials: 'same-origin', ...init, signal: controller.signal });
+    clearTimeout(timer);
+    timer = limit(kWhole);
+    if (!answer.ok) throw await errorOf(answer);
+    return await read(answer);
+  } catch (error) {
+    const broken = error instanceof TypeError || error instanceof DOMException;
+    if (!broken || (late === 0 && given?.aborted)) throw error;
+    unanswered.value = unanswered.peek() + 1;
+    if (late > 0) throw new ApiError(0, `The server has not answered within ${late / 1000} s.`);
+    throw new ApiError(0, 'The server does not answer: is `sonde serve` still running?');
+  } finally {
+    clearTimeout(timer);
+    given?.removeEventListener('abort', giveUp);
+  }
 }
 
-function post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const init: RequestInit = {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  };
-  if (signal) init.signal = signal;
-  return ask(url(path), init);
+const asJson = <Value>(answer: Response): Promise<Value> => answer.json() as Promise<Value>;
+const asBytes = (answer: Response): Promise<ArrayBuffer> => answer.arrayBuffer();
+
+export const get = <Value>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Value> =>
+  ask(url(path, query), {}, asJson<Value>, signal);
+
+// What lies at an address of url().
+export const bytes = (address: string): Promise<ArrayBuffer> => ask(address, {}, asBytes);
+
+function post<Value>(
+  path: string,
+  body: unknown,
+  read: (answer: Response) => Promise<Value>,
+  signal?: AbortSignal,
+): Promise<Value> {
+  const headers = { 'Content-Type': 'application/json' };
+  return ask(url(path), { method: 'POST', headers, body: JSON.stringify(body) }, read, signal);
 }
 
 export const status = (signal?: AbortSignal) => get<T.Status>('status', {}, signal);
@@ -69,14 +109,13 @@ export async function tags(signal?: AbortSignal): Promise<{ revision: number; ta
 const kSeriesAtOnce = 200; // of 1,000 that the server takes: the first charts are drawn while the others travel
 
 const seriesBatch = batch<T.SeriesKey, T.Series>(async (group, series, signal) => {
-  const answer = await post('series', { series, ...(JSON.parse(group) as T.Window) }, signal);
-  return decodeSeries(await answer.arrayBuffer());
+  const question = { series, ...(JSON.parse(group) as T.Window) };
+  return decodeSeries(await post('series', question, asBytes, signal));
 }, kSeriesAtOnce);
 
 const bandBatch = batch<{ tag: string; runs: string[] }, T.Band>(async (group, groups, signal) => {
   const { axis, range, width } = JSON.parse(group) as T.Window;
-  const answer = await post('bands', { groups, axis, range, width }, signal);
-  return decodeBands(await answer.arrayBuffer());
+  return decodeBands(await post('bands', { groups, axis, range, width }, asBytes, signal));
 }, 50);
 
 // What one line of a chart is drawn from. Requests of the same moment and window travel together.
@@ -94,7 +133,7 @@ export interface TableQuestion {
 }
 
 export async function table(question: TableQuestion, signal?: AbortSignal): Promise<T.TableRow[]> {
-  return ((await (await post('table', question, signal)).json()) as { rows: T.TableRow[] }).rows;
+  return (await post('table', question, asJson<{ rows: T.TableRow[] }>, signal)).rows;
 }
 
 type OfTag = { run: string; tag: string; kind?: string };
@@ -113,10 +152,10 @@ export const imageUrl = (of: OfTag & { step: number; index?: number }) => url('i
 export const audioUrl = (of: OfTag & { step: number; index?: number }) => url('audio', { ...of });
 export const scalarsUrl = (of: OfTag, format: 'csv' | 'json') => url('scalars', { ...of, format });
 
-export const note = (run: string, text: string) => post('note', { run, note: text });
-export const remove = (run: string) => post('delete', { run });
+export const note = (run: string, text: string) => post('note', { run, note: text }, asBytes);
+export const remove = (run: string) => post('delete', { run }, asBytes);
 export const arm = (run: string, when: string, before: number, after: number) =>
-  post('arm', { run, when, before, after });
+  post('arm', { run, when, before, after }, asBytes);
 
 // A number of an answer: NaN and infinities travel as strings.
 export const num = (value: T.Num | null | undefined): number => (value == null ? NaN : Number(value));

@@ -1,7 +1,8 @@
 // Keeps state.ts up to date: the event stream says that something is new, and what is shown is asked for again.
-import { batch, computed, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 
 import * as api from './api';
+import { sparing } from './pace';
 import { alerts, alertsLoaded, layouts, loadError, loaded, runs, status, tags } from './state';
 
 export type Connection = 'connecting' | 'live' | 'paused' | 'lost';
@@ -21,6 +22,7 @@ export const growing = computed(() => runs.value.some((run) => run.state === 'li
 export const connectionText = computed(() => {
   switch (connection.value) {
     case 'live':
+      if (loadError.value !== null && loaded.value) return 'no answer';
       return growing.value ? 'live' : 'connected';
     case 'paused':
       return 'paused';
@@ -38,13 +40,7 @@ let revision = -1;
 
 // --- What all views need is asked for at most as often as the answers are cheap ---
 
-let refreshing = false;
-let wanted = false;
-let structureWanted = false;
-let spent = 0; // ms of the last refresh
-
-async function refreshOnce(structure: boolean): Promise<void> {
-  const began = performance.now();
+async function load(structure: boolean): Promise<void> {
   const planLayouts = structure || !loaded.peek();
   const [state, newRuns, newTags, newLayouts] = await Promise.all([
     api.status(),
@@ -61,36 +57,42 @@ async function refreshOnce(structure: boolean): Promise<void> {
     loaded.value = true;
     loadError.value = null;
   });
-  // Charts are drawn meanwhile: nothing in them waits for this.
+}
+
+// Nothing in charts waits for this, and the next refresh does not either.
+const refreshAlerts = sparing(async () => {
   const newAlerts = await api.alerts().catch(() => alerts.peek());
   batch(() => {
     alerts.value = newAlerts;
     alertsLoaded.value = true;
   });
-  spent = performance.now() - began;
-}
+});
 
-export async function refresh(structure = true): Promise<void> {
-  structureWanted ||= structure;
-  if (refreshing) {
-    wanted = true;
-    return;
-  }
-  refreshing = true;
+const refreshSparingly = sparing(async (structure) => {
   try {
-    do {
-      wanted = false;
-      const whole = structureWanted;
-      structureWanted = false;
-      await refreshOnce(whole);
-      // At most a tenth of the time goes into this, and once a second where it is cheap.
-      if (wanted) await new Promise((resolve) => setTimeout(resolve, Math.max(800, 9 * spent)));
-    } while (wanted);
+    await load(structure);
+    void refreshAlerts(false);
   } catch (error) {
     loadError.value = error instanceof Error ? error.message : String(error);
-  } finally {
-    refreshing = false;
   }
+});
+
+// `structure`: there may be other runs, tags or layouts than before, which does not wait.
+export const refresh = (structure = true): Promise<void> => refreshSparingly(structure);
+
+// --- What was not answered is asked for again ---
+
+const kAgain = 5000; // ms
+let againTimer: ReturnType<typeof setTimeout> | undefined;
+
+function askAgain(): void {
+  againTimer ??= setTimeout(() => {
+    againTimer = undefined;
+    // Without a stream there is no server: when it is back, everything is asked for anyway.
+    if (connection.peek() === 'lost' || connection.peek() === 'paused') return;
+    change.value = { serial: change.peek().serial + 1, runs: null };
+    void refresh();
+  }, kAgain);
 }
 
 function onChange(event: MessageEvent<string>): void {
@@ -153,6 +155,9 @@ let pauseTimer: ReturnType<typeof setTimeout> | undefined;
 export function start(): void {
   void refresh();
   connect();
+  effect(() => {
+    if (api.unanswered.value > 0) askAgain();
+  });
   document.addEventListener('visibilitychange', () => {
     clearTimeout(pauseTimer);
     if (document.hidden) {

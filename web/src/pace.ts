@@ -41,3 +41,46 @@ export function paced(write: () => void, now: () => number = () => performance.n
     flush,
   };
 }
+
+const kLeastRest = 800; // ms
+const kMostRest = 2000;
+
+// How long work that can wait rests after `spent` ms of it: at most a tenth of the time goes into it where it is done
+// again and again, and it is done about once a second where it is cheap. One slow answer must not stop it for long.
+export const restAfter = (spent: number, urgent: boolean): number =>
+  urgent ? 0 : Math.min(kMostRest, Math.max(kLeastRest, 9 * spent));
+
+// `work` is under way once at a time; what asks for it meanwhile has it done once more, after a rest. Who is urgent
+// ends the rest.
+export function sparing(work: (urgent: boolean) => Promise<void>): (urgent: boolean) => Promise<void> {
+  let busy = false;
+  let wanted = false;
+  let urgent = false;
+  let wake = () => {};
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+      setTimeout(resolve, ms);
+    });
+  return async (now) => {
+    urgent ||= now;
+    if (busy) {
+      wanted = true;
+      if (now) wake();
+      return;
+    }
+    busy = true;
+    try {
+      do {
+        wanted = false;
+        const whole = urgent;
+        urgent = false;
+        const began = performance.now();
+        await work(whole);
+        if (wanted) await rest(restAfter(performance.now() - began, urgent));
+      } while (wanted);
+    } finally {
+      busy = false;
+    }
+  };
+}

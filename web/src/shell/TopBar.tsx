@@ -1,23 +1,30 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-import { connect, connection, connectionText, growing } from '../live';
+import { connect, connection, connectionText, growing, refresh } from '../live';
 import { allViews } from '../registry';
-import { tagFilter, tagPattern, tagsByKind, theme, view } from '../state';
+import { loadError, tagFilter, tagPattern, tagsByKind, theme, view } from '../state';
 import { IconButton } from '../ui/IconButton';
 import { integer } from '../ui/format';
 import { drawer, helpOpen } from './keys';
 
 function Connection() {
   const state = connection.value;
+  const failed = state === 'live' ? loadError.value : null; // the stream is open, but nothing else is answered
+  const look = failed ? 'lost' : state === 'live' && !growing.value ? 'idle' : state;
   return (
     <button
       type="button"
-      class={`connection connection-${state === 'live' && !growing.value ? 'idle' : state}`}
+      class={`connection connection-${look}`}
       aria-label={`Connection: ${connectionText.value}`}
       title={
-        state === 'lost' ? 'The server does not answer. Click to try again now.' : 'New points appear by themselves.'
+        state === 'lost'
+          ? 'The server does not answer. Click to try again now.'
+          : (failed ?? 'New points appear by themselves.')
       }
-      onClick={() => state !== 'live' && connect()}
+      onClick={() => {
+        if (state !== 'live') connect();
+        else if (failed) void refresh();
+      }}
       data-connection={state}
     >
       <span class="connection-dot" aria-hidden="true" />

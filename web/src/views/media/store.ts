@@ -1,5 +1,5 @@
 // Bytes and images that were fetched: the newest are kept, so that going back and forth over steps is at once.
-import { ApiError } from '../../api';
+import * as api from '../../api';
 import { decodePng, type Pixels } from './png';
 
 const kMostBytes = 96 << 20;
@@ -15,7 +15,7 @@ class Store {
       this.kept.set(url, known);
       return known.bytes;
     }
-    const entry = { bytes: load(url), size: 0 };
+    const entry = { bytes: api.bytes(url), size: 0 };
     this.kept.set(url, entry);
     entry.bytes.then(
       (bytes) => {
@@ -36,13 +36,6 @@ class Store {
       this.size -= size;
     }
   }
-}
-
-async function load(url: string): Promise<ArrayBuffer> {
-  const answer = await fetch(url, { credentials: 'same-origin' });
-  if (answer.ok) return answer.arrayBuffer();
-  const said = (await answer.json().catch(() => ({}))) as { error?: string };
-  throw new ApiError(answer.status, said.error ?? `The server answered ${answer.status}.`);
 }
 
 const store = new Store();
