@@ -82,6 +82,15 @@ struct Selection {
   std::size_t total = 0;  // that the range has
 };
 
+// So many of the values, evenly spread, the first and the last among them; of one, the last.
+std::vector<ValueRef> spread(const std::vector<ValueRef>& values, std::size_t count) {
+  if (values.size() <= count) return values;
+  if (count == 1) return {values.back()};
+  std::vector<ValueRef> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(values[i * (values.size() - 1) / (count - 1)]);
+  return chosen;
+}
+
 // At most `most` values of the range, evenly spread.
 Result<Selection> select_values(const Found& found, const Params& params, std::int64_t usual, std::int64_t limit) {
   const auto most = params.integer("most", usual, 1, limit);
@@ -90,20 +99,11 @@ Result<Selection> select_values(const Found& found, const Params& params, std::i
   if (!first) return first.error();
   const auto last = params.integer("last", kLast, kFirst, kLast);
   if (!last) return last.error();
-  auto values = found.run.values(found.tag, found.kind, {.first_step = *first, .last_step = *last});
+  const auto values = found.run.values(found.tag, found.kind, {.first_step = *first, .last_step = *last});
   if (!values) return values.error();
   Selection selection;
   selection.total = values->size();
-  const auto count = static_cast<std::size_t>(*most);
-  if (values->size() <= count) {
-    selection.values = *std::move(values);
-  } else if (count == 1) {
-    selection.values = {values->back()};
-  } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      selection.values.push_back((*values)[i * (values->size() - 1) / (count - 1)]);
-    }
-  }
+  selection.values = spread(*values, static_cast<std::size_t>(*most));
   return selection;
 }
 
@@ -112,33 +112,90 @@ void put_times(JsonWriter& json, const std::vector<ValueRef>& values) {
   json.list("times", values, [&](const ValueRef& value) { json.number(value.wall_time); });
 }
 
-void put_histogram(JsonWriter& json, const std::vector<Bucket>& buckets, const TensorStatistics& counts) {
+// A value that is not in the answer: one bad record hides no other.
+struct LeftOut {
+  std::int64_t step = 0;
+  Status why;
+};
+
+void put_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
+  json.list("left_out", left_out, [&](const LeftOut& one) {
+    json.object().key("step").integer(one.step).key("text").text(one.why.message()).end();
+  });
+}
+
+struct ReadHistograms {
+  std::vector<ValueRef> values;              // those that are not left out
+  std::vector<TensorStatistics> histograms;  // of each of them
+  std::vector<LeftOut> left_out;
+  std::size_t fitting = 0;  // of the values that were asked for, counted from the first
+};
+
+// Bins take some 55 bytes each as JSON.
+constexpr std::size_t kMostBins = 500'000;
+
+Result<TensorStatistics> read_histogram(const Found& found, const ValueRef& value) {
+  if (found.kind == TagKind::statistics) return found.run.statistics(value);
+  auto buckets = found.run.histogram(value);
+  if (!buckets) return buckets.error();
+  if (buckets->size() > kMostBins) {
+    return Status(Code::exhausted, "the histogram of " + in_quotes(found.tag) + " at step " +
+                                       std::to_string(value.step) +
+                                       " has more than 500,000 bins, too many for an answer");
+  }
+  TensorStatistics histogram;
+  histogram.histogram = *std::move(buckets);
+  return histogram;
+}
+
+// Stops where the bins are too many.
+ReadHistograms read_histograms(const Found& found, const std::vector<ValueRef>& values) {
+  ReadHistograms all;
+  std::size_t bins = 0;
+  for (const ValueRef& value : values) {
+    auto read = read_histogram(found, value);
+    if (!read) {
+      all.left_out.push_back({value.step, read.error()});
+    } else {
+      bins += read->histogram.size();
+      if (bins > kMostBins) return all;
+      all.values.push_back(value);
+      all.histograms.push_back(*std::move(read));
+    }
+    ++all.fitting;
+  }
+  return all;
+}
+
+// As many of the values, evenly spread, as have no more than kMostBins bins.
+ReadHistograms read_what_fits(const Found& found, const std::vector<ValueRef>& values) {
+  std::size_t count = values.size();
+  ReadHistograms all = read_histograms(found, values);
+  while (all.fitting < count) {
+    // By a quarter at least, so that histograms of very different sizes are not read over and over.
+    count = std::max<std::size_t>(1, std::min(all.fitting, count * 3 / 4));
+    all = read_histograms(found, spread(values, count));
+  }
+  return all;
+}
+
+void put_histogram(JsonWriter& json, const TensorStatistics& histogram) {
+  const std::vector<Bucket>& buckets = histogram.histogram;
   json.object();
   json.list("left", buckets, [&](const Bucket& bucket) { json.number(bucket.left); });
   json.list("right", buckets, [&](const Bucket& bucket) { json.number(bucket.right); });
   json.list("count", buckets, [&](const Bucket& bucket) { json.number(bucket.count); });
-  json.key("nan").integer(counts.nan).key("positive_infinity").integer(counts.positive_infinity);
-  json.key("negative_infinity").integer(counts.negative_infinity).end();
+  json.key("nan").integer(histogram.nan).key("positive_infinity").integer(histogram.positive_infinity);
+  json.key("negative_infinity").integer(histogram.negative_infinity).end();
 }
 
-Result<Answer> histograms_answer(const Found& found, const Selection& selection) {
+Answer histograms_answer(const Found& found, std::size_t total, const ReadHistograms& read) {
   JsonWriter json;
-  json.object().key("kind").text(to_string(found.kind)).key("total").integer(selection.total);
-  put_times(json, selection.values);
-  json.key("histograms").array();
-  for (const ValueRef& value : selection.values) {
-    if (found.kind == TagKind::statistics) {
-      const auto statistics = found.run.statistics(value);
-      if (!statistics) return statistics.error();
-      put_histogram(json, statistics->histogram, *statistics);
-    } else {
-      const auto buckets = found.run.histogram(value);
-      if (!buckets) return buckets.error();
-      put_histogram(json, *buckets, {});
-    }
-  }
-  json.end().end();
-  return json_answer(json.take());
+  json.object().key("kind").text(to_string(found.kind)).key("total").integer(total);
+  put_times(json, read.values);
+  json.list("histograms", read.histograms, [&](const TensorStatistics& histogram) { put_histogram(json, histogram); });
+  put_left_out(json, read.left_out);
+  return json_answer(json.end().take());
 }
 
 // What a browser may be told that the bytes are; empty where they are none of these.
@@ -158,6 +215,15 @@ Result<std::size_t> asked_index(const Params& params, std::size_t count) {
   if (static_cast<std::uint64_t>(*index) < count) return static_cast<std::size_t>(*index);
   return Status(Code::not_found, "there is no number " + std::to_string(*index) + " at this step, which has " +
                                      std::to_string(count) + " of them, the first being 0");
+}
+
+// Text is sent twice, as written and as HTML.
+Status check_text(const Found& found, std::size_t bytes) {
+  constexpr std::size_t kMost = std::size_t{4} << 20;
+  if (bytes <= kMost) return Status::success();
+  return {Code::exhausted, "the text of " + in_quotes(found.tag) +
+                               " has more than 4 MiB at this step, too much for a " +
+                               "page; 'sonde export' writes it to a file"};
 }
 
 Result<Answer> bytes_answer(std::string bytes, std::string_view type) {
@@ -201,12 +267,14 @@ Result<Answer> answer_histograms(const Context& context, const Params& params) {
   if (params.find("step") != nullptr) {
     const auto value = asked_value(*found, params);
     if (!value) return value.error();
-    return histograms_answer(*found, {{*value}, 1});
+    const ReadHistograms read = read_histograms(*found, {*value});
+    if (!read.left_out.empty()) return read.left_out.front().why;  // nothing else was asked for
+    return histograms_answer(*found, 1, read);
   }
   constexpr std::int64_t kMost = 500;
   const auto selection = select_values(*found, params, 50, kMost);
   if (!selection) return selection.error();
-  return histograms_answer(*found, *selection);
+  return histograms_answer(*found, selection->total, read_what_fits(*found, selection->values));
 }
 
 Result<Answer> answer_statistics(const Context& context, const Params& params) {
@@ -216,17 +284,23 @@ Result<Answer> answer_statistics(const Context& context, const Params& params) {
   const auto selection = select_values(*found, params, 1'000, kMost);
   if (!selection) return selection.error();
   std::vector<TensorStatistics> rows;
+  std::vector<ValueRef> values;  // of the rows
+  std::vector<LeftOut> left_out;
   for (const ValueRef& value : selection->values) {
     auto statistics = found->run.statistics(value);
-    if (!statistics) return statistics.error();
+    if (!statistics) {
+      left_out.push_back({value.step, statistics.error()});
+      continue;
+    }
     statistics->histogram = {};
     rows.push_back(*std::move(statistics));
+    values.push_back(value);
   }
   JsonWriter json;
   json.object().key("total").integer(selection->total);
   const TensorStatistics last = rows.empty() ? TensorStatistics{} : rows.back();
   json.key("dtype").text(to_string(last.dtype)).key("shape").raw(json_shape(last.shape));
-  put_times(json, selection->values);
+  put_times(json, values);
   using Counts = std::pair<std::string_view, std::uint64_t TensorStatistics::*>;
   for (const auto& [name, member] :
        {Counts{"count", &TensorStatistics::count}, Counts{"nan", &TensorStatistics::nan},
@@ -241,6 +315,7 @@ Result<Answer> answer_statistics(const Context& context, const Params& params) {
                                      Numbers{"sum_abs", &TensorStatistics::sum_abs}}) {
     json.list(name, rows, [&, column = member](const TensorStatistics& row) { json.number(row.*column); });
   }
+  put_left_out(json, left_out);
   return json_answer(json.end().take());
 }
 
@@ -260,11 +335,17 @@ Result<Answer> answer_media(const Context& context, const Params& params) {
   } else if (found->kind == TagKind::audio) {
     const auto clips = found->run.audio(*value);
     if (!clips) return clips.error();
+    std::size_t bytes = 0;
+    for (const AudioClip& clip : *clips) bytes += clip.label.size();
+    if (Status status = check_text(*found, bytes); !status) return status;
     json.key("count").integer(clips->size());
     json.list("labels", *clips, [&](const AudioClip& clip) { json.text(html_of_markdown(clip.label)); });
   } else {
     const auto texts = found->run.text(*value);
     if (!texts) return texts.error();
+    std::size_t bytes = 0;
+    for (const std::string& text : *texts) bytes += text.size();
+    if (Status status = check_text(*found, bytes); !status) return status;
     json.key("count").integer(texts->size());
     json.list("texts", *texts, [&](const std::string& text) { json.text(text); });
     json.list("html", *texts, [&](const std::string& text) { json.text(html_of_markdown(text)); });

@@ -96,6 +96,84 @@ TEST(Histograms, AreEvenlySpreadOverWhatWasRecorded) {
   EXPECT_EQ(asked.get("histograms?run=train&tag=weights&kind=images").status, 400);
 }
 
+// A histogram with so many bins, each of `count` elements.
+std::string histogram_of(std::int64_t step, std::size_t bins, double count) {
+  std::vector<stats::Bucket> buckets(bins);
+  for (std::size_t i = 0; i < bins; ++i) {
+    buckets[i] = {.left = static_cast<double>(i), .right = static_cast<double>(i + 1), .count = count};
+  }
+  std::string summary;
+  tfevents::put_histogram(summary, "h", buckets, true);
+  std::string file;
+  tfevents::put_summary_event(file, index::kStart, step, summary);
+  return file;
+}
+
+// In the old form, whose counts are checked.
+std::string old_histogram_of(std::int64_t step, double count) {
+  std::string limits;
+  put(limits, 1.0);
+  put(limits, 2.0);
+  std::string counts;
+  put(counts, 1.0);
+  put(counts, count);
+  std::string histogram;
+  wire::put_bytes(histogram, 6, limits);
+  wire::put_bytes(histogram, 7, counts);
+  std::string value;
+  wire::put_bytes(value, 1, "h");
+  wire::put_bytes(value, 5, histogram);
+  std::string summary;
+  wire::put_bytes(summary, 1, value);
+  std::string file;
+  tfevents::put_summary_event(file, index::kStart, step, summary);
+  return file;
+}
+
+TEST(Histograms, ThatMakeNoSenseHideNoOther) {
+  TempDir dir;
+  index::append(dir / std::string("r/") + std::string(index::kEvents),
+                index::version() + old_histogram_of(1, 1) + old_histogram_of(2, -1) + old_histogram_of(3, 1));
+  const Asked asked(dir.path());
+  const Json some(asked.get("histograms?run=r&tag=h").body);
+  EXPECT_EQ(some.number("/total"), 3);
+  EXPECT_THAT(some.numbers("/steps"), ElementsAre(1, 3));
+  EXPECT_EQ(some.size("/times"), 2U);
+  EXPECT_EQ(some.size("/histograms"), 2U);
+  ASSERT_EQ(some.size("/left_out"), 1U);
+  EXPECT_EQ(some.number("/left_out/0/step"), 2);
+  EXPECT_THAT(some.text("/left_out/0/text"), HasSubstr("count"));
+  EXPECT_EQ(Json(asked.get("histograms?run=r&tag=h&step=3").body).size("/left_out"), 0U);
+  EXPECT_EQ(asked.get("histograms?run=r&tag=h&step=2").status, 404);
+}
+
+TEST(Histograms, WithManyBinsAreOfFewerSteps) {
+  TempDir dir;
+  std::string file = index::version();
+  for (int step = 0; step < 10; ++step) file += histogram_of(step, 100'000, 1);
+  index::append(dir / std::string("r/") + std::string(index::kEvents), file + histogram_of(10, 500'001, 1));
+  const Asked asked(dir.path());
+  const Json five(asked.get("histograms?run=r&tag=h&last=9").body);
+  EXPECT_EQ(five.number("/total"), 10);
+  EXPECT_THAT(five.numbers("/steps"), ElementsAre(0, 2, 4, 6, 9));
+  const Json few(asked.get("histograms?run=r&tag=h&first=9").body);
+  EXPECT_THAT(few.numbers("/steps"), ElementsAre(9));
+  EXPECT_THAT(few.text("/left_out/0/text"), HasSubstr("more than 500,000 bins"));
+  EXPECT_EQ(asked.get("histograms?run=r&tag=h&step=10").status, 413);
+}
+
+TEST(Text, ThatIsTooLongForAPageIsRefusedInOneSentence) {
+  TempDir dir;
+  std::string summary;
+  tfevents::put_text(summary, "t", std::string((std::size_t{4} << 20) + 1, 'x'), true);
+  std::string file = index::version();
+  tfevents::put_summary_event(file, index::kStart, 1, summary);
+  index::append(dir / std::string("r/") + std::string(index::kEvents), file);
+  const Answer answer = Asked(dir.path()).get("media?run=r&tag=t&step=1");
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_THAT(answer.body, HasSubstr("more than 4 MiB"));
+}
+
 TEST(Images, AreTheBytesAsRecorded) {
   EXPECT_GT(for_all(TagKind::images,
                     [](const Asked& asked, const sonde::Run& run, const Tag& tag) {

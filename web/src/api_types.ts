@@ -151,12 +151,19 @@ export interface Histogram {
   negative_infinity: number;
 }
 
+// A step that was chosen, but could not be read.
+export interface LeftOut {
+  step: number;
+  text: string;
+}
+
 export interface Histograms {
   kind: string;
   total: number;
   steps: number[];
   times: number[];
   histograms: Histogram[];
+  left_out: LeftOut[];
 }
 
 export interface Statistics {
@@ -176,6 +183,7 @@ export interface Statistics {
   mean: Num[];
   std: Num[];
   sum_abs: Num[];
+  left_out: LeftOut[];
 }
 
 export interface Media {
