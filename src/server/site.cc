@@ -248,9 +248,7 @@ Reply Site::take_token(const Request& request, std::string_view path, std::strin
 
 Reply Site::page(const Request& request, std::string_view path) const {
   std::string_view name = path.substr(1);
-  // Views of the page may have addresses of their own. They are one part long, since the page finds its files beside
-  // it.
-  if (name.empty() || name.find_first_of("./") == std::string_view::npos) name = "index.html";
+  if (name.empty()) name = "index.html";
   const auto found = std::ranges::find(assets_, name, &Asset::path);
   if (found == assets_.end()) {
     return name == "index.html" ? refusal(404, "this program was built without the page; its API is below api/", false)

@@ -60,7 +60,6 @@ TEST(Site, ServesTheFilesOfThePage) {
   EXPECT_EQ(body_of(reply_of(here, get("/"))), kPage);
   EXPECT_EQ(body_of(reply_of(here, get("/index.html"))), kPage);
   EXPECT_EQ(body_of(reply_of(here, get("/?run=a"))), kPage);
-  EXPECT_EQ(body_of(reply_of(here, get("/metrics"))), kPage);  // an address of a view
   const Reply script = reply_of(here, get("/assets/index-abc.js"));
   EXPECT_EQ(body_of(script), "script");
   EXPECT_THAT(script.fields, AllOf(HasSubstr("immutable"), HasSubstr("ETag: \"js\"\r\n")));
@@ -71,7 +70,7 @@ TEST(Site, ServesTheFilesOfThePage) {
 
 TEST(Site, ServesNothingElse) {
   const Site here = site();
-  for (const char* target : {"/missing.js", "/assets/", "/a/b", "/../index.html", "/assets/../index.html",
+  for (const char* target : {"/missing.js", "/metrics", "/api", "/assets/", "/a/b", "/../index.html", "/assets/../index.html",
                              "//index.html", "/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "/.git/config",
                              "/assets/index-abc.js/", "/index.html%00", "/\\..\\x", "/./index.html"}) {
     EXPECT_EQ(reply_of(here, get(target)).status, 404) << target;
