@@ -2,6 +2,7 @@
 import { computed } from '@preact/signals';
 
 import type { Tag } from './api_types';
+import { compareNames } from './names';
 import { tags } from './state';
 
 export type Better = 'smaller' | 'larger' | null; // null: nobody can say
@@ -41,8 +42,6 @@ const kWanted: [RegExp, number][] = [
   [/(^|\/)(lr|learning\/?rate)/, 25],
 ];
 
-const collator = new Intl.Collator('en', { numeric: true });
-
 export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
   const groups = new Map<string, { tags: Tag[]; points: number }>();
   for (const tag of scalars) {
@@ -57,7 +56,7 @@ export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
     group,
     score: (kWanted.find(([pattern]) => pattern.test(name))?.[1] ?? 0) - name.split('/').length,
   }));
-  scored.sort((a, b) => b.score - a.score || b.group.points - a.group.points || collator.compare(a.name, b.name));
+  scored.sort((a, b) => b.score - a.score || b.group.points - a.group.points || compareNames(a.name, b.name));
   return scored.slice(0, most).map(({ name, group }) => ({
     name: group.tags.length === 1 ? (group.tags[0]?.tag ?? name) : name,
     tags: group.tags.map((tag) => tag.tag).slice(0, 6),

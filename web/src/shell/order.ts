@@ -3,6 +3,7 @@ import { computed } from '@preact/signals';
 
 import type { Run } from '../api_types';
 import { type GroupBy, isGroupBy } from '../groups';
+import { compareNames } from '../names';
 import { restedSieve, runSieve, runs } from '../state';
 import { list, oneOf, urlSignal } from '../url';
 import { type Row, rowsOf } from './tree';
@@ -20,7 +21,6 @@ export const groupBy = urlSignal<GroupBy>(
 );
 export const closed = urlSignal<string[]>('fold', [], list);
 
-const collator = new Intl.Collator('en', { numeric: true });
 let ranked: { names: string[]; rank: Map<string, number> } = { names: [], rank: new Map() };
 
 // Comparing names as people order them is slow: done only when there are other names than before.
@@ -32,7 +32,7 @@ function rankOf(all: readonly Run[]): Map<string, number> {
   const parts = names.map((name) => name.split('/'));
   parts.sort((a, b) => {
     for (let i = 0; i < Math.min(a.length, b.length); ++i) {
-      const order = a[i] === b[i] ? 0 : collator.compare(a[i] ?? '', b[i] ?? '');
+      const order = compareNames(a[i] ?? '', b[i] ?? '');
       if (order !== 0) return order;
     }
     return a.length - b.length;

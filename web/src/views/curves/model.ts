@@ -1,6 +1,7 @@
 // What a precision-recall curve is drawn from. Pure.
 import { num } from '../../api';
 import type { PrCurve, Tag } from '../../api_types';
+import { compareNames } from '../../names';
 
 // One threshold.
 export interface Point {
@@ -64,17 +65,15 @@ export interface Card {
   runs: { run: string; points: number; last: number }[]; // recorded steps, and the last of them
 }
 
-const order = new Intl.Collator('en', { numeric: true });
-
 export function cardsOf(tags: readonly Tag[], visible: ReadonlySet<string>): Card[] {
   return tags
     .filter((tag) => tag.kind === 'pr_curves')
     .map((tag): Card => {
       const runs = tag.runs.map((run, i) => ({ run, points: tag.points[i] ?? 0, last: tag.last_step[i] ?? 0 }));
-      return { tag: tag.tag, runs: runs.filter((one) => visible.has(one.run)).sort((a, b) => order.compare(a.run, b.run)) };
+      return { tag: tag.tag, runs: runs.filter((one) => visible.has(one.run)).sort((a, b) => compareNames(a.run, b.run)) };
     })
     .filter((card) => card.runs.length > 0)
-    .sort((a, b) => order.compare(a.tag, b.tag));
+    .sort((a, b) => compareNames(a.tag, b.tag));
 }
 
 export const cardId = (card: Card): string => `curves:${card.tag}`;

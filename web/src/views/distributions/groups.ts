@@ -1,5 +1,6 @@
 // Which cards there are: one a tag, with the runs that have it.
 import type { Tag } from '../../api_types';
+import { compareNames } from '../../names';
 
 export const kKinds = ['histograms', 'statistics'];
 
@@ -40,15 +41,12 @@ export function groupTags(tags: readonly Tag[], kinds: readonly string[], visibl
     });
   }
   const groups = new Map<string, TagCard[]>();
-  for (const [tag, runs] of [...cards].sort(([a], [b]) => compare(a, b))) {
+  for (const [tag, runs] of [...cards].sort(([a], [b]) => compareNames(a, b))) {
     const slash = tag.indexOf('/');
     const name = slash > 0 ? tag.slice(0, slash) : '';
     const list = groups.get(name) ?? [];
     groups.set(name, list);
-    list.push({ tag, runs: [...runs.values()].sort((a, b) => compare(a.run, b.run)) });
+    list.push({ tag, runs: [...runs.values()].sort((a, b) => compareNames(a.run, b.run)) });
   }
-  return [...groups].map(([name, list]) => ({ name, cards: list })).sort((a, b) => compare(a.name, b.name));
+  return [...groups].map(([name, list]) => ({ name, cards: list })).sort((a, b) => compareNames(a.name, b.name));
 }
-
-const order = new Intl.Collator('en', { numeric: true });
-const compare = (a: string, b: string): number => order.compare(a, b);

@@ -1,4 +1,5 @@
 // Tags by their hierarchy: a section for the first part of the name, a part of it for what is between first and last.
+import { compareNames } from '../../names';
 
 export interface Part {
   name: string; // "" where nothing is between
@@ -42,14 +43,13 @@ export function sectionsOf(tags: readonly string[]): Section[] {
     sections.set(section, parts);
   }
   gatherSingles(sections);
-  const collator = new Intl.Collator('en', { numeric: true });
   return [...sections]
-    .sort(([a], [b]) => collator.compare(a, b))
+    .sort(([a], [b]) => compareNames(a, b))
     .map(([name, parts]) => ({
       name,
       parts: [...parts]
-        .sort(([a], [b]) => collator.compare(a, b))
-        .map(([part, inside]) => ({ name: part, tags: inside.sort(collator.compare) })),
+        .sort(([a], [b]) => compareNames(a, b))
+        .map(([part, inside]) => ({ name: part, tags: inside.sort(compareNames) })),
       count: [...parts.values()].reduce((sum, inside) => sum + inside.length, 0),
     }));
 }

@@ -1,0 +1,48 @@
+// The order in which people expect names: by their text, and where there are numbers by these. "lr0.001" stands before
+// "lr0.1", "1e-4" before "0.001", and "layer3.9.conv" before "layer3.10.conv". Different names are never equal.
+
+// A number, or several with points between them, which may be a version or the path of a module.
+const kNumber = /\d+(?:\.\d+)*(?:e[+-]?\d+(?![0-9a-z]))?/gi;
+
+// One digit string for each number, of the same length for all: as text they have the order of the numbers.
+function sortable(number: string): string {
+  const value = Number(number);
+  if (value === 0) return '0'.repeat(20);
+  if (!Number.isFinite(value)) return '9'.repeat(20);
+  const [mantissa = '', exponent = ''] = value.toExponential(16).split('e');
+  return String(500 + Number(exponent)) + mantissa.replace('.', '');
+}
+
+function isDecimal(number: string, before: string | undefined, after: string): boolean {
+  const points = number.split('.').length - 1;
+  if (points === 0) return true;
+  return points === 1 && before !== '.' && (number.startsWith('0.') || !/^\.\w/.test(after));
+}
+
+function keyOf(name: string): string {
+  return name.replace(kNumber, (number, at: number) =>
+    isDecimal(number, name[at - 1], name.slice(at + number.length, at + number.length + 2))
+      ? sortable(number)
+      : number.split('.').map(sortable).join('.'),
+  );
+}
+
+const kMostKept = 50_000;
+const kept = new Map<string, string>(); // sorting asks for the same ones again and again
+
+function keptKeyOf(name: string): string {
+  let key = kept.get(name);
+  if (key === undefined) {
+    key = keyOf(name);
+    if (kept.size >= kMostKept) kept.clear();
+    kept.set(name, key);
+  }
+  return key;
+}
+
+const collator = new Intl.Collator('en');
+
+export function compareNames(a: string, b: string): number {
+  if (a === b) return 0;
+  return collator.compare(keptKeyOf(a), keptKeyOf(b)) || (a < b ? -1 : 1);
+}
