@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { Icon, type IconName } from './icons';
+import { placed } from './place';
 
 export interface MenuProps {
   label: string;
@@ -11,15 +12,38 @@ export interface MenuProps {
   children: (close: () => void) => ComponentChildren; // made only while it is open
 }
 
+// Where there is room: what scrolls cuts off what reaches beyond it, unless a card fills the window.
+function place(panel: HTMLElement, button: HTMLElement): void {
+  const scroller = panel.closest('.card-full') ? null : panel.closest('[data-scroller]');
+  const { top, bottom, left, right } = scroller?.getBoundingClientRect() ?? {
+    top: 0,
+    bottom: window.innerHeight,
+    left: 0,
+    right: window.innerWidth,
+  };
+  panel.style.maxHeight = panel.style.transform = '';
+  panel.classList.remove('menu-up');
+  const now = panel.getBoundingClientRect();
+  const found = placed(now, button.getBoundingClientRect(), { top, bottom, left, right });
+  panel.classList.toggle('menu-up', found.up);
+  if (found.height !== null) panel.style.maxHeight = `${found.height}px`;
+  if (found.shift !== 0) panel.style.transform = `translateX(${found.shift}px)`;
+}
+
 // A button that opens a panel. Escape, a click elsewhere and choosing an item close it; the arrow keys walk in it.
 export function Menu(props: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
   const close = () => {
     setOpen(false);
     button.current?.focus();
   };
+  // Each time it is made: what is in it may have grown.
+  useLayoutEffect(() => {
+    if (panel.current && button.current) place(panel.current, button.current);
+  });
   useEffect(() => {
     if (!open) return;
     const outside = (event: PointerEvent) => {
@@ -58,7 +82,7 @@ export function Menu(props: MenuProps) {
         {props.icon ? <Icon name={props.icon} /> : props.text}
       </button>
       {open && (
-        <div class={`menu-panel menu-${props.align ?? 'right'}`} role="group" aria-label={props.label}>
+        <div ref={panel} class={`menu-panel menu-${props.align ?? 'right'}`} role="group" aria-label={props.label}>
           {props.children(close)}
         </div>
       )}
