@@ -1,8 +1,9 @@
 import type { ComponentChildren, RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 import { middle } from './format';
 import { IconButton } from './IconButton';
-import { activeCard, fullCard, pins, toggleFull, togglePin } from './cards';
+import { activeCard, cardMade, focusEntered, focusLeft, fullCard, pins, toggleFull, togglePin } from './cards';
 
 export interface CardProps {
   id: string; // unique on the page, the same tomorrow: "metrics:loss"
@@ -18,20 +19,31 @@ export interface CardProps {
 }
 
 export function Card(props: CardProps) {
-  const { id, title } = props;
+  const { id } = props;
+  const title = props.title || '(no name)'; // tags may be empty
+  const own = useRef<HTMLElement>(null);
+  const root = props.elementRef ?? own;
+  useLayoutEffect(() => {
+    if (root.current) cardMade(id, root.current);
+  }, []);
   const full = fullCard.value === id;
   const pinned = pins.value.includes(id);
   const data = Object.fromEntries(Object.entries(props.data ?? {}).map(([key, value]) => [`data-${key}`, value]));
   return (
     <section
       {...data}
-      {...(props.elementRef ? { ref: props.elementRef } : {})}
+      ref={root}
+      tabIndex={-1}
       class={`card ${full ? 'card-full' : ''} ${props.class ?? ''}`}
       data-card={id}
       aria-label={title}
       onPointerEnter={() => (activeCard.value = id)}
       onPointerLeave={() => activeCard.peek() === id && (activeCard.value = null)}
-      onFocusIn={() => (activeCard.value = id)}
+      onFocusIn={() => {
+        activeCard.value = id;
+        focusEntered(id);
+      }}
+      onFocusOut={(event) => event.currentTarget.contains(event.relatedTarget as Node | null) || focusLeft(id)}
     >
       <header class="card-head">
         <h3 class="card-title" title={props.fullTitle ?? title}>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import { fullCard } from './cards';
+import { isHeld } from './cards';
 import { useVisible } from './hooks';
 
 export interface LazyCardProps {
@@ -17,7 +17,7 @@ export interface LazyCardProps {
 export function LazyCard(props: LazyCardProps) {
   const place = useRef<HTMLDivElement>(null);
   const seen = useRef<{ width: number; height: number } | null>(null);
-  const near = useVisible(place) || fullCard.value === props.id; // what fills the screen is not where it scrolls
+  const near = useVisible(place) || isHeld(props.id); // what fills the screen is not where it scrolls
   // A place that is left stays as large as the card was: nothing moves.
   useLayoutEffect(() => {
     const element = place.current;

@@ -11,7 +11,37 @@ export function toggleFull(id: string): void {
   fullCard.value = fullCard.peek() === id ? '' : id;
 }
 
+// A pinned card stands elsewhere and is made anew there: the focus, which would be lost with the old one, goes along.
+const kFocusable = 'a[href], button, input, select, textarea, [tabindex]';
+const cardWithFocus = signal<string | null>(null);
+let moving: { id: string; at: number } | null = null;
+
+export const focusEntered = (id: string) => (cardWithFocus.value = id);
+export const focusLeft = (id: string) => cardWithFocus.peek() === id && (cardWithFocus.value = null);
+
+// Whether a card is needed wherever its place is: it fills the screen, or has the focus.
+export const isHeld = (id: string): boolean => fullCard.value === id || cardWithFocus.value === id || moving?.id === id;
+
+function takeFocusAlong(id: string): void {
+  const focused = document.activeElement;
+  const card = focused?.closest('[data-card]');
+  if (!card || card.getAttribute('data-card') !== id) return;
+  const at = [...card.querySelectorAll(kFocusable)].indexOf(focused as Element);
+  const mine = { id, at };
+  moving = mine;
+  // A card that is not shown any more, as its section is folded, has no claim later on.
+  setTimeout(() => moving === mine && (moving = null), 1000);
+}
+
+export function cardMade(id: string, card: HTMLElement): void {
+  if (moving?.id !== id) return;
+  const { at } = moving;
+  moving = null;
+  ([...card.querySelectorAll<HTMLElement>(kFocusable)][at] ?? card).focus();
+}
+
 export function togglePin(id: string): void {
+  if (typeof document !== 'undefined') takeFocusAlong(id);
   const old = pins.peek();
   pins.value = old.includes(id) ? old.filter((one) => one !== id) : [...old, id];
 }

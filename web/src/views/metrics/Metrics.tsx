@@ -24,7 +24,7 @@ function TagCard({ tag, section, onCombine }: { tag: string; section?: string; o
   return (
     <MetricCard
       id={`metrics:${tag}`}
-      title={known?.display || short}
+      title={known?.display || short || tag}
       fullTitle={about}
       tags={[tag]}
       more={(close) => <MenuItem onClick={() => (close(), onCombine([tag]))}>Combine with other tags…</MenuItem>}
@@ -80,8 +80,8 @@ function Pinned({ categories, onCombine }: { categories: ReturnType<typeof plann
   const charts = new Map(categories.flatMap((category) => category.charts).map((chart) => [chart.id, chart]));
   const known = new Set(scalarTags.value.map((tag) => tag.tag));
   const cards = pins.value.flatMap((id) => {
-    const tag = id.startsWith('metrics:') ? id.slice(8) : '';
-    if (tag && known.has(tag)) return [<TagCard key={id} tag={tag} onCombine={onCombine} />];
+    const tag = id.startsWith('metrics:') ? id.slice(8) : null;
+    if (tag !== null && known.has(tag)) return [<TagCard key={id} tag={tag} onCombine={onCombine} />];
     const at = ownCharts.value.findIndex((chart) => `chart:${chart.title}` === id);
     const own = ownCharts.value[at];
     if (own) return [<OwnCard key={id} chart={own} at={at} />];
