@@ -2,6 +2,7 @@ import { batch, effect, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { axis, cursor, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
+import { value } from '../ui/format';
 import { useSize } from '../ui/hooks';
 import { TooltipBox } from './TooltipBox';
 import { buildScene, pointsOf } from './build';
@@ -12,7 +13,7 @@ import { type Pair, attach } from './gestures';
 import type { Lines } from './lines';
 import { inkOf } from './painter';
 import { type Frame, toValue } from './scale';
-import { type Scene, fitX } from './scene';
+import { type Clip, type Scene, fitX, fitY, kClip, kClipFew } from './scene';
 import * as settings from './settings';
 import { placesOf, stepAt, stepsBetween, stretchesOf } from './steps';
 import { type Tip, rowsAt } from './tooltip';
@@ -22,8 +23,8 @@ export interface ChartProps {
   name: string; // data-chart
   shown: Lines;
   margins?: readonly { value: string; lower: string; upper: string }[];
-  full?: boolean;
-  onPoints?: (points: number) => void;
+  clipFew?: boolean; // outliers that make all else flat are left out unasked
+  onDrawn?: (points: number, scene: Scene) => void;
   sceneRef?: { current: (() => { scene: Scene; width: number; height: number } | null) | null };
 }
 
@@ -43,6 +44,26 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRe
 // Widths are asked for in steps of 64 pixels, so that cards of about one size travel in one request.
 const asked = (width: number) => Math.min(16384, Math.max(64, Math.ceil(width / 64) * 64));
 
+function clipOf(own: boolean | undefined, few: boolean): Clip | null {
+  if (!(own ?? (settings.clip.value || few))) return null;
+  return few && !settings.clip.value ? kClipFew : kClip;
+}
+
+// A logarithmic axis has no place for what is not above zero: where nothing is left, that is said.
+function unplacedIn(scene: Scene, zoomed: boolean): string | null {
+  if (scene.logX && !zoomed && !Number.isFinite(fitX(scene, true)[0])) return 'Zero has no place on a logarithmic x axis.';
+  const finite = (log: boolean) => Number.isFinite(fitY(scene, scene.x, log, null)[0]);
+  if (scene.logY && finite(false) && !finite(true))
+    return 'No value in view is above zero: none has a place on a logarithmic y axis.';
+  return null;
+}
+
+function Clipped({ of: { clipped } }: { of: Scene }) {
+  const [least, most] = clipped;
+  const beyond = [least === null ? '' : `down to ${value(least)}`, most === null ? '' : `up to ${value(most)}`].filter(Boolean);
+  return beyond.length === 0 ? null : <div class="chart-clipped muted">outliers {beyond.join(' and ')} are clipped</div>;
+}
+
 export function Chart(props: ChartProps) {
   const { lines, groups, marks, guides } = props.shown;
   const root = useRef<HTMLDivElement>(null);
@@ -53,6 +74,7 @@ export function Chart(props: ChartProps) {
   const logY = own?.logY ?? settings.logY.value;
   const logX = settings.logX.value && axis.value !== 'wall';
   const range = settings.xRange.value;
+  const clip = clipOf(own?.clip, props.clipFew ?? false);
 
   const { data, ready, error } = useChartData({
     series: [...lines, ...marks, ...guides].map(({ run, tag }) => ({ run, tag })),
@@ -74,7 +96,7 @@ export function Chart(props: ChartProps) {
       axis: data.wanted.window?.axis ?? 'step',
       logX,
       logY,
-      clip: settings.clip.value,
+      clip,
       smooth: smooth.value,
       // While the answer for another axis is on its way, its range would make no sense.
       xRange: data.wanted.window?.axis === axis.value ? range : null,
@@ -82,7 +104,7 @@ export function Chart(props: ChartProps) {
       started: (run) => runByName.peek().get(run)?.started ?? 0,
       margins: props.margins ?? [],
     });
-  }, [data, props.shown, props.margins, logX, logY, settings.clip.value, smooth.value, range, own, axis.value]);
+  }, [data, props.shown, props.margins, logX, logY, clip, smooth.value, range, own, axis.value]);
 
   // What the pointer does changes sixty times a second: kept out of the component's own state.
   const live = useMemo(
@@ -118,7 +140,7 @@ export function Chart(props: ChartProps) {
       });
       const points = pointsOf(data, lines.length);
       setDrawn((old) => (old?.key === data.key && old.points === points ? old : { key: data.key, points }));
-      props.onPoints?.(points);
+      props.onDrawn?.(points, scene);
     });
     return () => forget(live);
   }, [scene, width, height, dark.value]);
@@ -213,7 +235,7 @@ export function Chart(props: ChartProps) {
 
   const isReady = ready && drawn?.key === data?.key;
   const nothing = data !== null && ready && drawn?.points === 0;
-  const unplaced = logX && !nothing && range === null && scene !== null && !Number.isFinite(fitX(scene, true)[0]);
+  const unplaced = ready && !nothing && scene !== null ? unplacedIn(scene, range !== null) : null;
   return (
     <div
       class="chart"
@@ -232,7 +254,8 @@ export function Chart(props: ChartProps) {
       <canvas ref={over} class="chart-layer" />
       {error && <div class="chart-note bad">{error}</div>}
       {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
-      {unplaced && <div class="chart-note muted">Zero has no place on a logarithmic x axis.</div>}
+      {unplaced && <div class="chart-note muted">{unplaced}</div>}
+      {scene && <Clipped of={scene} />}
       {!data && !error && <div class="chart-note muted">Reading…</div>}
       <TooltipBox tip={live.tip} chart={root} />
     </div>

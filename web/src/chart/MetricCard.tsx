@@ -1,19 +1,21 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
-import { scalarsUrl } from '../api';
 import { kMostDrawn, smooth } from '../state';
 import { Card } from '../ui/Card';
 import { Menu, MenuCheck, MenuItem } from '../ui/Menu';
-import { fullCard } from '../ui/cards';
-import { integer, middle, plural } from '../ui/format';
+import { fullCard, isHeld } from '../ui/cards';
+import { integer, plural } from '../ui/format';
 import { useVisible } from '../ui/hooks';
 import { Chart, type ChartProps } from './Chart';
+import { Downloads } from './Downloads';
 import { GroupTable } from './GroupTable';
+import { Legend } from './Legend';
 import { RangeField } from './RangeField';
 import { ValueTable } from './ValueTable';
-import { fileName, savePng, saveSvg } from './export';
+import { type GroupSpec, type LineSpec, bandId } from './build';
 import { useLines, wantedRuns } from './lines';
+import type { BandShape, Scene } from './scene';
 import * as settings from './settings';
 
 export interface MetricCardProps {
@@ -24,19 +26,16 @@ export interface MetricCardProps {
   margins?: readonly { value: string; lower: string; upper: string }[];
   large?: boolean;
   mayPin?: boolean;
+  clipFew?: boolean; // as Chart has it
   more?: (close: () => void) => ComponentChildren; // further items of its menu
 }
 
 type SceneRef = NonNullable<ChartProps['sceneRef']>;
 
-function CardMenu(props: MetricCardProps & { lines: { run: string; tag: string; label: string }[]; scene: SceneRef }) {
+function CardMenu(props: MetricCardProps & { lines: readonly LineSpec[]; scene: SceneRef }) {
   const { id, title, lines } = props;
   const own = settings.cardOptions.value[id];
   const [lo, hi] = own?.y ?? [null, null];
-  const picture = (save: typeof savePng) => {
-    const shown = props.scene.current?.();
-    if (shown) save({ ...shown, title: props.fullTitle ?? title });
-  };
   return (
     <Menu label={`More about ${title}`} icon="more">
       {(close) => (
@@ -45,6 +44,11 @@ function CardMenu(props: MetricCardProps & { lines: { run: string; tag: string; 
             label="Logarithmic y"
             checked={own?.logY ?? settings.logY.value}
             onChange={(logY) => settings.setCardOptions(id, { logY })}
+          />
+          <MenuCheck
+            label="Clip outliers"
+            checked={own?.clip ?? (settings.clip.value || (props.clipFew ?? false))}
+            onChange={(clip) => settings.setCardOptions(id, { clip })}
           />
           <div class="menu-row">
             <span class="muted">y from</span>
@@ -62,53 +66,34 @@ function CardMenu(props: MetricCardProps & { lines: { run: string; tag: string; 
             Show everything (double click)
           </MenuItem>
           {props.more?.(close)}
-          <h4 class="section-title menu-title">Download</h4>
-          <MenuItem onClick={() => (picture(savePng), close())}>Picture, PNG</MenuItem>
-          <MenuItem onClick={() => (picture(saveSvg), close())}>Picture, SVG</MenuItem>
-          {lines.slice(0, 30).map((line) => (
-            <div key={line.label} class="menu-row">
-              <span class="name spring" title={line.label}>
-                {middle(line.label, 26)}
-              </span>
-              {(['csv', 'json'] as const).map((format) => (
-                <a
-                  key={format}
-                  href={scalarsUrl({ run: line.run, tag: line.tag }, format)}
-                  download={fileName(`${line.run}-${line.tag}`, format)}
-                  aria-label={`${line.label} as ${format.toUpperCase()}`}
-                >
-                  {format.toUpperCase()}
-                </a>
-              ))}
-            </div>
-          ))}
+          <Downloads
+            title={props.fullTitle ?? title}
+            lines={lines}
+            shown={() => props.scene.current?.() ?? null}
+            close={close}
+          />
         </>
       )}
     </Menu>
   );
 }
 
-const kNamed = 12;
-
-// Which line is which, where there is room to say it.
-function Legend({ lines }: { lines: readonly { label: string; color: string }[] }) {
-  return (
-    <ul class="legend" aria-label="Lines">
-      {lines.slice(0, kNamed).map((line) => (
-        <li key={line.label} title={line.label}>
-          <span class="swatch" style={{ background: line.color }} />
-          {middle(line.label, 28)}
-        </li>
-      ))}
-      {lines.length > kNamed && <li class="muted">and {integer(lines.length - kNamed)} more</li>}
-    </ul>
-  );
+// A run that turned NaN leaves the mean: who reads the mean has to know.
+function goneText(group: GroupSpec, bands: readonly BandShape[]): string {
+  const gone = bands.find((band) => band.id === bandId(group))?.gone;
+  if (!gone) return '';
+  return `${integer(group.runs.length - gone.runs)} of ${plural(group.runs.length, 'run')} from step ${integer(gone.step)}: NaN or Inf`;
 }
 
 function Drawn(props: MetricCardProps) {
   const shown = useLines(props.tags);
   const { lines, groups } = shown;
-  const [points, setPoints] = useState<number | null>(null);
+  const [drawn, setDrawn] = useState<{ points: number; gone: readonly string[] } | null>(null);
+  const onDrawn = (points: number, { bands }: Scene) =>
+    setDrawn((old) => {
+      const gone = groups.map((group) => goneText(group, bands));
+      return old?.points === points && old.gone.join('\n') === gone.join('\n') ? old : { points, gone };
+    });
   const scene: SceneRef = useRef(null);
   const runs = new Set(groups.length > 0 ? groups.flatMap((group) => group.runs) : lines.map((line) => line.run)).size;
   const wanted = wantedRuns(props.tags);
@@ -116,6 +101,7 @@ function Drawn(props: MetricCardProps) {
   const smoothing = smooth.value > 0 ? ' · smoothed in view' : '';
   const what =
     groups.length > 0 ? `mean ± spread · ${plural(groups.length, 'group')} of ${some}${smoothing}` : some;
+  const full = fullCard.value === props.id;
   const table = settings.showTable.value && lines.length + groups.length > 0;
   return (
     <Card
@@ -124,7 +110,7 @@ function Drawn(props: MetricCardProps) {
       fullTitle={props.fullTitle ?? props.title}
       mayPin={props.mayPin ?? true}
       class={`metric-card ${props.large ? 'metric-large' : ''} ${table ? 'with-table' : ''}`}
-      subtitle={points === null || lines.length + groups.length === 0 ? what : `${what} · ${plural(points, 'point')}`}
+      subtitle={drawn === null || lines.length + groups.length === 0 ? what : `${what} · ${plural(drawn.points, 'point')}`}
       controls={<CardMenu {...props} lines={lines} scene={scene} />}
     >
       {lines.length + groups.length === 0 ? (
@@ -139,11 +125,16 @@ function Drawn(props: MetricCardProps) {
           name={props.tags.length === 1 ? (props.tags[0] ?? props.title) : props.title}
           shown={shown}
           margins={props.margins ?? kNone}
-          onPoints={setPoints}
+          clipFew={props.clipFew ?? false}
+          onDrawn={onDrawn}
           sceneRef={scene}
         />
       )}
-      {(props.large || fullCard.value === props.id) && <Legend lines={groups.length > 0 ? groups : lines} />}
+      {groups.length > 0 ? (
+        <Legend rows={full ? 6 : 2} lines={groups.map((group, i) => ({ ...group, note: drawn?.gone[i] ?? '' }))} />
+      ) : (
+        (props.large || full) && <Legend rows={full ? 6 : 2} lines={lines} />
+      )}
       {table && (groups.length > 0 ? <GroupTable title={props.title} groups={groups} /> : <ValueTable title={props.title} lines={lines} />)}
     </Card>
   );
@@ -161,7 +152,7 @@ export function MetricCard(props: MetricCardProps) {
       class={`card-place ${props.large ? 'place-large' : ''} ${table ? 'with-table' : ''}`}
       data-place={props.id}
     >
-      {(near || fullCard.value === props.id) && <Drawn {...props} />}
+      {(near || isHeld(props.id)) && <Drawn {...props} />}
     </div>
   );
 }

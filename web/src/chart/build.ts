@@ -3,7 +3,7 @@ import type { Axis, Band, Columns, Series } from '../api_types';
 import type { ChartData } from './data';
 import type { Lines } from './lines';
 import { type AxisKind, padded, sane } from './scale';
-import { type BandShape, type Line, type Margin, type Scene, fitX, fitY } from './scene';
+import { type BandShape, type Clip, type Line, type Margin, type Scene, fitX, fitY } from './scene';
 import { columnWeight, smoothed } from './smooth';
 
 // One line of a chart, as its card wants it.
@@ -23,11 +23,13 @@ export interface GroupSpec {
   color: string;
 }
 
+export const bandId = ({ label, tag }: GroupSpec): string => `${label}\n${tag}`;
+
 export interface View {
   axis: Axis;
   logX: boolean;
   logY: boolean;
-  clip: boolean;
+  clip: Clip | null;
   smooth: number; // weight; 0: none
   xRange: readonly [number, number] | null;
   yRange: readonly [number | null, number | null] | undefined;
@@ -73,10 +75,20 @@ function marginsOf(lines: Line[], specs: readonly LineSpec[], view: View): Margi
 
 const kEmpty = new Float64Array();
 
-function bandOf(group: GroupSpec, band: Band, view: View): BandShape {
+// The runs of a group that end with what is not finite: from there on the mean is one of the others.
+function goneOf(group: GroupSpec, seriesOf: (run: string, tag: string) => Series | undefined): BandShape['gone'] {
+  const steps = group.runs.flatMap((run) => {
+    const series = seriesOf(run, group.tag);
+    const last = series?.raw.step[series.raw.step.length - 1] ?? -Infinity;
+    return series?.bad.step.find((step) => step > last) ?? [];
+  });
+  return steps.length > 0 ? { runs: steps.length, step: Math.min(...steps) } : null;
+}
+
+function bandOf(group: GroupSpec, band: Band, gone: BandShape['gone'], view: View): BandShape {
   const weight = view.smooth > 0 ? columnWeight(view.smooth, band) : 0;
   return {
-    id: `${group.label}\n${group.tag}`,
+    id: bandId(group),
     label: group.label,
     color: group.color,
     x: band.x,
@@ -87,14 +99,16 @@ function bandOf(group: GroupSpec, band: Band, view: View): BandShape {
     min: band.min,
     max: band.max,
     count: band.count,
+    gone,
   };
 }
 
 export function buildScene(data: ChartData, { lines, groups, marks, guides }: Lines, view: View): Scene {
   const at = new Map(data.wanted.series.map((one, i) => [`${one.run}\n${one.tag}`, i]));
+  const seriesOf = (run: string, tag: string) => data.series[at.get(`${run}\n${tag}`) ?? -1];
   const linesFor = (specs: readonly LineSpec[]): Line[] =>
     specs.flatMap((spec) => {
-      const series = data.series[at.get(`${spec.run}\n${spec.tag}`) ?? -1];
+      const series = seriesOf(spec.run, spec.tag);
       return series?.found ? [lineOf(spec, series, view)] : [];
     });
   const made = [
@@ -103,12 +117,13 @@ export function buildScene(data: ChartData, { lines, groups, marks, guides }: Li
   ];
   const bands = groups.flatMap((group, i) => {
     const band = data.bands[i];
-    return band?.found ? [bandOf(group, band, view)] : [];
+    return band?.found ? [bandOf(group, band, goneOf(group, seriesOf), view)] : [];
   });
   const parts = { lines: made, bands };
   const x = view.xRange ? sane(view.xRange[0], view.xRange[1], view.logX) : sane(...fitX(parts, view.logX), view.logX);
   const fitted = sane(...fitY(parts, x, view.logY, view.clip), view.logY);
   const [low, high] = padded(...fitted, view.logY);
+  const [least, most] = view.clip ? fitY(parts, x, view.logY, null) : fitted;
   const y = sane(view.yRange?.[0] ?? low, view.yRange?.[1] ?? high, view.logY);
   return {
     ...parts,
@@ -119,6 +134,11 @@ export function buildScene(data: ChartData, { lines, groups, marks, guides }: Li
     logY: view.logY,
     x,
     y,
+    // Only what the fit leaves out: ends that were set by hand need no word.
+    clipped: [
+      view.yRange?.[0] == null && least < low ? least : null,
+      view.yRange?.[1] == null && most > high ? most : null,
+    ],
   };
 }
 

@@ -29,11 +29,8 @@ function paint(p: Painter, picture: Picture, ink: Ink): void {
   p.textBaseline = 'middle';
   p.fillText(title, 12, kHead / 2);
   const frame = frameOf(scene, width, height);
-  for (const scale of [frame.y]) {
-    scale.from += kHead;
-    scale.to += kHead;
-  }
-  draw(p, scene, { ...frame, top: frame.top + kHead, bottom: frame.bottom + kHead }, ink);
+  const y = { ...frame.y, from: frame.y.from + kHead, to: frame.y.to + kHead };
+  draw(p, scene, { ...frame, top: frame.top + kHead, bottom: frame.bottom + kHead, y }, ink);
   names(scene).forEach(({ label, color }, i) => {
     const y = kHead + height + kLegendRow * (i + 0.5);
     p.fillStyle = color;

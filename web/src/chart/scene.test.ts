@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { frameOf } from './draw';
 import { panned, zoomed } from './gestures';
-import { type Line, type Scene, fitX, fitY, nearest } from './scene';
+import { type Line, type Scene, fitX, fitY, kClip, kClipFew, nearest } from './scene';
 import { rowsAt } from './tooltip';
 
 const none = new Float64Array();
@@ -36,6 +36,7 @@ const scene = (lines: Line[]): Scene => ({
   logY: false,
   x: [0, 100],
   y: [0, 10],
+  clipped: [null, null],
 });
 
 describe('the nearest point', () => {
@@ -52,8 +53,8 @@ describe('the nearest point', () => {
 describe('ranges', () => {
   test('hold what is in view', () => {
     const one = scene([line('a', [0, 50, 100], [1, 9, 3])]);
-    expect(fitY(one, [0, 100], false, false)).toEqual([1, 9]);
-    expect(fitY(one, [60, 100], false, false)).toEqual([3, 3]);
+    expect(fitY(one, [0, 100], false, null)).toEqual([1, 9]);
+    expect(fitY(one, [60, 100], false, null)).toEqual([3, 3]);
     expect(fitX(one, false)).toEqual([0, 100]);
   });
 
@@ -61,13 +62,23 @@ describe('ranges', () => {
     const ys = Array.from({ length: 200 }, (_, i) => 1 + (i % 10) / 10);
     ys[77] = 1e6;
     const one = scene([line('a', ys.map((_, i) => i), ys)]);
-    expect(fitY(one, [0, 200], false, false)[1]).toBe(1e6);
-    expect(fitY(one, [0, 200], false, true)[1]).toBeLessThan(3);
+    expect(fitY(one, [0, 200], false, null)[1]).toBe(1e6);
+    expect(fitY(one, [0, 200], false, kClip)[1]).toBeLessThan(3);
+  });
+
+  test('that nobody asked to clip leave out only what makes the rest flat', () => {
+    const range = (ys: number[], log = false) => fitY(scene([line('a', ys.map((_, i) => i), ys)]), [0, 200], log, kClipFew);
+    const falling = Array.from({ length: 200 }, (_, i) => 0.1 + 2 * Math.exp(-i / 40));
+    expect(range(falling)).toEqual([falling[199], falling[0]]);
+    for (const at of [0, 77, 199]) {
+      expect(range(falling.with(at, 50))[1]).toBeLessThan(3);
+    }
+    expect(range([1, 50, 1, 2])).toEqual([1, 50]);
   });
 
   test('of a logarithmic axis leave out what it cannot show', () => {
     const one = scene([line('a', [0, 1, 10], [-1, 0, 5])]);
-    expect(fitY(one, [0, 10], true, false)).toEqual([5, 5]);
+    expect(fitY(one, [0, 10], true, null)).toEqual([5, 5]);
     expect(fitX(one, true)[0]).toBe(1);
     const late = line('b', [0, 20, 40], [1, 1, 1]);
     for (const lines of [[...one.lines, late], [late, ...one.lines]]) expect(fitX(scene(lines), true)).toEqual([1, 40]);

@@ -28,6 +28,7 @@ export interface BandShape {
   min: Float64Array;
   max: Float64Array;
   count: Uint32Array;
+  gone: { runs: number; step: number } | null; // runs that are not finite any more, and since when the first of them
 }
 
 // Between two recorded lines, as a layout asks for.
@@ -49,6 +50,7 @@ export interface Scene {
   logY: boolean;
   x: [number, number];
   y: [number, number];
+  clipped: readonly [number | null, number | null]; // the smallest and largest value where it is beyond y, as an outlier
 }
 
 // The place of the point nearest to x; -1 where there is none. `xs` ascends.
@@ -80,12 +82,23 @@ function eachY(scene: Pick<Scene, 'lines' | 'bands'>, x: readonly [number, numbe
     }
 }
 
-// The smallest and largest value in view; without outliers those of the inner nine tenths, with some room.
+// What counts as an outlier: at most this share of the values at either end, and only where without them the rest is at
+// least so many times as tall.
+export interface Clip {
+  share: number;
+  times: number;
+}
+export const kClip: Clip = { share: 0.05, times: 1 };
+export const kClipFew: Clip = { share: 0.02, times: 4 }; // where nobody has asked for it: only what makes the rest flat
+
+const kEnough = 20; // values: of fewer, none is an outlier
+
+// The smallest and largest value in view; without outliers those of the inner ones, with some room.
 export function fitY(
   scene: Pick<Scene, 'lines' | 'bands'>,
   x: readonly [number, number],
   log: boolean,
-  clip: boolean,
+  clip: Clip | null,
 ): [number, number] {
   let lo = Infinity;
   let hi = -Infinity;
@@ -96,14 +109,17 @@ export function fitY(
     if (y > hi) hi = y;
     if (clip) all.push(y);
   });
-  if (!clip || all.length < 20) return [lo, hi];
+  if (!clip || all.length < kEnough) return [lo, hi];
   const sorted = Float64Array.from(all).sort();
-  const low = sorted[Math.floor(0.05 * (sorted.length - 1))] as number;
-  const high = sorted[Math.ceil(0.95 * (sorted.length - 1))] as number;
+  const left = Math.max(1, Math.floor(clip.share * sorted.length));
+  const low = sorted[left] as number;
+  const high = sorted[sorted.length - 1 - left] as number;
   if (log) {
+    if (Math.log(hi / lo) < clip.times * Math.log(high / low)) return [lo, hi];
     const room = (high / low) ** 0.15;
     return [Math.max(lo, low / room), Math.min(hi, high * room)];
   }
+  if (hi - lo < clip.times * (high - low)) return [lo, hi];
   const room = (high - low) * 0.15;
   return [Math.max(lo, low - room), Math.min(hi, high + room)];
 }

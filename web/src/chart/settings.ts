@@ -40,6 +40,7 @@ export const selecting = urlSignal('select', false, flag); // dragging marks a r
 
 export interface CardOptions {
   logY?: boolean;
+  clip?: boolean;
   y?: [number | null, number | null]; // fixed ends; null: fitted
 }
 
@@ -48,9 +49,10 @@ const isOptions = (value: unknown): value is Record<string, CardOptions> =>
   value !== null &&
   Object.values(value).every((one: unknown) => {
     if (typeof one !== 'object' || one === null) return false;
-    const { logY: log, y } = one as CardOptions;
+    const { logY: log, clip: clipped, y } = one as CardOptions;
     const end = (x: unknown) => x === null || typeof x === 'number';
-    return (log === undefined || typeof log === 'boolean') && (y === undefined || (Array.isArray(y) && y.every(end)));
+    const isFlag = (x: unknown) => x === undefined || typeof x === 'boolean';
+    return isFlag(log) && isFlag(clipped) && (y === undefined || (Array.isArray(y) && y.every(end)));
   });
 
 export const cardOptions = urlSignal<Record<string, CardOptions>>('cards', {}, json(isOptions));

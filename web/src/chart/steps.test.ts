@@ -37,6 +37,7 @@ const scene: Scene = {
   logY: false,
   x: [0, 1000],
   y: [0, 10],
+  clipped: [null, null],
 };
 const frame = frameOf(scene, 800, 300);
 

@@ -16,6 +16,7 @@ function HeadlineCard({ headline, large }: { headline: Headline; large?: boolean
       tags={tags}
       large={large ?? false}
       mayPin={single}
+      clipFew
     />
   );
 }
