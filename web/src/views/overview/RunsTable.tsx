@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 
 import * as api from '../../api';
+import { num } from '../../api';
 import type { Run, TableRow } from '../../api_types';
 import { hparamNames } from '../../groups';
 import { type Better, type Headline, headlines, scalarsByTag } from '../../headline';
@@ -9,9 +10,12 @@ import { restedRuns } from '../../shell/order';
 import { status } from '../../state';
 import { useAsked, useDebounced } from '../../ui/hooks';
 import { integer, middle, plural } from '../../ui/format';
+import { useTable } from '../trials/useTable';
 import { ArmDialog } from './ArmDialog';
 import { DeleteDialog } from './DeleteDialog';
 import { RunLine } from './RunLine';
+import { SortHead, sortBy } from './SortHead';
+import { sorted } from './sorting';
 
 const kPortion = 50;
 const kMetrics = 4;
@@ -39,11 +43,28 @@ function useValues(runs: readonly Run[], columns: readonly MetricColumn[]): Map<
   return useMemo(() => new Map(rows?.map((row) => [`${row.run}\n${row.tag}`, row])), [rows]);
 }
 
+const kNoRuns: readonly Run[] = [];
+
+// Sorted by a metric, the numbers of all runs count, not only of those that are listed.
+function useSorted(all: readonly Run[]): readonly Run[] {
+  const by = sortBy.value;
+  const tag = /^-?m:/.test(by) ? scalarsByTag.value.get(by.replace(/^-?m:/, '')) : undefined;
+  const metrics = useMemo(() => (tag ? [tag] : []), [tag]);
+  const { rowOf, serial } = useTable(tag ? all : kNoRuns, metrics);
+  return useMemo(() => {
+    const last = (run: string, name: string) => {
+      const row = rowOf(run, name);
+      return row && row.count > 0 ? num(row.last) : null;
+    };
+    return sorted(all, by, last);
+  }, [all, by, serial, tag]);
+}
+
 export function RunsTable() {
   const [most, setMost] = useState(kPortion);
   const [arming, setArming] = useState<Run | null>(null);
   const [deleting, setDeleting] = useState<Run | null>(null);
-  const all = restedRuns.value;
+  const all = useSorted(restedRuns.value);
   const shown = all.slice(0, most);
   const columns = columnsOf(headlines.value);
   const values = useValues(shown, columns);
@@ -59,30 +80,25 @@ export function RunsTable() {
         <table>
           <thead>
             <tr>
-              <th scope="col">run</th>
-              <th scope="col">state</th>
-              <th scope="col" class="num">
-                last step
-              </th>
-              <th scope="col" class="num">
-                steps/s
-              </th>
+              <SortHead id="run" name="run" />
+              <SortHead id="state" name="state" />
+              <SortHead id="step" name="last step" number />
+              <SortHead id="speed" name="steps/s" number />
               {columns.map(({ tag, better }) => (
-                <th
+                <SortHead
                   key={tag}
-                  scope="col"
-                  class="num"
+                  id={`m:${tag}`}
+                  name={middle(tag, 20) || '(no name)'}
+                  number
                   title={`${tag}: last value${better ? `, and the ${better === 'smaller' ? 'smallest' : 'largest'}` : ''}`}
                 >
-                  {middle(tag, 20)} {better && <span class="muted">· best</span>}
-                </th>
+                  {better && <span class="muted">· best</span>}
+                </SortHead>
               ))}
               {names.map((name) => (
-                <th key={name} scope="col" class="num" title={name}>
-                  {middle(name, 16)}
-                </th>
+                <SortHead key={name} id={`h:${name}`} name={middle(name, 16)} number title={name} />
               ))}
-              <th scope="col">note</th>
+              <SortHead id="note" name="note" />
               <th scope="col">
                 <span class="visually-hidden">actions</span>
               </th>
