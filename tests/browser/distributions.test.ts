@@ -75,6 +75,12 @@ test('percentiles are those of the bins', async (t) => {
   }
 });
 
+test('the percentiles of a tensor end with its largest value, not with the edge of a bin', async (t) => {
+  const page = await open(t, server, { at: 'distributions?dist=bands&tags=^input' });
+  const tip = await hoverUntilTip(page, await chart(page, 'input/input'));
+  assert.match(tip, /(^|\s)100 %\s+1\s/); // pixels end at 1
+});
+
 test('a logarithmic value axis draws another picture', async (t) => {
   const page = await open(t, server, { at: 'distributions' });
   const card = await chart(page, 'activation/conv_1/out');
@@ -107,6 +113,14 @@ test('values that were not finite are said, not drawn as numbers', async (t) => 
   const card = await chart(page, 'activation/dense_2/out');
   await eventually(async () => /NaN at [\d,]+/.test(await card.innerText()), 'the step of the first NaN');
   await screenshot(page, 'distributions-nan');
+});
+
+test('a NaN is said in every picture, also where its step is not drawn', async (t) => {
+  for (const mode of ['ridgeline', 'overlay', 'heatmap', 'bands']) {
+    const page = await open(t, broken, { at: `distributions?tags=brighten&dist=${mode}` });
+    const card = page.locator('[data-chart*=brighten]').first();
+    await eventually(async () => /NaN at 500/.test(await card.innerText()), `the step of the first NaN, ${mode}`);
+  }
 });
 
 test('histograms of other writers show their own bins', async (t) => {

@@ -1,5 +1,6 @@
 // What a card asks the server for.
 import * as api from '../../api';
+import { runByName } from '../../state';
 import type { RunOfTag } from './groups';
 import { distribution, type Series } from './model';
 import type { Range } from './ranges';
@@ -46,17 +47,27 @@ export function ask(question: Question, signal: AbortSignal): Promise<RunSeries[
   return Promise.all(question.runs.map((one) => askRun(question, one, signal)));
 }
 
+const kMostStatistics = 10_000; // steps in one answer, as the server has it
+
 async function askRun({ tag, source, window, count }: Question, of: RunOfTag, signal: AbortSignal): Promise<RunSeries> {
   const { run } = of;
   const range = window ? { first: window[0], last: window[1] } : {};
   let found: RunSeries = { run, steps: [], recorded: 0, ranges: null, firstNan: null, firstInfinite: null };
   for (const kind of kindsOf(of, source)) {
-    const answer = await api.histograms({ run, tag, kind, most: count, ...range }, signal);
-    const steps = answer.steps.map((step, i) =>
-      distribution(step, answer.times[i] ?? NaN, answer.histograms[i]! as Parameters<typeof distribution>[2]),
-    );
+    // Where something was not finite, all steps are looked at; otherwise those that are drawn: both answers choose the same.
+    const suspect = runByName.peek().get(run)?.first_bad_step != null;
+    const [answer, seen] = await Promise.all([
+      api.histograms({ run, tag, kind, most: count, ...range }, signal),
+      kind === 'statistics' ? askRanges({ run, tag, most: suspect ? kMostStatistics : count, ...range }, signal) : [],
+    ]);
+    const ends = new Map(seen.map((one) => [`${one.step} ${one.time}`, one]));
+    const steps = answer.steps.map((step, i) => {
+      const time = answer.times[i] ?? NaN;
+      const histogram = answer.histograms[i]! as Parameters<typeof distribution>[2];
+      return distribution(step, time, histogram, ends.get(`${step} ${time}`));
+    });
     found = { ...found, steps, recorded: answer.total };
-    if (kind === 'statistics') Object.assign(found, await firstBad({ run, tag }, found, signal));
+    if (kind === 'statistics') Object.assign(found, await firstBad({ run, tag }, found, seen, signal));
     if (steps.length === 0 || steps.some((one) => one.left.length > 0)) return found;
   }
   if (found.steps.length > 0 && of.kinds.statistics && source !== 'histograms') {
@@ -68,16 +79,29 @@ async function askRun({ tag, source, window, count }: Question, of: RunOfTag, si
 
 type Bad = Pick<RunSeries, 'firstNan' | 'firstInfinite'>;
 
-// The very first step with a NaN, and with an infinity: between the last drawn step that has none and the first that has one
-// there may be others that are not drawn.
-async function firstBad(of: { run: string; tag: string }, { steps, recorded }: RunSeries, signal: AbortSignal): Promise<Bad> {
+// The very first step with a NaN, and with an infinity, whether it is drawn or not. Where there are more steps than one answer
+// has, there may be others between the last one seen that has none and the first that has one.
+async function firstBad(
+  of: { run: string; tag: string },
+  { steps, recorded }: RunSeries,
+  all: readonly Range[],
+  signal: AbortSignal,
+): Promise<Bad> {
+  const seen: (Counts & { step: number })[] = [...all, ...steps].sort((a, b) => a.step - b.step);
+  const whole = Math.max(all.length, steps.length) >= recorded;
   const find = async (is: (one: Counts) => boolean): Promise<number | null> => {
-    const at = steps.findIndex(is);
-    if (at <= 0 || recorded === steps.length) return steps[at]?.step ?? null;
-    const between = await askRanges({ ...of, first: steps[at - 1]!.step + 1, last: steps[at]!.step, most: 1000 }, signal);
-    return between.find(is)?.step ?? steps[at]!.step;
+    const at = seen.findIndex(is);
+    const first = seen[at]?.step ?? null;
+    const before = seen[at - 1]?.step;
+    if (whole || first === null || before === undefined || before + 1 >= first) return first;
+    const between = await askRanges({ ...of, first: before + 1, last: first, most: kMostStatistics }, signal);
+    return between.find(is)?.step ?? first;
   };
-  return { firstNan: await find((one) => one.nan > 0), firstInfinite: await find((one) => one.positiveInfinity + one.negativeInfinity > 0) };
+  const [firstNan, firstInfinite] = await Promise.all([
+    find((one) => one.nan > 0),
+    find((one) => one.positiveInfinity + one.negativeInfinity > 0),
+  ]);
+  return { firstNan, firstInfinite };
 }
 
 type Counts = Pick<Range, 'nan' | 'positiveInfinity' | 'negativeInfinity'>;

@@ -25,6 +25,17 @@ function shareBelow(of: Distribution, value: number): number {
 }
 
 describe('percentile', () => {
+  it('ends with the smallest and the largest value where they are known, and with the edges of the bins elsewhere', () => {
+    const bins: [number, number, number][] = [[-1.0625, -1, 1], [0.9375, 1.0625, 9]];
+    const known = { ...make(bins), min: -1.01, max: 1 };
+    expect([0, 100].map((percent) => percentile(make(bins), percent))).toEqual([-1.0625, 1.0625]);
+    expect([0, 100].map((percent) => percentile(known, percent))).toEqual([-1.01, 1]);
+    expect(percentile(known, 93.32)).toBe(1); // none lies outside of them
+    expect(percentile(known, 1)).toBe(-1.01);
+    expect(percentile(known, 30.85)).toBe(percentile(make(bins), 30.85));
+    expect(percentile({ ...make([]), min: 0, max: 0 }, 100)).toBeNaN();
+  });
+
   it('turns the cumulative share around, in bins of any width', () => {
     let seed = 1;
     const random = (): number => (seed = (seed * 16807) % 2147483647) / 2147483647;

@@ -7,6 +7,8 @@ export interface Distribution {
   right: Float64Array; // as large as left where all values of a bin were equal
   count: Float64Array;
   total: number; // of finite values: the sum of count
+  min: number; // of finite values; NaN where only the bins are known
+  max: number;
   nan: number;
   positiveInfinity: number;
   negativeInfinity: number;
@@ -29,7 +31,12 @@ export interface RecordedHistogram {
   negative_infinity: number;
 }
 
-export function distribution(step: number, time: number, recorded: RecordedHistogram): Distribution {
+export function distribution(
+  step: number,
+  time: number,
+  recorded: RecordedHistogram,
+  ends: { min: number; max: number } = { min: NaN, max: NaN },
+): Distribution {
   const bins = recorded.left.length;
   const left = new Float64Array(bins);
   const right = new Float64Array(bins);
@@ -55,6 +62,8 @@ export function distribution(step: number, time: number, recorded: RecordedHisto
     right: right.subarray(0, kept),
     count: count.subarray(0, kept),
     total,
+    min: ends.min,
+    max: ends.max,
     nan: Number(recorded.nan),
     positiveInfinity: Number(recorded.positive_infinity),
     negativeInfinity: Number(recorded.negative_infinity),
@@ -86,7 +95,16 @@ export function extent(all: Iterable<Distribution>): [number, number] | null {
 export const kPercentiles = [0, 6.68, 15.87, 30.85, 50, 69.15, 84.13, 93.32, 100] as const;
 
 // The value below which `percent` of the values lie, where those of a bin are spread evenly over it. NaN where there are none.
+// The outer bins reach farther than their values do: where the smallest and the largest are known, these are the ends.
 export function percentile(of: Distribution, percent: number): number {
+  const found = percentileOfBins(of, percent);
+  if (percent <= 0 && !Number.isNaN(of.min)) return of.total > 0 ? of.min : NaN;
+  if (percent >= 100 && !Number.isNaN(of.max)) return of.total > 0 ? of.max : NaN;
+  if (found < of.min) return of.min;
+  return found > of.max ? of.max : found;
+}
+
+function percentileOfBins(of: Distribution, percent: number): number {
   const wanted = (of.total * percent) / 100;
   let below = 0;
   let last = NaN;
