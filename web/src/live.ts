@@ -83,6 +83,7 @@ export const refresh = (structure = true): Promise<void> => refreshSparingly(str
 // --- What was not answered is asked for again ---
 
 const kAgain = 5000; // ms
+export const again = signal(0); // how often everything was; for what does not follow `change`
 let againTimer: ReturnType<typeof setTimeout> | undefined;
 
 function askAgain(): void {
@@ -91,6 +92,7 @@ function askAgain(): void {
     // Without a stream there is no server: when it is back, everything is asked for anyway.
     if (connection.peek() === 'lost' || connection.peek() === 'paused') return;
     change.value = { serial: change.peek().serial + 1, runs: null };
+    again.value = again.peek() + 1;
     void refresh();
   }, kAgain);
 }

@@ -1,6 +1,7 @@
 // The distributions of one tag, over its runs: a panel for each, or one for all.
 import { useMemo, useRef, useState } from 'preact/hooks';
 
+import { again } from '../../live';
 import { colorOf } from '../../state';
 import { Card } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
@@ -29,7 +30,8 @@ export function DistributionCard({ card }: { card: TagCard }) {
   const grid = panelGrid(apart ? runs.length : 1, size.width, size.height);
   const count = most(drawn, grid.width, grid.height);
   const question = { tag: card.tag, runs, source: source.value, window: stepWindow.value, count };
-  const asked = useAsked(size.width > 0 ? questionKey(question) : null, (signal) => ask(question, signal));
+  const key = size.width > 0 ? `${questionKey(question)}${again.value}` : null;
+  const asked = useAsked(key, (signal) => ask(question, signal));
   const found = useMemo(() => asked.value?.filter((one) => one.steps.length > 0) ?? [], [asked.value]);
   const series = found.map((one): Series => ({ ...one, colour: colorOf(one.run) }));
   const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
