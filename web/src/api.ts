@@ -95,7 +95,14 @@ function post<Value>(
 }
 
 export const status = (signal?: AbortSignal) => get<T.Status>('status', {}, signal);
-export const runs = (signal?: AbortSignal) => get<{ revision: number; runs: T.Run[] }>('runs', {}, signal);
+
+export async function runs(signal?: AbortSignal): Promise<{ revision: number; runs: T.Run[] }> {
+  const answer = await get<{ revision: number; runs: T.Run[] }>('runs', {}, signal);
+  // A hyper-parameter may be named like something that every object has, as "constructor".
+  for (const run of answer.runs) Object.setPrototypeOf(run.hparams, null);
+  return answer;
+}
+
 export const alerts = (signal?: AbortSignal) => get<{ alerts: T.Alert[] }>('alerts', {}, signal).then((a) => a.alerts);
 export const layouts = (signal?: AbortSignal) =>
   get<{ layouts: T.Layout[] }>('layouts', {}, signal).then((a) => a.layouts);

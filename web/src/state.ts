@@ -128,8 +128,9 @@ const palette = computed(() => {
 
 // The colour of a run in the theme of now: reading it subscribes to both.
 export function colorOf(run: string): string {
-  const own = ownColors.value[run];
-  if (own) return own;
+  const own = ownColors.value;
+  // A run may be named like something that every object has, as "constructor".
+  if (Object.hasOwn(own, run)) return own[run]!;
   const tone = kPalette[palette.value.get(run) ?? 0];
   return (dark.value ? tone?.dark : tone?.light) ?? '#888888';
 }
