@@ -1,10 +1,11 @@
 // The frame around all views: runs, filters, the step cursor, the address, the keyboard.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 
 import { chart, eventually, open, points, run, runNames, screenshot } from './browser.ts';
-import { pageLog, Server } from './sonde.ts';
+import { Job, newFolder, pageLog, Server } from './sonde.ts';
 
 const server = await Server.start(pageLog('trials'));
 const all = ['fast/0', 'fast/1', 'fast/2', 'slow/0', 'slow/1', 'slow/2'];
@@ -137,6 +138,33 @@ test('the step cursor follows arrows, keys and the pointer', async (t) => {
   await step.fill('42');
   await step.press('Enter');
   await eventually(async () => (await at()) === 42, 'the step that was typed');
+});
+
+test('the step field shows the largest step to its last digit', async (t) => {
+  const folder = newFolder();
+  const job = new Job(join(folder, 'train'));
+  await job.record('loss', 9_007_199_254_740_000, 1);
+  await job.finish();
+  const page = await open(t, await Server.start(folder), { at: 'metrics' });
+  const step = page.getByRole('textbox', { name: 'Step' });
+  await eventually(async () => (await step.inputValue()) === '9,007,199,254,740,000', 'the step');
+  assert.ok(await step.evaluate((field) => field.scrollWidth <= field.clientWidth));
+});
+
+test('at the step cursor stand the numbers of all runs where there is room', async (t) => {
+  const folder = newFolder();
+  for (const name of ['train', 'test', '__proto__']) {
+    const job = new Job(join(folder, name));
+    await job.record('loss', 1, name.length);
+    await job.finish();
+  }
+  const page = await open(t, await Server.start(folder), { at: 'metrics' });
+  const values = page.getByRole('region', { name: 'Values at the step cursor' });
+  await eventually(async () => /5\b/.test(await values.innerText()), 'the values');
+  for (const said of [/train\s+loss\s+5\b/, /test\s+loss\s+4\b/, /__proto__\s+loss\s+9\b/]) assert.match(await values.innerText(), said);
+  // Whatever a run is named, it has a colour.
+  assert.match(await swatch(page, '__proto__'), /^rgb\(/);
+  assert.notEqual(await swatch(page, '__proto__'), await swatch(page, 'train'));
 });
 
 test('playing moves the cursor, and stops where it is told to', async (t) => {

@@ -1,34 +1,17 @@
 import { Fragment } from 'preact';
 
 import * as api from '../api';
-import type { TableRow, Tag } from '../api_types';
+import type { TableRow } from '../api_types';
 import { headlines, scalarsByTag } from '../headline';
 import { change } from '../live';
-import { colorOf, cursorStep, stepRange, visibleRuns } from '../state';
+import { colorOf, cursorStep, stepRange, visibleSet } from '../state';
 import { useAsked, useThrottled } from '../ui/hooks';
 import { integer, middle, value } from '../ui/format';
+import { type Shown, seriesAtStep } from './at_step';
 
 const kMost = 6;
 
-// Of the runs that have it, the one that has come farthest.
-function farthest(tag: Tag | undefined, shown: ReadonlySet<string>): string | null {
-  let best: string | null = null;
-  let step = -Infinity;
-  tag?.runs.forEach((run, i) => {
-    const last = tag.last_step[i] ?? -Infinity;
-    if (!shown.has(run) || last <= step) return;
-    best = run;
-    step = last;
-  });
-  return best;
-}
-
 const percent = (share: number) => (share >= 10 ? `× ${value(share + 1, 2)}` : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
-
-interface Shown {
-  run: string;
-  tag: string;
-}
 
 // Which run a number is of is said once for all of them; `i` is the place in the question.
 function byRun(series: readonly Shown[]): [string, { tag: string; i: number }[]][] {
@@ -56,13 +39,9 @@ function Line({ run, tag, found }: Shown & { found: { row: TableRow; then: numbe
 // What the numbers were at the cursor, and how they changed over the tenth of the run before it.
 export function AtStep() {
   const step = useThrottled(cursorStep.value, 120);
-  const shown = new Set(visibleRuns.value.slice(0, 50));
-  const series: Shown[] = [];
-  for (const headline of headlines.value)
-    for (const name of headline.tags) {
-      const run = farthest(scalarsByTag.value.get(name), shown);
-      if (run !== null && series.length < kMost) series.push({ run, tag: name });
-    }
+  const known = scalarsByTag.value;
+  const tags = headlines.value.flatMap((headline) => headline.tags.flatMap((name) => known.get(name) ?? []));
+  const series = seriesAtStep(tags, visibleSet.value, kMost);
   const [first, last] = stepRange.value;
   const before = Math.max(first, Math.round(step - (last - first) / 10));
   const key = series.length > 0 ? JSON.stringify([series, step, before, change.value.serial]) : null;

@@ -38,6 +38,7 @@ export function CursorBar() {
   const [first, last] = stepRange.value;
   const step = cursorStep.value;
   const share = (at: number) => `${last > first ? (100 * (at - first)) / (last - first) : 100}%`;
+  const digits = Math.max(integer(first).length, integer(last).length); // the same for all steps: nothing moves
   const take = (event: PointerEvent) => {
     const box = track.current?.getBoundingClientRect();
     if (!box) return;
@@ -71,15 +72,15 @@ export function CursorBar() {
         pressed={playing.value}
         onClick={() => (playing.value = !playing.value)}
       />
-      <label class="cursor-step">
+      <label class="cursor-step" style={{ '--digits': digits }}>
         <span class="muted">step</span>
         <Field
           inputMode="numeric"
           label="Step"
           value={integer(step)}
           onCommit={(text) => {
-            const digits = text.replace(/\u2212/g, '-').replace(/[^0-9.-]/g, '');
-            if (digits !== '' && Number.isFinite(Number(digits))) setCursor(Number(digits));
+            const typed = text.replace(/\u2212/g, '-').replace(/[^0-9.-]/g, '');
+            if (typed !== '' && Number.isFinite(Number(typed))) setCursor(Number(typed));
           }}
         />
       </label>
