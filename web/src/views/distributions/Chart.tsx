@@ -2,11 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { drawSoon, forget } from '../../chart/frames';
 import { cursorStep, dark, setCursor } from '../../state';
 import type { Axis } from './axis';
 import { theme } from './colours';
 import type { Hit, Plot } from './plot';
-import { enqueue, forget } from './queue';
 import { stepWindow } from './settings';
 
 export interface ChartProps {
@@ -53,7 +53,7 @@ export function Chart({ label, width, height, plot, onDrawn, tip, current }: Cha
 
   useEffect(() => setPointer(null), [plot]);
   useLayoutEffect(() => {
-    enqueue(canvas, () => {
+    drawSoon(canvas, () => {
       const element = canvas.current;
       const context = element?.getContext('2d');
       if (!element || !context || width <= 0 || height <= 0) return;

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { drawSoon, forget } from './frames';
+
+describe('drawing in turns', () => {
+  const page = { hidden: false };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    vi.stubGlobal('document', page);
+    // As in a browser: a tab that nobody sees has no frames.
+    vi.stubGlobal('requestAnimationFrame', (run: () => void) => !page.hidden && setTimeout(run, 16));
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+
+  test('goes on in a tab that nobody sees', () => {
+    page.hidden = true;
+    const draw = vi.fn();
+    drawSoon({}, draw);
+    vi.advanceTimersByTime(1000);
+    expect(draw).toHaveBeenCalledTimes(1);
+    page.hidden = false;
+  });
+
+  test('draws the newest of what one owner wants, and nothing of one that is gone', () => {
+    const [old, newer, gone] = [vi.fn(), vi.fn(), vi.fn()];
+    const [owner, left] = [{}, {}];
+    drawSoon(owner, old);
+    drawSoon(owner, newer);
+    drawSoon(left, gone);
+    forget(left);
+    vi.advanceTimersByTime(1000);
+    expect([old, newer, gone].map((draw) => draw.mock.calls.length)).toEqual([0, 1, 0]);
+  });
+
+  test('leaves the rest for the next frame when one has taken long', () => {
+    const slow = vi.fn(() => vi.advanceTimersByTime(12));
+    drawSoon({}, slow);
+    drawSoon({}, slow);
+    vi.advanceTimersByTime(17);
+    expect(slow).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(50);
+    expect(slow).toHaveBeenCalledTimes(2);
+  });
+});
