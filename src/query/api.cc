@@ -27,29 +27,39 @@ struct Route {
   Result<Answer> (*get)(const Context&, const Params&) = nullptr;
   Result<Answer> (*post)(const Context&, const Body&) = nullptr;
   bool writes = false;
-  bool kept = false;  // the same until the next revision, and worth keeping until then
+  bool kept = false;         // the same until the next revision, and worth keeping until then
+  Cost cost = Cost::values;  // the least that it takes
+  std::int64_t many = 0;     // `most` above which it is dear; 0: it never is
 };
 
 constexpr Route kRoutes[] = {
-    {.path = "status", .get = answer_status},
-    {.path = "runs", .get = answer_runs, .kept = true},
-    {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags, .kept = true},
-    {.path = "alerts", .get = answer_alerts, .kept = true},
-    {.path = "layouts", .get = answer_layouts, .kept = true},
+    {.path = "status", .get = answer_status, .cost = Cost::quick},
+    {.path = "runs", .get = answer_runs, .kept = true, .cost = Cost::quick},
+    {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags, .kept = true, .cost = Cost::quick},
+    {.path = "alerts", .get = answer_alerts, .kept = true, .cost = Cost::quick},
+    {.path = "layouts", .get = answer_layouts, .kept = true, .cost = Cost::quick},
     {.path = "series", .known = {"axis", "range", "width", "smooth"}, .required = {"series"}, .post = answer_series},
     {.path = "bands", .known = {"axis", "range", "width"}, .required = {"groups"}, .post = answer_bands},
     {.path = "table", .known = {"step", "range", "smooth"}, .required = {"series"}, .post = answer_table},
-    {.path = "scalars", .known = {"run", "tag", "format", "first", "last"}, .get = answer_scalars},
+    {.path = "scalars", .known = {"run", "tag", "format", "first", "last"}, .get = answer_scalars, .cost = Cost::dear},
     {.path = "steps", .known = {"run", "tag", "kind"}, .get = answer_steps},
-    {.path = "histograms", .known = {"run", "tag", "kind", "step", "first", "last", "most"}, .get = answer_histograms},
-    {.path = "statistics", .known = {"run", "tag", "first", "last", "most"}, .get = answer_statistics},
+    {.path = "histograms",
+     .known = {"run", "tag", "kind", "step", "first", "last", "most"},
+     .get = answer_histograms,
+     .many = 100},
+    {.path = "statistics", .known = {"run", "tag", "first", "last", "most"}, .get = answer_statistics, .many = 1'000},
     {.path = "media", .known = {"run", "tag", "kind", "step"}, .get = answer_media},
     {.path = "image", .known = {"run", "tag", "step", "index"}, .get = answer_image},
     {.path = "audio", .known = {"run", "tag", "step", "index"}, .get = answer_audio},
     {.path = "pr_curve", .known = {"run", "tag", "step"}, .get = answer_pr_curve},
-    {.path = "arm", .known = {"before", "after"}, .required = {"run", "when"}, .post = answer_arm, .writes = true},
-    {.path = "note", .required = {"run", "note"}, .post = answer_note, .writes = true},
-    {.path = "delete", .required = {"run"}, .post = answer_delete, .writes = true},
+    {.path = "arm",
+     .known = {"before", "after"},
+     .required = {"run", "when"},
+     .post = answer_arm,
+     .writes = true,
+     .cost = Cost::quick},
+    {.path = "note", .required = {"run", "note"}, .post = answer_note, .writes = true, .cost = Cost::quick},
+    {.path = "delete", .required = {"run"}, .post = answer_delete, .writes = true, .cost = Cost::quick},
 };
 
 // The names that are there.
@@ -98,6 +108,24 @@ Result<Answer> ask(const Route& route, const Context& context, const Question& q
   return route.post(context, *body);
 }
 
+// Whether it is about more than a page shows at once. What makes no sense is refused soon.
+bool is_dear(const Route& route, const Question& question) {
+  constexpr std::size_t kLongBody = std::size_t{64} << 10;        // a thousand series
+  constexpr std::size_t kManyColumns = std::size_t{200} * 2'000;  // of pixels: charts as wide as a screen
+  if (route.many > 0) {
+    const Result<Params> params = Params::parse(question.query, used(route.known));
+    const Result<std::int64_t> most = params ? params->integer("most", 0, 0, INT64_MAX) : params.error();
+    return most && *most > route.many;
+  }
+  if (route.post == nullptr) return false;
+  if (question.body.size() > kLongBody) return true;
+  const Result<Body> body = Body::parse(question.body, used(route.required), used(route.known));
+  if (!body) return false;
+  std::size_t series = body->series.size();
+  for (const GroupName& group : body->groups) series += group.runs.size();
+  return series * static_cast<std::size_t>(body->width) > kManyColumns;
+}
+
 // Of the content: what is the same is the same, whichever process has answered.
 std::string etag_of(std::string_view content) {
   std::uint64_t hash = 0x9e3779b97f4a7c15 ^ content.size();
@@ -142,6 +170,16 @@ class KeptAnswers {
 };
 
 }  // namespace
+
+Cost cost_of(const Question& question) noexcept {
+  try {
+    const auto* const route = std::ranges::find(kRoutes, question.path, &Route::path);
+    if (route == std::end(kRoutes)) return Cost::values;
+    return route->cost == Cost::values && is_dear(*route, question) ? Cost::dear : route->cost;
+  } catch (const std::exception&) {
+    return Cost::dear;
+  }
+}
 
 class Api::State {
  public:

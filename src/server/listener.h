@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/thread.h"
+#include "query/api.h"
 #include "server/answerer.h"
-#include "server/lanes.h"
 #include "server/recent_replies.h"
 #include "server/server.h"
 #include "server/site.h"
@@ -32,6 +32,9 @@ namespace sonde::server {
 using Executor = boost::asio::io_context::executor_type;
 using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
 using PlainSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+
+// Each has threads of its own, so that no question waits for a dearer one.
+using Lane = query::Cost;
 
 class Session;  // session.cc
 

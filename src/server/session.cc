@@ -246,7 +246,7 @@ void Session::ask(const ApiCall& call) {
   asked.call = &call;
   asked.question = call.question;
   asked.question.body = parser_->get().body();
-  asked.lane = lane_of(asked.question);
+  asked.lane = query::cost_of(asked.question);
   asked.before = server_.recent.last(asked.key);
   // What many ask at the same time, as all pages do after an event, is found out once.
   if (asked.lane == Lane::quick && !asked.key.empty()) {
