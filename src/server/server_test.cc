@@ -136,6 +136,30 @@ TEST_F(ServerTest, TakesBodiesInChunksAndAfterBeingAskedFor) {
   EXPECT_EQ(polite.read_reply().body, whole.body);
 }
 
+TEST_F(ServerTest, IgnoresFieldsBehindTheLastChunk) {
+  start();
+  const std::string body = R"({"series": [{"run": "train", "tag": "loss"}], "width": 100})";
+  Client one = client();
+  for (const char* field : {"Host: elsewhere", "Origin: https://elsewhere.example", "X: y"}) {
+    one.send("POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3b\r\n" + body +
+             "\r\n0\r\n" + field + "\r\n\r\n");
+    EXPECT_EQ(one.read_reply().status, 200) << field;
+  }
+  // They do not change who has asked, either.
+  one.send(
+      "POST /api/note HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+      "Authorization: Bearer correct-horse-battery\r\n\r\n");
+  EXPECT_EQ(one.read_reply().status, 401);
+}
+
+TEST_F(ServerTest, KeepsNoEndlessFieldsBehindTheLastChunk) {
+  start();
+  Client one = client();
+  one.send("POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: " +
+           std::string(100'000, 'x'));
+  EXPECT_EQ(one.read_reply().status, 431);
+}
+
 TEST_F(ServerTest, CompressesAndTellsWhatHasNotChanged) {
   for (int run = 0; run < 20; ++run) index::append(path("many/" + std::to_string(run)), index::scalar("loss", 1, 1));
   start();

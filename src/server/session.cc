@@ -114,7 +114,6 @@ class Session : public std::enable_shared_from_this<Session>, public StreamClien
 
 void Session::next_request() {
   parser_.emplace();
-  parser_->eager(true);
   parser_->header_limit(static_cast<std::uint32_t>(server_.limits.header_bytes));
   parser_->body_limit(server_.limits.body_bytes);
   begun_ = false;
@@ -142,25 +141,34 @@ void Session::parse() {
     begun_ = true;
     socket_.expires_after(server_.limits.request);
   }
+  bool asks_to_continue = false;
   while (buffer_.size() > 0 && !parser_->is_done()) {
     error_code error;
     const std::size_t used = parser_->put(buffer_.data(), error);
     buffer_.consume(used);
-    if (error == http::error::need_more) break;
-    if (error) return refuse(error);
-    if (used == 0) break;
-  }
-  if (parser_->is_header_done() && !header_done_) {
-    header_done_ = true;
-    header_complete();
-    if (std::holds_alternative<Reply>(plan_) && !parser_->is_done()) {
-      // Whatever the body says.
-      keep_alive_ = false;
-      return send_reply(std::get<Reply>(std::move(plan_)));
+    if (error == http::error::need_more) {
+      // What the parser wants as a whole: a header, or what stands around the chunks of a body.
+      if (buffer_.size() > server_.limits.header_bytes) return refuse(http::error::header_limit);
+      break;
     }
-    if (!parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") return continue_body();
+    if (error) return refuse(error);
+    if (parser_->is_header_done() && !header_done_) {
+      // Before the body is read: the parser would put the fields behind its last chunk among those of the header.
+      header_done_ = true;
+      parser_->eager(true);
+      header_complete();
+      asks_to_continue = parser_->get()[http::field::expect] == "100-continue";
+    } else if (used == 0) {
+      break;
+    }
   }
   if (parser_->is_done()) return act();
+  if (header_done_ && std::holds_alternative<Reply>(plan_)) {
+    // Whatever the body says.
+    keep_alive_ = false;
+    return send_reply(std::get<Reply>(std::move(plan_)));
+  }
+  if (asks_to_continue) return continue_body();
   read();
 }
 
