@@ -1,5 +1,7 @@
 // What somebody who watches a run should know of.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,6 +50,16 @@ std::string text_of(const index::NonFiniteSeries& series) {
   return text + " and at " + counted(series.count - 1, "later point", "later points");
 }
 
+// The first value that is not finite; nothing for tensors, whose elements may be of all sorts.
+std::optional<double> first_value(const Run& run, const index::NonFiniteSeries& series) {
+  if (series.kind != TagKind::scalars) return std::nullopt;
+  if (series.infinite == 0) return std::numeric_limits<double>::quiet_NaN();
+  const auto points = run.scalars(series.tag, {.first_step = series.first_step, .last_step = series.first_step});
+  if (!points) return std::nullopt;
+  const auto found = std::ranges::find_if(points->values, [](double value) { return !std::isfinite(value); });
+  return found != points->values.end() ? std::optional(*found) : std::nullopt;
+}
+
 // Within a step, non-finite values run through the whole network: of its tensors the first one is named.
 void add_non_finite(const Run& run, Facts& facts) {
   const std::vector<index::NonFiniteSeries> all = index::RunAccess::index(run).non_finite();
@@ -75,7 +87,8 @@ void add_non_finite(const Run& run, Facts& facts) {
                             .tag_kind = series->kind,
                             .step = series->first_step,
                             .time = series->first_time,
-                            .text = text_of(*series)});
+                            .text = text_of(*series),
+                            .value = first_value(run, *series)});
     if (others == 0) continue;
     facts.alerts.back().text += "; and " + counted(others, "other tensor", "other tensors") + " from the same step on";
   }
@@ -190,10 +203,12 @@ void add_damage(const Run& run, Facts& facts) {
   std::map<std::string, std::vector<const Damage*>> by_file;
   for (const Damage& one : damage) by_file[one.file].push_back(&one);
   std::size_t left = kMostOfAKind;
+  // A file may have nothing in it that can be read.
+  const double time = facts.last_time > 0 ? facts.last_time : index::RunAccess::index(run).last_modified();
   const auto add = [&](std::string text) {
     if (left == 0) return;
     --left;
-    facts.alerts.push_back({.kind = Alert::Kind::damage, .time = facts.last_time, .text = std::move(text)});
+    facts.alerts.push_back({.kind = Alert::Kind::damage, .time = time, .text = std::move(text)});
   };
   for (const auto& [file, places] : by_file) {
     std::uint64_t bytes = 0;
@@ -220,7 +235,19 @@ void put_alert(JsonWriter& json, std::string_view run, const Alert& alert) {
   } else {
     json.null();
   }
-  json.key("time").number(alert.time).key("text").text(alert.text).end();
+  json.key("time");
+  if (alert.time > 0) {
+    json.number(alert.time);
+  } else {
+    json.null();
+  }
+  json.key("text").text(alert.text).key("value");
+  if (alert.value) {
+    json.number(*alert.value);
+  } else {
+    json.null();
+  }
+  json.end();
 }
 
 }  // namespace

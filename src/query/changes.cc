@@ -77,6 +77,19 @@ Result<std::string> make_trash(const std::string& log_directory, std::string nam
   }
 }
 
+// Moves entries back from the trash. Returns what is to be said of it.
+std::string put_back(const std::vector<std::string>& names, const std::string& trash,
+                     const std::string& run_directory) {
+  std::string stuck;
+  for (const std::string& name : names) {
+    if (move_entry(join_path(trash, name), join_path(run_directory, name))) continue;
+    stuck.append(stuck.empty() ? "" : ", ").append(name);
+  }
+  (void)remove_empty_directory(trash);
+  if (stuck.empty()) return "; the run is where it was";
+  return "; of the run's files these are in " + in_quotes(trash) + " now and could not be moved back: " + stuck;
+}
+
 // `has_runs` says whether a folder of the run has runs in it, which stay.
 template <class HasRuns>
 Status move_to_trash(const std::string& run_directory, const std::string& log_directory, const std::string& name,
@@ -95,9 +108,11 @@ Status move_to_trash(const std::string& run_directory, const std::string& log_di
   }
   const Result<std::string> trash = make_trash(log_directory, name == "." ? "root" : name);
   if (!trash) return trash.error();
+  std::vector<std::string> moved;
   for (const DirectoryEntry* entry : own) {
     const Status status = move_entry(join_path(run_directory, entry->name), join_path(*trash, entry->name));
-    if (!status) return status;
+    if (!status) return {Code::io, status.message() + put_back(moved, *trash, run_directory)};
+    moved.push_back(entry->name);
   }
   if (run_directory != log_directory) (void)remove_empty_directory(run_directory);  // other things in it stay
   return Status::success();
@@ -156,6 +171,10 @@ Result<Answer> answer_arm(const Context& context, const Body& body) {
   if (!item) return item.error();
   const auto directory = directory_inside(context, *item->entry);
   if (!directory) return directory.error();
+  if (item->entry->pulse(wall_seconds()).state != RunState::live) {
+    return Status(Code::io, "no process is recording the run " + in_quotes(item->entry->name) +
+                                ": nothing of it has changed for 30 s; for one that starts later there is 'sonde arm'");
+  }
   if (Status status = context.actions->arm(*directory, body.when, body.before, body.after); !status) return status;
   return done();
 }

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "query/query_testing.h"
@@ -136,6 +137,25 @@ TEST_F(Writing, ATrashThatLeadsOutIsRefused) {
   EXPECT_THAT(names_in(dir_ / "logs/a"), Contains(std::string(kEvents)));
 }
 
+TEST_F(Writing, ARunThatCannotBeMovedAsAWholeStaysWhereItWas) {
+  // In the trash the path of the second file would be longer than paths can be.
+  constexpr std::size_t kLongestPath = 4'096;
+  std::string deep = dir_ / "deep";
+  const std::string long_name = "events.out.tfevents.2" + std::string(200, 'x');
+  const std::size_t most = kLongestPath - long_name.size() - 10;
+  while (deep.size() + 202 < most) deep += "/" + std::string(200, 'd');
+  deep += "/" + std::string(most - deep.size() - 1, 'd');
+  append(deep + "/a/events.out.tfevents.1.host.1.0", run_file());
+  append(deep + "/a/" + long_name, run_file());
+  Asked asked(deep);
+  ASSERT_EQ(asked.log().runs().size(), 1U);
+  const Answer answer = asked.post("delete", R"({"run":"a"})", true);
+  EXPECT_EQ(answer.status, 409);
+  EXPECT_THAT(answer.body, HasSubstr("the run is where it was"));
+  EXPECT_THAT(names_in(deep + "/a"), ElementsAre("events.out.tfevents.1.host.1.0", long_name));
+  EXPECT_THAT(names_in(deep + "/.sonde-trash"), IsEmpty());
+}
+
 class Remembering final : public Actions {
  public:
   Status arm(const std::string& run_directory, std::string_view when, std::int64_t before,
@@ -157,6 +177,16 @@ TEST_F(Writing, ATriggerIsArmedByThoseWhoCan) {
   EXPECT_THAT(wrong.body, HasSubstr("no expression"));
   EXPECT_EQ(asked.post("arm", R"({"run":"a","when":"x","before":-1})", true).status, 400);
   EXPECT_EQ(Asked(logs()).post("arm", R"({"run":"a","when":"x"})", true).status, 404);
+}
+
+TEST_F(Writing, NoTriggerIsArmedWhereNoProcessRecords) {
+  std::filesystem::last_write_time(dir_ / "logs/a/" + std::string(kEvents),
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5));
+  const auto actions = std::make_shared<Remembering>();
+  const Answer answer = Asked(logs(), actions).post("arm", R"({"run":"a","when":"loss > 1"})", true);
+  EXPECT_EQ(answer.status, 409);
+  EXPECT_THAT(answer.body, HasSubstr("no process is recording the run 'a'"));
+  EXPECT_EQ(actions->said, "");
 }
 
 }  // namespace

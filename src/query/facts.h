@@ -26,8 +26,9 @@ struct Alert {
   std::string tag = {};  // empty: none
   std::optional<TagKind> tag_kind = {};
   std::optional<std::int64_t> step = {};
-  double time = 0;  // seconds since 1970
+  double time = 0;  // seconds since 1970; 0: nobody knows
   std::string text = {};
+  std::optional<double> value = {};  // of a scalar that is not finite: the first such one
 };
 std::string_view to_string(Alert::Kind kind) noexcept;
 

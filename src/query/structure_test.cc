@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/clock.h"
 #include "formats/stats_record.h"
 #include "query/query_testing.h"
 #include "tensor_files/capture_files.h"
@@ -133,8 +134,21 @@ TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
   EXPECT_EQ(alerts.text("/alerts/0/tag_kind"), "scalars");
   EXPECT_EQ(alerts.number("/alerts/0/step"), 1'500);
   EXPECT_EQ(alerts.number("/alerts/0/time"), kStart + 1'500);
+  EXPECT_EQ(alerts.text("/alerts/0/value"), "NaN");
   EXPECT_EQ(alerts.text("/alerts/1/text"), "once is infinite at step 3");
+  EXPECT_EQ(alerts.text("/alerts/1/value"), "Infinity");
   EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/first_bad_step"), 3);
+}
+
+TEST(Alerts, SayWhatTheFirstValueWasThatIsNotFinite) {
+  TempDir dir;
+  append(events_in(dir, "r"), version() + scalar("mixed", 1, 1) +
+                                  scalar("mixed", 2, -std::numeric_limits<double>::infinity()) +
+                                  scalar("mixed", 3, kNaN));
+  const Json alerts(Asked(dir.path()).get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 1U);
+  EXPECT_EQ(alerts.text("/alerts/0/text"), "mixed is NaN or infinite from step 2 on (2 points)");
+  EXPECT_EQ(alerts.text("/alerts/0/value"), "-Infinity");
 }
 
 TEST(Alerts, OfAKindInARunAreTheNewest) {
@@ -221,6 +235,7 @@ TEST(Alerts, NameTheFirstOfTheTensorsThatAreNotFinite) {
   ASSERT_EQ(alerts.size("/alerts"), 1U);
   EXPECT_EQ(alerts.text("/alerts/0/tag"), "activation/layer_3");
   EXPECT_EQ(alerts.text("/alerts/0/tag_kind"), "statistics");
+  EXPECT_TRUE(alerts.at("/alerts/0/value").is_null());
   EXPECT_EQ(alerts.text("/alerts/0/text"),
             "activation/layer_3 has NaN or infinite elements from step 4 on (6 steps); and 2 other tensors from the "
             "same step on");
@@ -242,6 +257,16 @@ TEST(Alerts, NameTheDamageOfAFile) {
   ASSERT_EQ(alerts.size("/alerts"), 1U);
   EXPECT_EQ(alerts.text("/alerts/0/kind"), "damage");
   EXPECT_THAT(alerts.text("/alerts/0/text"), AllOf(HasSubstr(std::string(kEvents)), HasSubstr("damaged in 1 place")));
+}
+
+TEST(Alerts, OfAFileWithoutAReadableEventHaveTheTimeOfTheFile) {
+  TempDir dir;
+  append(events_in(dir, "r"), std::string(100, 'x'));
+  const double now = wall_seconds();
+  const Json alerts(Asked(dir.path()).get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 1U);
+  EXPECT_EQ(alerts.text("/alerts/0/kind"), "damage");
+  EXPECT_NEAR(alerts.number("/alerts/0/time"), now, 3'600);
 }
 
 TEST(Layouts, AreTheCustomScalarsOfALog) {
