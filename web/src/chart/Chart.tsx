@@ -2,7 +2,6 @@ import { batch, effect, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { axis, cursor, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
-import { value } from '../ui/format';
 import { useSize } from '../ui/hooks';
 import { TooltipBox } from './TooltipBox';
 import { buildScene, pointsOf } from './build';
@@ -56,12 +55,6 @@ function unplacedIn(scene: Scene, zoomed: boolean): string | null {
   if (scene.logY && finite(false) && !finite(true))
     return 'No value in view is above zero: none has a place on a logarithmic y axis.';
   return null;
-}
-
-function Clipped({ of: { clipped } }: { of: Scene }) {
-  const [least, most] = clipped;
-  const beyond = [least === null ? '' : `down to ${value(least)}`, most === null ? '' : `up to ${value(most)}`].filter(Boolean);
-  return beyond.length === 0 ? null : <div class="chart-clipped muted">outliers {beyond.join(' and ')} are clipped</div>;
 }
 
 export function Chart(props: ChartProps) {
@@ -255,7 +248,6 @@ export function Chart(props: ChartProps) {
       {error && <div class="chart-note bad">{error}</div>}
       {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
       {unplaced && <div class="chart-note muted">{unplaced}</div>}
-      {scene && <Clipped of={scene} />}
       {!data && !error && <div class="chart-note muted">Reading…</div>}
       <TooltipBox tip={live.tip} chart={root} />
     </div>

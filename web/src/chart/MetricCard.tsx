@@ -5,7 +5,7 @@ import { kMostDrawn, smooth } from '../state';
 import { Card } from '../ui/Card';
 import { Menu, MenuCheck, MenuItem } from '../ui/Menu';
 import { fullCard, isHeld } from '../ui/cards';
-import { integer, plural } from '../ui/format';
+import { integer, plural, value } from '../ui/format';
 import { useVisible } from '../ui/hooks';
 import { Chart, type ChartProps } from './Chart';
 import { Downloads } from './Downloads';
@@ -85,14 +85,19 @@ function goneText(group: GroupSpec, bands: readonly BandShape[]): string {
   return `${integer(group.runs.length - gone.runs)} of ${plural(group.runs.length, 'run')} from step ${integer(gone.step)}: NaN or Inf`;
 }
 
+function clippedText({ clipped: [least, most] }: Scene): string {
+  const beyond = [least === null ? '' : `down to ${value(least)}`, most === null ? '' : `up to ${value(most)}`].filter(Boolean);
+  return beyond.length === 0 ? '' : `outliers ${beyond.join(' and ')} are clipped`;
+}
+
 function Drawn(props: MetricCardProps) {
   const shown = useLines(props.tags);
   const { lines, groups } = shown;
-  const [drawn, setDrawn] = useState<{ points: number; gone: readonly string[] } | null>(null);
-  const onDrawn = (points: number, { bands }: Scene) =>
+  const [drawn, setDrawn] = useState<{ points: number; clipped: string; gone: readonly string[] } | null>(null);
+  const onDrawn = (points: number, scene: Scene) =>
     setDrawn((old) => {
-      const gone = groups.map((group) => goneText(group, bands));
-      return old?.points === points && old.gone.join('\n') === gone.join('\n') ? old : { points, gone };
+      const now = { points, clipped: clippedText(scene), gone: groups.map((group) => goneText(group, scene.bands)) };
+      return JSON.stringify(old) === JSON.stringify(now) ? old : now;
     });
   const scene: SceneRef = useRef(null);
   const runs = new Set(groups.length > 0 ? groups.flatMap((group) => group.runs) : lines.map((line) => line.run)).size;
@@ -130,6 +135,7 @@ function Drawn(props: MetricCardProps) {
           sceneRef={scene}
         />
       )}
+      {drawn?.clipped && <div class="chart-clipped muted">{drawn.clipped}</div>}
       {groups.length > 0 ? (
         <Legend rows={full ? 6 : 2} lines={groups.map((group, i) => ({ ...group, note: drawn?.gone[i] ?? '' }))} />
       ) : (
