@@ -33,7 +33,6 @@ export function Card(props: CardProps) {
     <section
       {...data}
       ref={root}
-      tabIndex={-1}
       class={`card ${full ? 'card-full' : ''} ${props.class ?? ''}`}
       data-card={id}
       aria-label={title}

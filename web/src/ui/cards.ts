@@ -37,7 +37,8 @@ export function cardMade(id: string, card: HTMLElement): void {
   if (moving?.id !== id) return;
   const { at } = moving;
   moving = null;
-  ([...card.querySelectorAll<HTMLElement>(kFocusable)][at] ?? card).focus();
+  const inside = [...card.querySelectorAll<HTMLElement>(kFocusable)];
+  (inside[at] ?? inside[0])?.focus();
 }
 
 export function togglePin(id: string): void {
