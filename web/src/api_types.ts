@@ -58,6 +58,7 @@ export interface Alert {
   step: number | null;
   time: number | null;
   text: string;
+  value: 'NaN' | 'Infinity' | '-Infinity' | null; // the first that is not finite, of a scalar
 }
 
 export interface LayoutChart {

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import type { Run } from './api_types';
+import type { Alert, Run } from './api_types';
 import { kPalette } from './colors';
-import { colorOf, ownColors, runs } from './state';
+import { alerts, alertsLoaded, badWord, colorOf, ownColors, runs } from './state';
 
 // What every object has.
 const kNames = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
@@ -22,4 +22,20 @@ test('a run has a colour of its own, however it is named', () => {
 test('a colour that was chosen counts, however the run is named', () => {
   for (const name of kNames) ownColors.value = { ...ownColors.value, [name]: '#123456' };
   expect(kNames.map(colorOf)).toEqual(kNames.map(() => '#123456'));
+});
+
+test('what a run stopped being finite with is what its first alerts say, NaN before all', () => {
+  const bad = { run: 'a', first_bad_step: 5 } as Run;
+  const alert = (value: Alert['value'], step: number, tag: string) =>
+    ({ kind: 'nonfinite', run: 'a', tag, step, value, text: `${tag} is NaN at step 5` }) as Alert;
+  const word = (...all: Alert[]) => {
+    alerts.value = all;
+    return badWord(bad);
+  };
+  runs.value = [bad];
+  alertsLoaded.value = true;
+  expect(word(alert('Infinity', 5, 'x'))).toBe('Inf');
+  expect(word(alert('-Infinity', 5, 'x'), alert('NaN', 9, 'later'))).toBe('Inf');
+  expect(word(alert('NaN', 5, 'y'), alert('Infinity', 5, 'x'))).toBe('NaN');
+  expect(word(alert(null, 5, 'tensor'))).toBe('NaN/Inf');
 });

@@ -197,10 +197,10 @@ export const badSteps = computed(() => {
 // What stopped being finite first, as far as the alerts say it: those of tensors do not.
 const badWords = computed(() => {
   const words = new Map<string, string>();
-  for (const { kind, run, step, text } of alerts.value) {
-    if (kind !== 'nonfinite' || step !== runByName.value.get(run)?.first_bad_step) continue;
-    if (/ is NaN (at|from) /.test(text)) words.set(run, 'NaN');
-    else if (/ is infinite (at|from) /.test(text) && !words.has(run)) words.set(run, 'Inf');
+  for (const { run, step, value } of alerts.value) {
+    if (value === null || step !== runByName.value.get(run)?.first_bad_step) continue;
+    if (value === 'NaN') words.set(run, 'NaN');
+    else if (!words.has(run)) words.set(run, 'Inf');
   }
   return words;
 });
