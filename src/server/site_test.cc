@@ -70,9 +70,9 @@ TEST(Site, ServesTheFilesOfThePage) {
 
 TEST(Site, ServesNothingElse) {
   const Site here = site();
-  for (const char* target : {"/missing.js", "/metrics", "/api", "/assets/", "/a/b", "/../index.html", "/assets/../index.html",
-                             "//index.html", "/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "/.git/config",
-                             "/assets/index-abc.js/", "/index.html%00", "/\\..\\x", "/./index.html"}) {
+  for (const char* target : {"/missing.js", "/metrics", "/api", "/assets/", "/a/b", "/../index.html",
+                             "/assets/../index.html", "//index.html", "/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd",
+                             "/.git/config", "/assets/index-abc.js/", "/index.html%00", "/\\..\\x", "/./index.html"}) {
     EXPECT_EQ(reply_of(here, get(target)).status, 404) << target;
   }
 }
