@@ -87,6 +87,7 @@ std::vector<ValueRef> spread(const std::vector<ValueRef>& values, std::size_t co
   if (values.size() <= count) return values;
   if (count == 1) return {values.back()};
   std::vector<ValueRef> chosen;
+  chosen.reserve(count);
   for (std::size_t i = 0; i < count; ++i) chosen.push_back(values[i * (values.size() - 1) / (count - 1)]);
   return chosen;
 }
