@@ -1,4 +1,5 @@
 // What the lines say at the pointer.
+import { compareNames } from '../names';
 import { type AxisKind, type Frame, toPixel } from './scale';
 import { type Line, type Scene, nearest } from './scene';
 import type { TooltipSort } from './settings';
@@ -101,7 +102,7 @@ export function rowsAt(scene: Scene, frame: Frame, x: number, py: number, sort: 
   const order = {
     value: (a: Row, b: Row) => descending(height(a), height(b)),
     nearest: (a: Row, b: Row) => -descending(a.away, b.away),
-    name: (a: Row, b: Row) => a.label.localeCompare(b.label, 'en', { numeric: true }),
+    name: (a: Row, b: Row) => compareNames(a.label, b.label),
   }[sort];
   return rows.sort((a, b) => Number(a.far) - Number(b.far) || order(a, b));
 }

@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks';
 
 import * as api from '../../api';
+import { again } from '../../live';
 import { cursorStep } from '../../state';
 import { useAsked, useThrottled } from '../../ui/hooks';
 import { shownAt, union } from '../../ui/steps';
@@ -41,7 +42,7 @@ function curveAt(run: string, tag: string, step: number, time: number): Promise<
 
 export function useCurves(card: Card): CardCurves {
   const runs = card.runs.slice(0, kMostRuns);
-  const recorded = useAsked(JSON.stringify([card.tag, runs]), (signal) =>
+  const recorded = useAsked(JSON.stringify([card.tag, runs, again.value]), (signal) =>
     Promise.all(runs.map(({ run }) => api.steps({ run, tag: card.tag, kind: 'pr_curves' }, signal))),
   );
   const steps = useMemo(() => union(recorded.value?.map((one) => one.steps) ?? []), [recorded.value]);
@@ -51,7 +52,7 @@ export function useCurves(card: Card): CardCurves {
     const shown = of ? shownAt(of.steps, cursor) : null;
     return of && shown ? [{ run, step: shown.step, time: of.times[shown.index] ?? 0 }] : [];
   });
-  const key = recorded.value ? JSON.stringify([card.tag, wanted]) : null;
+  const key = recorded.value ? JSON.stringify([card.tag, wanted, again.value]) : null;
   const asked = useAsked(key, () =>
     Promise.all(wanted.map(async ({ run, step, time }) => ({ run, step, points: await curveAt(run, card.tag, step, time) }))),
   );

@@ -1,4 +1,4 @@
-// Where a tag was not finite, which is said first: a phone has little room; and how much of it is seen.
+// Where a tag was not finite, and what could not be read, which is said first: a phone has little room; and how much of it is seen.
 import { integer, plural } from '../../ui/format';
 import type { RunSeries } from './data';
 import type { TagCard } from './groups';
@@ -7,11 +7,17 @@ export function Subtitle(props: { card: TagCard; found: RunSeries[]; shown: numb
   const { card, found, shown } = props;
   const total = card.runs.length;
   const nan = first(found.map((one) => one.firstNan));
+  const damaged = found.flatMap((one) => one.damaged);
   const infinite = first(found.map((one) => one.firstInfinite));
   return (
     <>
       {nan !== null && <span class="dist-nan">NaN at {integer(nan)} · </span>}
       {infinite !== null && <span class="dist-inf">Inf at {integer(infinite)} · </span>}
+      {damaged.length > 0 && (
+        <span class="dist-nan" title={damaged.map(({ step, text }) => `step ${integer(step)}: ${text}`).join('\n')}>
+          {plural(damaged.length, 'step')} damaged ·{' '}
+        </span>
+      )}
       {stepsSaid(found)}
       {total > 1 && ` · ${shown < total ? `${shown} of ${plural(total, 'run')}` : plural(total, 'run')}`}
     </>
@@ -19,8 +25,8 @@ export function Subtitle(props: { card: TagCard; found: RunSeries[]; shown: numb
 }
 
 // Runs have mostly the same steps: each is counted once. Where only some are drawn, the run with the most is meant.
-export function stepsSaid(found: readonly Pick<RunSeries, 'steps' | 'recorded'>[]): string {
-  if (found.every((one) => one.recorded <= one.steps.length))
+export function stepsSaid(found: readonly Pick<RunSeries, 'steps' | 'recorded' | 'damaged'>[]): string {
+  if (found.every((one) => one.recorded <= one.steps.length + one.damaged.length))
     return plural(new Set(found.flatMap((one) => one.steps.map(({ step }) => step))).size, 'step');
   const most = found.reduce((a, b) => (b.recorded > a.recorded ? b : a));
   return `${integer(most.steps.length)} of ${plural(most.recorded, 'step')}${found.length > 1 ? ' a run' : ''}`;

@@ -1,5 +1,6 @@
 // What a card asks the server for.
 import * as api from '../../api';
+import type { LeftOut } from '../../api_types';
 import { runByName } from '../../state';
 import type { RunOfTag } from './groups';
 import { distribution, type Series } from './model';
@@ -15,6 +16,7 @@ export interface RunSeries extends Omit<Series, 'colour'> {
   ranges: Range[] | null; // where a tensor was recorded without histograms: `steps` have no bins then
   firstNan: number | null; // steps, of all that were recorded
   firstInfinite: number | null;
+  damaged: LeftOut[];
 }
 
 // Statistics first: they have the bins that were counted, and say what was not finite.
@@ -52,7 +54,7 @@ const kMostStatistics = 10_000; // steps in one answer, as the server has it
 async function askRun({ tag, source, window, count }: Question, of: RunOfTag, signal: AbortSignal): Promise<RunSeries> {
   const { run } = of;
   const range = window ? { first: window[0], last: window[1] } : {};
-  let found: RunSeries = { run, steps: [], recorded: 0, ranges: null, firstNan: null, firstInfinite: null };
+  let found: RunSeries = { run, steps: [], recorded: 0, ranges: null, firstNan: null, firstInfinite: null, damaged: [] };
   for (const kind of kindsOf(of, source)) {
     // Where something was not finite, all steps are looked at; otherwise those that are drawn: both answers choose the same.
     const suspect = runByName.peek().get(run)?.first_bad_step != null;
@@ -66,7 +68,7 @@ async function askRun({ tag, source, window, count }: Question, of: RunOfTag, si
       const histogram = answer.histograms[i]! as Parameters<typeof distribution>[2];
       return distribution(step, time, histogram, ends.get(`${step} ${time}`));
     });
-    found = { ...found, steps, recorded: answer.total };
+    found = { ...found, steps, recorded: answer.total, damaged: answer.left_out };
     if (kind === 'statistics') Object.assign(found, await firstBad({ run, tag }, found, seen, signal));
     if (steps.length === 0 || steps.some((one) => one.left.length > 0)) return found;
   }

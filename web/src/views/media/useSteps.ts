@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks';
 
 import * as api from '../../api';
+import { again } from '../../live';
 import { cursorStep } from '../../state';
 import { type Loaded, useAsked } from '../../ui/hooks';
 import type { MediaCard, RunOfTag } from './cards';
@@ -25,7 +26,7 @@ export const kMostRuns = 12; // side by side: more cannot be compared
 
 export function useSteps(card: MediaCard): CardSteps {
   const runs = card.runs.slice(0, kMostRuns);
-  const asked = useAsked(JSON.stringify([card.tag, card.kind, runs]), (signal) =>
+  const asked = useAsked(JSON.stringify([card.tag, card.kind, runs, again.value]), (signal) =>
     Promise.all(runs.map((one) => ask(card, one, signal))),
   );
   const all = useMemo(() => union(asked.value?.map((one) => one.steps) ?? []), [asked.value]);

@@ -1,5 +1,6 @@
 // Where a cell lies on its axis, from 0 (bottom or left) to 1. Pure.
 import { linearTicks, logTicks, sane, type Scale, toPixel, toValue } from '../../chart/scale';
+import { compareNames } from '../../names';
 import { middle, short } from '../../ui/format';
 import type { Cell, Column } from './columns';
 
@@ -20,7 +21,6 @@ export interface Axis {
   ticks: (most: number) => Tick[];
 }
 
-const order = new Intl.Collator('en', { numeric: true });
 const kWide = 30; // times: where most of the numbers lie as far apart, their axis is logarithmic unless told otherwise
 
 export const finiteOf = (column: Column): number[] => column.cells.filter((cell): cell is number => typeof cell === 'number' && Number.isFinite(cell));
@@ -47,7 +47,7 @@ export function axisOf(column: Column, wanted?: ScaleName): Axis {
 }
 
 function textAxis(column: Column): Axis {
-  const categories = [...new Set(column.cells.filter((cell): cell is string => typeof cell === 'string'))].sort(order.compare);
+  const categories = [...new Set(column.cells.filter((cell): cell is string => typeof cell === 'string'))].sort(compareNames);
   const places = new Map(categories.map((name, i) => [name, categories.length > 1 ? i / (categories.length - 1) : 0.5]));
   return {
     column,

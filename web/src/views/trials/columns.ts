@@ -2,6 +2,7 @@
 import { num } from '../../api';
 import type { Run, TableRow, Tag } from '../../api_types';
 import { betterOf, quantityOf } from '../../headline';
+import { compareNames } from '../../names';
 
 export type Cell = number | string | null; // null: the trial has none
 
@@ -59,12 +60,10 @@ export function hparamsOf(trials: readonly Run[]): { all: string[]; differing: s
       if (!known) values.set(name, new Set([one]));
       else if (known.size < 2) known.add(one);
     }
-  const all = [...values.keys()].sort(order.compare);
+  const all = [...values.keys()].sort(compareNames);
   const missing = (name: string) => trials.some((trial) => trial.hparams[name] === undefined);
   return { all, differing: all.filter((name) => values.get(name)!.size > 1 || missing(name)) };
 }
-
-const order = new Intl.Collator('en', { numeric: true });
 
 // What counts least stands first; what is missing or not a number last, whichever way it is sorted.
 export function sortedBy(column: Column | undefined, names: readonly string[], descending: boolean): Uint32Array {
@@ -78,6 +77,6 @@ export function sortedBy(column: Column | undefined, names: readonly string[], d
     const without = missing(x) - missing(y);
     if (without !== 0 || missing(x)) return without || a - b;
     if (typeof x === 'number' && typeof y === 'number') return x === y ? a - b : sign * (x < y ? -1 : 1);
-    return sign * order.compare(String(x), String(y)) || a - b;
+    return sign * compareNames(String(x), String(y)) || a - b;
   });
 }
