@@ -14,8 +14,8 @@ const turns = 3;
 const runs = 10;
 
 interface Turn {
-  seconds: number;
-  runs: number; // listed at that moment
+  first: number; // seconds to a first chart, whatever is listed then
+  all: number; // seconds to a chart with every run listed
 }
 
 function freePort(): Promise<number> {
@@ -46,7 +46,7 @@ async function untilAnswers(url: string): Promise<void> {
   }
 }
 
-async function turn(browser: Browser, command: (port: number) => [string, string[]], look: (page: Page) => Promise<number>): Promise<Turn> {
+async function turn(browser: Browser, command: (port: number) => [string, string[]], look: (page: Page, sinceStart: () => number) => Promise<number>): Promise<Turn> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
@@ -59,8 +59,9 @@ async function turn(browser: Browser, command: (port: number) => [string, string
     const url = `http://127.0.0.1:${port}/`;
     await untilAnswers(url);
     await page.goto(url, { waitUntil: 'commit' });
-    const listed = await look(page);
-    return { seconds: (performance.now() - begin) / 1000, runs: listed };
+    const sinceStart = () => (performance.now() - begin) / 1000;
+    const first = await look(page, sinceStart);
+    return { first, all: sinceStart() };
   } finally {
     await context.close();
     child.kill('SIGTERM');
@@ -70,7 +71,7 @@ async function turn(browser: Browser, command: (port: number) => [string, string
 }
 
 // Every run is in the list and a chart has drawn its data.
-async function ours(page: Page): Promise<number> {
+async function ours(page: Page, sinceStart: () => number): Promise<number> {
   await page.waitForFunction(
     (wanted) => {
       const names = new Set([...document.querySelectorAll('[data-run]')].map((one) => one.getAttribute('data-run')));
@@ -80,21 +81,27 @@ async function ours(page: Page): Promise<number> {
     runs,
     { polling: 'raf' },
   );
-  return runs;
+  return sinceStart();
 }
 
-// A chart has lines, and no circle that says it is still waiting for them.
-async function tensorboards(page: Page): Promise<number> {
-  const listed = await page.waitForFunction(
-    () => {
-      if (!document.querySelector('line-chart path[d]') || document.querySelector('card-view mat-spinner')) return 0;
-      const text = document.querySelector('runs-data-table')?.textContent ?? '';
-      return Math.max(1, new Set(text.match(/run_\d+/g)).size);
-    },
-    undefined,
-    { polling: 'raf' },
-  );
-  return listed.jsonValue();
+// A chart has lines, and no circle that says it is still waiting for them; and every run is in the list. Its page learns of
+// runs only when it is loaded, so it is loaded again until it has all, as somebody would who waits for them.
+async function tensorboards(page: Page, sinceStart: () => number): Promise<number> {
+  let first: number | null = null;
+  for (;;) {
+    const listed = await page.waitForFunction(
+      () => {
+        if (!document.querySelector('line-chart path[d]') || document.querySelector('card-view mat-spinner')) return 0;
+        const text = document.querySelector('runs-data-table')?.textContent ?? '';
+        return Math.max(1, new Set(text.match(/run_\d+/g)).size);
+      },
+      undefined,
+      { polling: 'raf' },
+    );
+    first ??= sinceStart();
+    if ((await listed.jsonValue()) >= runs) return first;
+    await page.reload({ waitUntil: 'commit' });
+  }
 }
 
 export async function firstChart(browser: Browser): Promise<Row> {
@@ -107,12 +114,12 @@ export async function firstChart(browser: Browser): Promise<Row> {
       await turn(browser, (port) => [tensorboard, ['--logdir', log, '--host', '127.0.0.1', '--port', `${port}`]], tensorboards),
     );
   }
-  const [our, their] = [median(all.ours.map((one) => one.seconds)), median(all.theirs.map((one) => one.seconds))];
-  const listed = median(all.theirs.map((one) => one.runs));
+  const [our, their] = [median(all.ours.map((one) => one.all)), median(all.theirs.map((one) => one.all))];
+  const early = median(all.theirs.map((one) => one.first));
   return {
     what: 'process start to the first chart, 5M points, all runs listed',
     limit: '<= 1/5 of `tensorboard --logdir`',
-    measured: `${our.toFixed(2)} s against ${their.toFixed(2)} s (${listed} of ${runs} runs listed): 1/${(their / our).toFixed(1)}`,
+    measured: `${our.toFixed(2)} s against ${their.toFixed(2)} s (${early.toFixed(2)} s with some of the runs): 1/${(their / our).toFixed(1)}`,
     ratio: their / our / 5,
     met: our * 5 <= their,
   };
