@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { inkOf } from '../../chart/painter';
 import { dark } from '../../state';
+import { beside } from '../../ui/beside';
+import { cleared } from '../../ui/canvas';
 import { draw, frameOf, type Line, placeOf } from './draw';
 import { fitted, nearest, type Point } from './model';
 import { extent } from './settings';
@@ -36,13 +38,8 @@ export function Chart({ label, lines, width, height, onDrawn }: ChartProps) {
   });
   const theme = dark.value ? 'dark' : 'light';
   useLayoutEffect(() => {
-    const element = canvas.current;
-    const context = element?.getContext('2d');
-    if (!element || !context || width <= 0 || height <= 0) return;
-    const density = Math.min(3, window.devicePixelRatio || 1);
-    element.width = Math.round(width * density);
-    element.height = Math.round(height * density);
-    context.setTransform(density, 0, 0, density, 0, 0);
+    const context = cleared(canvas.current, width, height);
+    if (!context) return;
     draw(context, frame, lines, marked, inkOf(theme));
   });
   useEffect(() => {
@@ -62,22 +59,10 @@ export function Chart({ label, lines, width, height, onDrawn }: ChartProps) {
         onPointerLeave={() => setPointer(null)}
       />
       {pointer && marked.some((point) => point !== null) && (
-        <div class="curves-tip" role="tooltip" style={besides(pointer)}>
+        <div class="curves-tip" role="tooltip" style={beside(pointer.clientX, pointer.clientY)}>
           <Tip lines={lines} points={marked} />
         </div>
       )}
     </div>
   );
-}
-
-// In the window, on the side of the pointer that has more room.
-function besides({ clientX: x, clientY: y }: Pointer): Record<string, string> {
-  const leftHalf = x < window.innerWidth / 2;
-  const topHalf = y < window.innerHeight / 2;
-  return {
-    left: leftHalf ? `${x + 14}px` : 'auto',
-    right: leftHalf ? 'auto' : `${window.innerWidth - x + 14}px`,
-    top: topHalf ? `${y + 10}px` : 'auto',
-    bottom: topHalf ? 'auto' : `${window.innerHeight - y + 10}px`,
-  };
 }

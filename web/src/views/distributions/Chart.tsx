@@ -4,6 +4,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { drawSoon, forget } from '../../chart/frames';
 import { cursorStep, dark, setCursor } from '../../state';
+import { beside } from '../../ui/beside';
+import { cleared } from '../../ui/canvas';
 import type { Axis } from './axis';
 import { theme } from './colours';
 import type { Hit, Plot } from './plot';
@@ -55,12 +57,8 @@ export function Chart({ label, width, height, plot, onDrawn, tip, current }: Cha
   useLayoutEffect(() => {
     drawSoon(canvas, () => {
       const element = canvas.current;
-      const context = element?.getContext('2d');
-      if (!element || !context || width <= 0 || height <= 0) return;
-      const density = Math.min(3, window.devicePixelRatio || 1);
-      element.width = Math.round(width * density);
-      element.height = Math.round(height * density);
-      context.setTransform(density, 0, 0, density, 0, 0);
+      const context = cleared(element, width, height);
+      if (!element || !context) return;
       plot().draw(context, theme(element), { cursor, hit });
       onDrawn();
     });
@@ -120,22 +118,10 @@ export function Chart({ label, width, height, plot, onDrawn, tip, current }: Cha
         </div>
       )}
       {pointer && !drag && (
-        <div class="dist-tip" role="tooltip" style={besides(pointer)}>
+        <div class="dist-tip" role="tooltip" style={beside(pointer.x, pointer.y)}>
           {tip(pointer.hit)}
         </div>
       )}
     </div>
   );
-}
-
-// In the window, on the side of the pointer that has more room.
-function besides({ x, y }: Pointer): Record<string, string> {
-  const leftHalf = x < window.innerWidth / 2;
-  const topHalf = y < window.innerHeight / 2;
-  return {
-    left: leftHalf ? `${x + 14}px` : 'auto',
-    right: leftHalf ? 'auto' : `${window.innerWidth - x + 14}px`,
-    top: topHalf ? `${y + 10}px` : 'auto',
-    bottom: topHalf ? 'auto' : `${window.innerHeight - y + 10}px`,
-  };
 }

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { dark } from '../../state';
+import { cleared } from '../../ui/canvas';
 import { drawDetails, drawImage, pixelText } from './draw';
 import { type Pixels, pixelAt } from './png';
 import { brightness, contrast } from './settings';
@@ -35,13 +36,13 @@ export function ImageTile(props: TileProps) {
   const marked = size && spot && { x: Math.min(size.width - 1, Math.floor(spot.x * size.width)), y: Math.min(size.height - 1, Math.floor(spot.y * size.height)) };
 
   useLayoutEffect(() => {
-    const context = image.current && prepare(image.current, frame);
+    const context = cleared(image.current, frame.width, frame.height);
     if (context && picture) drawImage(context, picture.bitmap, zoom, frame);
   }, [picture, zoom, frame.width, frame.height]);
   useLayoutEffect(() => {
     const element = details.current;
-    const context = element && prepare(element, frame);
-    if (!context || !size) return;
+    const context = cleared(element, frame.width, frame.height);
+    if (!element || !context || !size) return;
     const style = getComputedStyle(element);
     const colour = (name: string): string => style.getPropertyValue(name).trim();
     drawDetails(context, pixels, size, zoom, frame, marked, { grid: colour('--muted'), mark: colour('--accent') });
@@ -114,15 +115,6 @@ function keyZoom(event: KeyboardEvent, zoom: Zoom, size: Size, frame: Size): Zoo
   if (event.key === 'ArrowUp') return panned(zoom, size, frame, 0, far);
   if (event.key === 'ArrowDown') return panned(zoom, size, frame, 0, -far);
   return null;
-}
-
-function prepare(canvas: HTMLCanvasElement, frame: Size): CanvasRenderingContext2D | null {
-  const density = Math.min(3, window.devicePixelRatio || 1);
-  canvas.width = Math.round(frame.width * density);
-  canvas.height = Math.round(frame.height * density);
-  const context = canvas.getContext('2d');
-  context?.setTransform(density, 0, 0, density, 0, 0);
-  return context;
 }
 
 // The image at an address; the one before stays until it is there.

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { dark } from '../../state';
+import { cleared } from '../../ui/canvas';
 import { duration, integer } from '../../ui/format';
 import { useSize } from '../../ui/hooks';
 import { drawChannel, kChannelHeight } from './draw_sound';
@@ -25,12 +26,8 @@ export function Waveform({ sound, at, label, onSeek }: WaveformProps) {
   const bad = drawn.reduce((sum, one) => sum + one.notFinite, 0);
   useLayoutEffect(() => {
     const element = canvas.current;
-    const context = element?.getContext('2d');
-    if (!element || !context || width === 0) return;
-    const density = Math.min(3, window.devicePixelRatio || 1);
-    element.width = Math.round(width * density);
-    element.height = Math.round(height * density);
-    context.setTransform(density, 0, 0, density, 0, 0);
+    const context = cleared(element, width, height);
+    if (!element || !context) return;
     const style = getComputedStyle(element);
     const colour = (name: string): string => style.getPropertyValue(name).trim();
     const played = seconds > 0 ? (at / seconds) * columns : 0;

@@ -8,8 +8,8 @@ import { Card } from '../../ui/Card';
 import { middle, plural } from '../../ui/format';
 import { useSize } from '../../ui/hooks';
 import type { Axis } from './axes';
-import { cleared } from './canvas';
 import { drawMarkedPoint, drawPoints, placesOf } from './draw_scatter';
+import { coarse } from './portions';
 import { ShapeChoice } from './ShapeChoice';
 import { hovered, scatterShape, scatterX, scatterY } from './settings';
 import type { Trials } from './useTrials';
@@ -71,7 +71,7 @@ function Cell({ trials, x, y, width, onDrawn }: { trials: Trials; x: Axis; y: Ax
   useLayoutEffect(() => {
     // In a frame of its own: many of them keep nobody waiting.
     const frame = requestAnimationFrame(() => {
-      const context = cleared(canvas.current, width, kHeight - 2 * kBorder);
+      const context = coarse(canvas.current, width, kHeight - 2 * kBorder);
       if (!context) return;
       drawPoints(context, places, kept, colours, inkOf(theme), 2.5);
       if (marked >= 0) drawMarkedPoint(context, places, marked, inkOf(theme));

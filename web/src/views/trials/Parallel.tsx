@@ -9,9 +9,9 @@ import { integer, plural } from '../../ui/format';
 import { useSize } from '../../ui/hooks';
 import { spanOf } from './axes';
 import { AxisMenu } from './AxisMenu';
-import { cleared, inPortions } from './canvas';
 import { ColourKey } from './ColourKey';
 import { alphaFor, drawAxes, drawBrush, drawMarked, heightsOf, kHeight, layoutOf, nearestTrial, strokeTrial, widthFor } from './draw_parallel';
+import { coarse, inPortions } from './portions';
 import { brushes, hovered } from './settings';
 import { type At, Tip } from './Tip';
 import { useBrush } from './useBrush';
@@ -55,14 +55,14 @@ export function Parallel({ trials }: { trials: Trials }) {
   const brushed = keptCount < names.length;
 
   useLayoutEffect(() => {
-    const context = brushed ? cleared(all.current, width, height) : null;
-    if (!context) return void cleared(all.current, 1, 1);
+    const context = brushed ? coarse(all.current, width, height) : null;
+    if (!context) return void coarse(all.current, 1, 1);
     context.strokeStyle = inkOf(theme).muted;
     context.globalAlpha = alphaFor(names.length);
     return inPortions(mix, (trial) => strokeTrial(context, layout, heights, trial), () => undefined);
   }, [brushed, heights, theme]);
   useLayoutEffect(() => {
-    const context = cleared(some.current, width, height);
+    const context = coarse(some.current, width, height);
     if (!context || axes.length === 0) return;
     context.globalAlpha = alphaFor(keptCount);
     context.lineWidth = keptCount > 500 ? 1 : 1.5;
@@ -73,7 +73,7 @@ export function Parallel({ trials }: { trials: Trials }) {
     return inPortions(mix.filter((trial) => kept[trial]), one, () => setDrawn(true));
   }, [kept, heights, colours]);
   useLayoutEffect(() => {
-    const context = cleared(over.current, width, height);
+    const context = coarse(over.current, width, height);
     if (!context) return;
     const ink = inkOf(theme);
     drawAxes(context, layout, axes, ink);

@@ -6,9 +6,9 @@ import { dark } from '../../state';
 import { Card } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
 import { useSize } from '../../ui/hooks';
-import { cleared } from './canvas';
 import { ColumnSelect } from './ColumnSelect';
 import { drawFrame, drawMarkedPoint, drawPoints, frameOf, nearestPoint, placesOf } from './draw_scatter';
+import { coarse } from './portions';
 import { ShapeChoice } from './ShapeChoice';
 import { hovered, scatterX, scatterY } from './settings';
 import { type At, Tip } from './Tip';
@@ -32,14 +32,14 @@ export function Scatter({ trials }: { trials: Trials }) {
   const frame = useMemo(() => frameOf(width, height), [width, height]);
   const places = useMemo(() => (x && y ? placesOf(x, y, names.length, frame) : new Float32Array()), [x, y, names, frame]);
   useLayoutEffect(() => {
-    const context = cleared(below.current, width, height);
+    const context = coarse(below.current, width, height);
     if (!context || !x || !y) return;
     drawFrame(context, frame, x, y, inkOf(theme));
     drawPoints(context, places, kept, colours, inkOf(theme));
     setDrawn(kept.filter((one, i) => one && !Number.isNaN(places[2 * i]!)).length);
   }, [places, kept, colours, theme]);
   useLayoutEffect(() => {
-    const context = cleared(over.current, width, height);
+    const context = coarse(over.current, width, height);
     if (context && marked >= 0) drawMarkedPoint(context, places, marked, inkOf(theme));
   }, [places, marked, theme]);
   const point = (event: PointerEvent): void => {

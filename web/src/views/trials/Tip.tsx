@@ -1,3 +1,4 @@
+import { beside } from '../../ui/beside';
 import { middle } from '../../ui/format';
 import { cellText } from './cells';
 import type { Trials } from './useTrials';
@@ -10,7 +11,7 @@ export interface At {
 // The trial that the pointer is at, and what it has on every axis.
 export function Tip({ trials, trial, at }: { trials: Trials; trial: number; at: At }) {
   return (
-    <div class="trials-tip" role="tooltip" style={besides(at)}>
+    <div class="trials-tip" role="tooltip" style={beside(at.x, at.y)}>
       <b>{middle(trials.names[trial] ?? '', 40)}</b>
       <table>
         <tbody>
@@ -24,16 +25,4 @@ export function Tip({ trials, trial, at }: { trials: Trials; trial: number; at: 
       </table>
     </div>
   );
-}
-
-// On the side of the pointer that has more room.
-function besides({ x, y }: At): Record<string, string> {
-  const leftHalf = x < window.innerWidth / 2;
-  const topHalf = y < window.innerHeight / 2;
-  return {
-    left: leftHalf ? `${x + 16}px` : 'auto',
-    right: leftHalf ? 'auto' : `${window.innerWidth - x + 16}px`,
-    top: topHalf ? `${y + 12}px` : 'auto',
-    bottom: topHalf ? 'auto' : `${window.innerHeight - y + 12}px`,
-  };
 }

@@ -1,14 +1,8 @@
-// A canvas of so many CSS pixels, sharp on the screen that it is on, and empty.
-export function cleared(element: HTMLCanvasElement | null, width: number, height: number): CanvasRenderingContext2D | null {
-  const context = element?.getContext('2d');
-  if (!element || !context || width <= 0 || height <= 0) return null;
-  const density = Math.min(2, window.devicePixelRatio || 1);
-  const [across, down] = [Math.round(width * density), Math.round(height * density)];
-  if (element.width !== across || element.height !== down) Object.assign(element, { width: across, height: down });
-  context.reset();
-  context.setTransform(density, 0, 0, density, 0, 0);
-  return context;
-}
+import { cleared } from '../../ui/canvas';
+
+// Thousands of lines on more pixels would take longer, and look the same.
+export const coarse = (element: HTMLCanvasElement | null, width: number, height: number): CanvasRenderingContext2D | null =>
+  cleared(element, width, height, 2);
 
 const kBudget = 10; // ms of a frame
 
