@@ -96,8 +96,9 @@ void BinTables::add_far(double value) {
   if (far_.empty()) far_.resize(2 * std::size_t{Histogram::kMaxKey} + 1);
   const std::int32_t key = Histogram::key_of(value);
   if (key < -Histogram::kMaxKey || key > Histogram::kMaxKey) return;  // not finite any more: see drain
-  far_low_ = std::min(far_low_, key);
-  far_high_ = std::max(far_high_, key);
+  Touched& touched = key < 0 ? far_negative_ : far_positive_;
+  touched.low = std::min(touched.low, std::abs(key));
+  touched.high = std::max(touched.high, std::abs(key));
   ++far_[far_index(key)];
 }
 
@@ -116,32 +117,56 @@ void BinTables::clear_group(std::uint32_t first) noexcept {
   for (auto& table : near_) std::fill_n(table.begin() + first, kGroup, 0U);
 }
 
-void BinTables::take(std::int32_t key, std::uint64_t count) {
-  if (count == 0) return;
+// There must be room. Nothing depends on the count but how far the next one is written: half of all rows are empty, and
+// no processor can tell which.
+void BinTables::find(std::int32_t key, std::uint64_t count) noexcept {
+  found_[found_count_] = {key, count};
+  found_count_ += count != 0 ? 1 : 0;
   pending_ -= count;
-  found_.push_back({key, count});
+}
+
+// Whole groups: rows outside of the touched ones hold nothing. The first group, with the zeros, is never among them.
+void BinTables::find_near(bool negative) {
+  if (near_low_ > near_high_) return;
+  const std::uint32_t begin = near_low_ / kGroup;
+  const std::uint32_t groups = near_high_ / kGroup + 1 - begin;
+  found_.resize(std::max(found_.size(), found_count_ + std::size_t{groups} * kGroup));
+  Group sums;
+  for (std::uint32_t i = 0; i < groups; ++i) {
+    const std::uint32_t row = (negative ? begin + groups - 1 - i : begin + i) * kGroup;
+    const std::uint32_t first = row + (negative ? kSign : 0);
+    if (!sum_group(first, sums)) continue;
+    if (negative) {
+      std::int32_t key = -static_cast<std::int32_t>(row + kGroup - 1) - kKeyOfRow;
+      for (std::uint32_t k = kGroup; k-- > 0; ++key) find(key, sums[k]);
+    } else {
+      std::int32_t key = static_cast<std::int32_t>(row) + kKeyOfRow;
+      for (std::uint32_t k = 0; k < kGroup; ++k, ++key) find(key, sums[k]);
+    }
+    clear_group(first);
+  }
+}
+
+void BinTables::find_far(bool negative) {
+  const Touched touched = std::exchange(negative ? far_negative_ : far_positive_, {});
+  if (touched.low > touched.high) return;
+  const auto count = static_cast<std::size_t>(touched.high - touched.low) + 1;
+  found_.resize(std::max(found_.size(), found_count_ + count));
+  std::int32_t key = negative ? -touched.high : touched.low;
+  for (std::size_t i = 0; i < count; ++i, ++key) find(key, std::exchange(far_[far_index(key)], 0));
 }
 
 void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
-  found_.clear();  // collected here first, so that the histogram's own memory is no larger than it needs
-  // Whole groups: rows outside of the touched ones hold nothing. The first group, with the zeros, is never among them.
-  const std::uint32_t begin = near_low_ / kGroup;
-  const std::uint32_t end = near_low_ <= near_high_ ? near_high_ / kGroup + 1 : begin;
-  Group sums;
-  for (std::uint32_t group = end; group-- > begin;) {
-    if (!sum_group(kSign + group * kGroup, sums)) continue;
-    for (std::uint32_t i = kGroup; i-- > 0;) take(-static_cast<std::int32_t>(group * kGroup + i) - kKeyOfRow, sums[i]);
-    clear_group(kSign + group * kGroup);
+  found_count_ = 0;
+  find_near(true);
+  if (zeros != 0) {
+    found_.resize(std::max(found_.size(), found_count_ + 1));
+    found_[found_count_++] = {0, zeros};
   }
-  if (zeros != 0) found_.push_back({0, zeros});
-  for (std::uint32_t group = begin; group < end; ++group) {
-    if (!sum_group(group * kGroup, sums)) continue;
-    for (std::uint32_t i = 0; i < kGroup; ++i) take(static_cast<std::int32_t>(group * kGroup + i) + kKeyOfRow, sums[i]);
-    clear_group(group * kGroup);
-  }
-  for (std::int32_t key = far_low_; key <= far_high_; ++key) {
-    take(key, std::exchange(far_[far_index(key)], 0));
-  }
+  find_near(false);
+  const std::size_t near = found_count_;
+  find_far(true);
+  find_far(false);
   for (auto& table : near_) pending_ -= std::exchange(table[0], 0) + std::exchange(table[kSign], 0);
   // Whatever is left was counted in rows that the sums knew nothing of: somebody wrote to the values while they were
   // read. That is his loss, but nothing of it may show up in the next tensor.
@@ -150,11 +175,12 @@ void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   }
   near_low_ = kSign;
   near_high_ = 0;
-  far_low_ = Histogram::kMaxKey;
-  far_high_ = -Histogram::kMaxKey;
   pending_ = 0;
+  if (found_count_ == 0) return;
+  std::vector<Histogram::Bin> bins(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(found_count_));
   // Far keys lie on both sides of the near ones; from_bins brings them into order. None can be outside the grid.
-  if (!found_.empty()) histogram.merge(*Histogram::from_bins({found_.begin(), found_.end()}));
+  histogram.merge(found_count_ == near ? Histogram::from_ordered_bins(std::move(bins))
+                                       : *Histogram::from_bins(std::move(bins)));
 }
 
 }  // namespace sonde::stats

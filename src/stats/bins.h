@@ -52,17 +52,26 @@ class BinTables {
   void note_near(double smallest, double largest) noexcept;
   bool sum_group(std::uint32_t first, Group& sums) const noexcept;
   void clear_group(std::uint32_t first) noexcept;
-  void take(std::int32_t key, std::uint64_t count);
+  void find_near(bool negative);
+  void find_far(bool negative);
+  void find(std::int32_t key, std::uint64_t count) noexcept;
 
   std::array<std::array<std::uint32_t, kRows>, kTables> near_{};
   // Touched rows, without their sign; none while low is above high.
   std::uint32_t near_low_ = kSign;
   std::uint32_t near_high_ = 0;
   std::vector<std::uint64_t> far_;  // by key + kMaxKey; made when first needed
-  std::int32_t far_low_ = Histogram::kMaxKey;
-  std::int32_t far_high_ = -Histogram::kMaxKey;
+  // Touched keys, without their sign, for either sign: subnormal ones lie close together, but far from their opposites.
+  struct Touched {
+    std::int32_t low = Histogram::kMaxKey;
+    std::int32_t high = 0;
+  };
+  Touched far_negative_;
+  Touched far_positive_;
   std::uint64_t pending_ = 0;
-  std::vector<Histogram::Bin> found_;  // while draining
+  // While draining: the bins so far, with room for more behind them.
+  std::vector<Histogram::Bin> found_;
+  std::size_t found_count_ = 0;
 };
 
 }  // namespace sonde::stats

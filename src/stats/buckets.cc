@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kCoarse = 50;  // a bin is coarse where it holds more than one in so many values
 
 // Whether sharing out a fine bin over the buckets that it straddles would show.
-bool is_coarse(const std::vector<Bucket>& buckets, const Histogram& histogram) {
-  const std::uint64_t limit = histogram.total() / kCoarse;
+bool is_coarse(const std::vector<Bucket>& buckets, const Summary& summary, const Histogram& histogram) {
+  const std::uint64_t limit = summary.finite() / kCoarse;
   return std::ranges::any_of(histogram.bins(), [&](const Histogram::Bin& bin) {
     if (bin.count <= limit || bin.key == 0) return false;
     const auto edge = std::ranges::upper_bound(buckets, Histogram::lower(bin.key), {}, &Bucket::right);
@@ -74,7 +74,7 @@ void count(const TensorView& view, Counter& counter) {
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
                                         int buckets) {
   std::vector<Bucket> result = tensorboard_buckets(summary, histogram, buckets);
-  if (result.size() < 2 || !is_coarse(result, histogram)) return result;
+  if (result.size() < 2 || !is_coarse(result, summary, histogram)) return result;
   Counter counter(result);
   count(view, counter);
   counter.store();

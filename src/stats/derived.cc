@@ -86,19 +86,29 @@ std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram&
     result[i].left = i == 0 ? summary.min : result[i - 1].right;
     result[i].right = std::lerp(summary.min, summary.max, static_cast<double>(i + 1) / static_cast<double>(size));
   }
-  std::size_t first = 0;  // the bucket of the fine bin's lowest value; both ascend
-  for (const Histogram::Bin& bin : histogram.bins()) {
-    const Range range = range_of(summary, bin.key);
-    while (first + 1 < size && result[first].right <= range.low) ++first;
-    auto rest = static_cast<double>(bin.count);
-    std::size_t last = first;
-    for (; last + 1 < size && result[last].right <= range.high; ++last) {
-      const double width = result[last].right - std::max(result[last].left, range.low);
-      const double share = static_cast<double>(bin.count) * (width / (range.high - range.low));
-      result[last].count += share;
+  auto bin = histogram.bins().begin();
+  const auto end = histogram.bins().end();
+  for (std::size_t i = 0; bin != end;) {
+    const std::int32_t edge = i + 1 < size ? Histogram::key_of(result[i].right) : Histogram::kMaxKey + 1;
+    std::uint64_t whole = 0;  // of the fine bins on this side of the bucket's edge: nearly all
+    for (; bin != end && bin->key < edge; ++bin) whole += bin->count;
+    result[i].count += static_cast<double>(whole);
+    if (bin == end) break;
+    const Range range = range_of(summary, bin->key);
+    if (bin->key > edge || result[i].right <= range.low) {
+      ++i;
+      continue;
+    }
+    // The edge falls into this bin, perhaps with further ones: each bucket that it reaches gets a share.
+    auto rest = static_cast<double>(bin->count);
+    for (; i + 1 < size && result[i].right <= range.high; ++i) {
+      const double width = result[i].right - std::max(result[i].left, range.low);
+      const double share = static_cast<double>(bin->count) * (width / (range.high - range.low));
+      result[i].count += share;
       rest -= share;
     }
-    result[last].count += std::max(0.0, rest);
+    result[i].count += std::max(0.0, rest);
+    ++bin;
   }
   return result;
 }

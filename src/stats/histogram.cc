@@ -71,6 +71,10 @@ Result<Histogram> Histogram::from_bins(std::vector<Bin> bins) {
     }
   }
   bins.resize(kept);
+  return from_ordered_bins(std::move(bins));
+}
+
+Histogram Histogram::from_ordered_bins(std::vector<Bin> bins) noexcept {
   Histogram histogram;
   histogram.bins_ = std::move(bins);
   return histogram;

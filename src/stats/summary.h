@@ -59,6 +59,8 @@ class Histogram {
   Histogram() = default;
   // Bins in any order; equal keys add up, empty bins vanish. Keys outside the grid are an error of the caller's data.
   static Result<Histogram> from_bins(std::vector<Bin> bins);
+  // Bins of the grid by ascending key, none empty.
+  static Histogram from_ordered_bins(std::vector<Bin> bins) noexcept;
 
   std::span<const Bin> bins() const noexcept { return bins_; }  // by ascending key, none empty
   std::uint64_t total() const noexcept;                         // finite values
