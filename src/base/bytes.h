@@ -46,6 +46,12 @@ inline void put_varint(std::string& out, std::uint64_t value) {
   }
   out.push_back(static_cast<char>(value));
 }
+// The same, without asking for room: there must be 10 bytes. Returns the end of what was written.
+inline char* write_varint(char* at, std::uint64_t value) noexcept {
+  for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
+  *at++ = static_cast<char>(value);
+  return at;
+}
 inline void put_zigzag(std::string& out, std::int64_t value) {
   put_varint(out, (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
 }

@@ -45,21 +45,21 @@ void put_summary(std::string& out, const stats::Summary& summary) {
 }
 
 void put_histogram(std::string& out, const stats::Histogram& histogram) {
+  const auto all = histogram.bins();
   std::string bins;
-  put_varint(bins, histogram.bins().size());
-  std::int64_t previous = 0;
-  bool first = true;
-  for (const auto& [key, count] : histogram.bins()) {
-    if (first) {
-      put_zigzag(bins, key);
-    } else {
-      put_varint(bins, static_cast<std::uint64_t>(key - previous - 1));
-    }
-    put_varint(bins, count);
-    previous = key;
-    first = false;
+  put_varint(bins, all.size());
+  if (!all.empty()) {
+    put_zigzag(bins, all[0].key);
+    put_varint(bins, all[0].count);
   }
-  put_text(out, bins);
+  const std::size_t head = bins.size();
+  bins.resize(head + 20 * all.size());
+  char* end = bins.data() + head;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    end = write_varint(end, static_cast<std::uint64_t>(all[i].key - all[i - 1].key - 1));
+    end = write_varint(end, all[i].count);
+  }
+  put_text(out, {bins.data(), end});
 }
 
 // ---- Reading. A short read makes the reader fail, which is looked at once, at the end.
