@@ -251,7 +251,7 @@ struct TensorArg {
 
 // Shares the memory instead of copying it. The caller promises that nothing writes to it until the owner is released;
 // holding it is not enough, since a held tensor can still be overwritten in place. The owner is released on a thread
-// that records (or in flush and close), never on the backend.
+// that records something or begins a step (or in flush and close), never on the backend.
 inline TensorArg frozen(const TensorView& view, std::shared_ptr<const void> owner) { return {view, std::move(owner)}; }
 
 // A tensor that owns its elements: what reading a file returns.

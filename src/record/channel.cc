@@ -236,6 +236,7 @@ void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
   if (!evaluation && epoch_begins_.exchange(false, std::memory_order_acquire)) {
     epoch_step_.store(step, std::memory_order_relaxed);
   }
+  release_owners();  // what the last step lent is free for this one
   if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
 }
 

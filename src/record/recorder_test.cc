@@ -391,6 +391,21 @@ TEST(Frozen, OwnersAreReleasedOnARecordingThreadNeverOnTheBackend) {
   for (const auto& id : released_on) EXPECT_EQ(id, std::this_thread::get_id());
 }
 
+TEST(Frozen, OwnersAreReleasedWhenTheNextStepBegins) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  const Probe probe = rec.probe("weights", {.keep = Keep::stats});
+  const auto values = std::make_shared<std::vector<float>>(ramp(100));
+  {
+    const Step step = rec.step(0);
+    probe.record(step, frozen(view(*values), values));
+  }
+  EXPECT_TRUE(comes_true([&] { return rec.committed_step() == 0; }));
+  EXPECT_EQ(values.use_count(), 2);
+  const Step next = rec.step(1);
+  EXPECT_EQ(values.use_count(), 1);
+}
+
 TEST(Groups, AreOneEvent) {
   TempDir dir;
   Recorder rec = open(dir.path());
