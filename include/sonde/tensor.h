@@ -108,16 +108,22 @@ class Shape {
   int rank_ = 0;
 };
 
+namespace detail {
+// Whether a product of two sizes is at most 2^62. A division takes longer than all the rest, and is rarely needed.
+constexpr bool fits(std::int64_t a, std::int64_t b) noexcept {
+  return (a | b) >> 31 == 0 || a <= (std::int64_t{1} << 62) / b;
+}
+}  // namespace detail
+
 // The number of elements; 1 for rank 0, -1 where a size is negative, the shape invalid or the product over 2^62.
 constexpr std::int64_t element_count(const Shape& shape) noexcept {
-  constexpr std::int64_t kLimit = std::int64_t{1} << 62;
   if (!shape.valid()) return -1;
   std::int64_t count = 1;
   bool empty = false;
   for (std::int64_t dim : shape) {
     if (dim < 0) return -1;
     if (dim == 0) empty = true;
-    if (!empty && count > kLimit / dim) return -1;
+    if (!empty && !detail::fits(count, dim)) return -1;
     if (!empty) count *= dim;
   }
   return empty ? 0 : count;
@@ -130,7 +136,7 @@ constexpr Shape row_major(const Shape& shape) noexcept {
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides[axis] = stride;
     // An empty tensor may have sizes whose product is too large; its strides are never used.
-    if (shape[axis] > 0 && stride <= (std::int64_t{1} << 62) / shape[axis]) stride *= shape[axis];
+    if (shape[axis] > 0 && detail::fits(stride, shape[axis])) stride *= shape[axis];
   }
   return strides;
 }
