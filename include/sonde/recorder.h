@@ -110,7 +110,7 @@ class Probe {
   Probe() noexcept = default;  // inert
   // Whether record() would keep anything of this step; ask before computing or fetching the values.
   SONDE_API bool wanted(const Step& step) const noexcept;
-  SONDE_API void record(const Step& step, const TensorArg& tensor) const noexcept;
+  SONDE_API void record(const Step& step, TensorArg tensor) const noexcept;
 
  private:
   friend class Recorder;
@@ -127,8 +127,8 @@ class Group {
   SONDE_API Group& operator=(Group&& other) noexcept;
   SONDE_API ~Group();
   SONDE_API void scalar(std::string_view name, double value) noexcept;
-  SONDE_API void histogram(std::string_view name, const TensorArg& tensor) noexcept;
-  SONDE_API void image(std::string_view name, const TensorArg& tensor, Layout layout,
+  SONDE_API void histogram(std::string_view name, TensorArg tensor) noexcept;
+  SONDE_API void image(std::string_view name, TensorArg tensor, Layout layout,
                        const ImageOptions& options = {}) noexcept;
   SONDE_API void text(std::string_view name, std::string_view text) noexcept;
   SONDE_API void end() noexcept;
@@ -170,11 +170,11 @@ class Recorder {
 
   // By name: (name, value, step). The name is the tag that TensorBoard shows; one tag, one kind of summary.
   SONDE_API void scalar(std::string_view name, double value, std::int64_t step) noexcept;
-  SONDE_API void histogram(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
-  SONDE_API void image(std::string_view name, const TensorArg& tensor, std::int64_t step, Layout layout,
+  SONDE_API void histogram(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
+  SONDE_API void image(std::string_view name, TensorArg tensor, std::int64_t step, Layout layout,
                        const ImageOptions& options = {}) noexcept;
   // [frames] or [frames, channels]; floats in [-1, 1] or i16.
-  SONDE_API void audio(std::string_view name, const TensorArg& tensor, std::int64_t step,
+  SONDE_API void audio(std::string_view name, TensorArg tensor, std::int64_t step,
                        const AudioOptions& options = {}) noexcept;
   SONDE_API void text(std::string_view name, std::string_view markdown, std::int64_t step) noexcept;
   // Labels (0 or 1) and predictions (0 to 1) of the same size.
@@ -187,9 +187,9 @@ class Recorder {
   SONDE_API void custom_scalars(const std::vector<ChartCategory>& layout) noexcept;
 
   // On the console: dense_1/out f32[32,128] -2.1 |.:#:.| 2.6  mean 0.01 std 1.02
-  SONDE_API void print(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
+  SONDE_API void print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
   // The values, summarised as NumPy prints them.
-  SONDE_API void print_full(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept;
+  SONDE_API void print_full(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
 
   // Rows of a table, tables/<name>.<writer>.csv: row i takes index i of the first axis of every column. For a sample of
   // validation outputs beside their labels, appended every few epochs.
@@ -212,9 +212,9 @@ class Recorder {
   template <class Value, std::floating_point Number, class... Rest>
   void scalar(std::string_view name, Value value, Number step, Rest...) = delete;
   template <std::floating_point Number, class... Rest>
-  void histogram(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
+  void histogram(std::string_view name, TensorArg tensor, Number step, Rest...) = delete;
   template <std::floating_point Number, class... Rest>
-  void image(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
+  void image(std::string_view name, TensorArg tensor, Number step, Rest...) = delete;
   template <std::floating_point Number>
   Step step(Number number) = delete;
 

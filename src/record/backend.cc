@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "base/thread.h"
 #include "record/output.h"
@@ -314,7 +315,9 @@ void Backend::answer(Request& request) {
     case Request::Kind::leave: status = request.channel->leave(now); break;
   }
   const std::scoped_lock lock(mutex_);
-  if (request.kind == Request::Kind::close) channels_[request.channel->id()] = nullptr;
+  if (request.kind == Request::Kind::close) {
+    closed_.push_back({.channel = std::exchange(channels_[request.channel->id()], nullptr)});
+  }
   request.status = std::move(status);
   request.done = true;
 }
@@ -361,6 +364,16 @@ void Backend::housekeeping() {
   for (const auto& channel : serving_) {
     if (channel) channel->tend(now, last_wall_);
   }
+  forget_unused();
+}
+
+// What a thread recorded while another one closed the recorder comes here later, and goes back into the recorder's
+// pool. Once no handle is left nothing more can come, and what was sent before that has come by the end of the next
+// round.
+void Backend::forget_unused() {
+  std::erase_if(closed_, [](const Closed& closed) { return closed.unused; });
+  for (Closed& closed : closed_) closed.unused = closed.channel.use_count() == 1;
+  std::atomic_thread_fence(std::memory_order_acquire);  // the next round sees what the last handle has sent
 }
 
 void Backend::rest(bool busy) {

@@ -53,6 +53,10 @@ class Backend {
     bool done = false;  // guarded by mutex_
     Status status;
   };
+  struct Closed {
+    std::shared_ptr<Channel> channel;
+    bool unused = false;  // no handle was left when the last round ended
+  };
 
   template <class Fill>
   static void push(Channel& channel, Op op, Overflow overflow, const Fill& fill) noexcept;
@@ -75,6 +79,7 @@ class Backend {
   void process(const Message& message);
   void answer(Request& request);
   void housekeeping();
+  void forget_unused();
   void rest(bool busy);
 
   std::mutex mutex_;  // guards what follows
@@ -96,6 +101,7 @@ class Backend {
   std::vector<Message> batch_;
   std::vector<std::shared_ptr<Ring>> draining_;
   std::vector<std::shared_ptr<Channel>> serving_;  // a copy of channels_
+  std::vector<Closed> closed_;                     // those of which something may still be on its way
 };
 
 }  // namespace sonde::record

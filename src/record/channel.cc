@@ -40,7 +40,7 @@ bool same(const ProbeOptions& a, const ProbeOptions& b) {
 Channel::Channel(std::string directory, const RecorderOptions& options)
     : directory_(std::move(directory)),
       options_(options),
-      pool_(std::make_shared<Pool>(pool_budget(options.policy), options.tensors, options.max_wait)),
+      pool_(std::make_unique<Pool>(pool_budget(options.policy), options.tensors, options.max_wait)),
       own_policy_(options.policy) {}
 
 Channel::~Channel() = default;
@@ -236,7 +236,7 @@ void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
   if (!evaluation && epoch_begins_.exchange(false, std::memory_order_acquire)) {
     epoch_step_.store(step, std::memory_order_relaxed);
   }
-  release_owners();  // what the last step lent is free for this one
+  pool_->reclaim();  // what the last step lent is free for this one
   if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
 }
 
@@ -291,16 +291,15 @@ Payload* Channel::stage(Job job) {
   return payload;
 }
 
-Payload* Channel::stage(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample) {
-  if (!timed()) return stage_untimed(std::move(job), tensor, step, sample);
+Payload* Channel::stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample) {
+  if (!timed()) return stage_untimed(job, tensor, step, sample);
   const std::uint64_t begin = monotonic_nanoseconds();
-  Payload* payload = stage_untimed(std::move(job), tensor, step, sample);
+  Payload* payload = stage_untimed(job, tensor, step, sample);
   add_busy(monotonic_nanoseconds() - begin);
   return payload;
 }
 
-Payload* Channel::stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample) {
-  release_owners();
+Payload* Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample) {
   if (!tensor.view.valid()) {
     reject({Code::invalid_argument, "a tensor was not recorded: its shape does not match its data"});
     return nullptr;
@@ -322,16 +321,15 @@ Payload* Channel::stage_untimed(Job job, const TensorArg& tensor, std::int64_t s
     return nullptr;
   }
   payload->job = std::move(job);
-  payload->view = view;
   if (shared) {
-    payload->owner = tensor.owner;
-  } else if (rows.empty()) {
-    copy_dense_past_cache(view, payload->block.data);
-    payload->view = sonde::view(payload->block.data, view.dtype, view.shape);
+    payload->view = view;
+    payload->holding->owner = std::move(tensor.owner);
   } else {
-    payload->view = copy_rows(view, rows, payload->block.data);
-    payload->rows = std::move(rows);
+    void* const data = payload->holding->block.data;
+    if (rows.empty()) copy_dense_past_cache(view, data);
+    payload->view = rows.empty() ? sonde::view(data, view.dtype, view.shape) : copy_rows(view, rows, data);
   }
+  payload->rows = std::move(rows);
   return payload;
 }
 
@@ -358,7 +356,7 @@ void Channel::tell_locked(Status status) noexcept {
 
 Status Channel::flush() noexcept {
   Status status = Backend::get().flush(*this);
-  release_owners();
+  pool_->reclaim();
   return status;
 }
 
@@ -368,16 +366,8 @@ Status Channel::close() noexcept {
   Status status = Backend::get().settle(*this);
   if (status.ok() && output_) output_->steps().wait_for_captures();
   if (Status closed = Backend::get().close(*this); status.ok()) status = std::move(closed);
-  release_owners();
+  pool_->reclaim();
   return status;
-}
-
-void Channel::release_owners() noexcept {
-  if (!has_owners_.load(std::memory_order_acquire)) return;
-  std::vector<std::shared_ptr<const void>> owners;
-  const std::scoped_lock lock(mutex_);
-  owners.swap(owners_);
-  has_owners_.store(false, std::memory_order_relaxed);
 }
 
 void Channel::lose_scalar(std::int64_t step) noexcept {
@@ -389,7 +379,7 @@ void Channel::lose(Payload* payload, std::int64_t step) noexcept {
   const auto* probe = std::get_if<ProbeJob>(&payload->job);
   dropped_tensors_.fetch_add(1, std::memory_order_relaxed);
   note_loss(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
-  retire(payload);
+  Pool::release(payload);
 }
 
 // Its place in the step stays empty: the backend counts it, so that those of its name that follow keep their numbers.
@@ -432,25 +422,6 @@ Output* Channel::output() noexcept {
     report(created.error());
   }
   return output_.get();
-}
-
-void Channel::retire(Payload* payload) noexcept {
-  if (payload->owner) {
-    const std::scoped_lock lock(mutex_);
-    owners_.push_back(std::move(payload->owner));
-    has_owners_.store(true, std::memory_order_release);
-  }
-  if (auto* table = std::get_if<TableJob>(&payload->job)) {
-    for (auto& [name, column] : table->columns) retire(column);
-    table->columns.clear();
-  }
-  if (auto* group = std::get_if<GroupJob>(&payload->job)) {
-    for (auto& item : group->items) {
-      if (auto* inner = std::get_if<Payload*>(&item)) retire(*inner);
-    }
-    group->items.clear();
-  }
-  Pool::release(payload);
 }
 
 void Channel::report(const Status& status) noexcept {
@@ -527,11 +498,11 @@ void Channel::lock_for_fork() {
   change_mutex_.lock();
   mutex_.lock();
   tags_.mutex().lock();
-  pool_->mutex().lock();
+  pool_->lock_for_fork();
 }
 
 void Channel::unlock_after_fork() {
-  pool_->mutex().unlock();
+  pool_->unlock_after_fork();
   tags_.mutex().unlock();
   mutex_.unlock();
   change_mutex_.unlock();
@@ -547,8 +518,8 @@ void Channel::become_child() {
   flying_.store(false);
   level_.store(policy::Level::full);  // nobody keeps a budget here
   output_failed_ = false;
-  new std::shared_ptr<Pool>(std::move(pool_));
-  pool_ = std::make_shared<Pool>(pool_budget(own_policy_), options_.tensors, options_.max_wait);
+  (void)pool_.release();
+  pool_ = std::make_unique<Pool>(pool_budget(own_policy_), options_.tensors, options_.max_wait);
   errors_.clear();
   losses_.clear();
 }

@@ -69,7 +69,7 @@ class Channel {
   Payload* stage(Job job);
   // A payload with a copy of the tensor or of some of its rows, or a share in it. Null, and counted, where it is
   // invalid or there is no room.
-  Payload* stage(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample = {});
+  Payload* stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample = {});
   void send(Payload* payload, std::int64_t step) noexcept;
   // Counts something unusable, and tells the error handler.
   void reject(Status status) noexcept;
@@ -103,8 +103,6 @@ class Channel {
   // At the end of the process, without close.
   Status leave(double wall_time);
   void report(const Status& status) noexcept;
-  // Gives a payload back; an owner goes to the next recording thread, which releases it.
-  void retire(Payload* payload) noexcept;
   void lose(Payload* payload, std::int64_t step) noexcept;
   void set_committed(std::int64_t step) noexcept { committed_step_.store(step, std::memory_order_release); }
   void count_scalar() noexcept {
@@ -156,14 +154,13 @@ class Channel {
   void plan_locked(ProbeEntry& entry);
   void plan_anew_locked(policy::Engine& engine);
   void tell_locked(Status status) noexcept;
-  Payload* stage_untimed(Job job, const TensorArg& tensor, std::int64_t step, const RowSample& sample);
+  Payload* stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample);
   std::size_t pool_budget(const Policy& policy) const;
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);
   void note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
   void drop(ProbeJob job, std::int64_t step) noexcept;
-  void release_owners() noexcept;
 
   const std::string directory_;
   const RecorderOptions options_;
@@ -189,10 +186,9 @@ class Channel {
   std::atomic<std::uint64_t> rejected_{0};
   std::atomic<bool> has_conditions_{false};
   std::atomic<bool> has_news_{false};
-  std::atomic<bool> has_owners_{false};
 
   TagTable tags_;
-  std::shared_ptr<Pool> pool_;
+  std::unique_ptr<Pool> pool_;
   std::mutex change_mutex_;  // guards the next two; taken before mutex_
   Policy own_policy_;
   std::optional<policy::ControlFile> control_;
@@ -203,7 +199,6 @@ class Channel {
   std::atomic<std::uint64_t> engine_version_{0};
   std::vector<Status> errors_;  // for the handler
   std::vector<sinks::Loss> losses_;
-  std::vector<std::shared_ptr<const void>> owners_;  // to be released by a recording thread
 
   // The backend's, once the channel has joined.
   std::unique_ptr<Output> output_;

@@ -108,7 +108,7 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
   if (probe_job != nullptr) {
     if (probe_job->lost) {
       steps_->lose(stamp, *probe_job);
-      return channel_.retire(payload);
+      return Pool::release(payload);
     }
     channel_.count_tensor();
     return steps_->probe(stamp, payload, *probe_job);
@@ -130,7 +130,7 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
     const GroupJob alone = {{payload}};
     group(stamp, alone);
   }
-  channel_.retire(payload);
+  Pool::release(payload);
 }
 
 std::vector<stats::Bucket> Output::buckets(const TensorView& view, const stats::Summary& summary,

@@ -238,44 +238,80 @@ TEST(Memory, StaysWithinTheBudget) {
 }
 
 TEST(Pool, KeepsBlocksForTheNextOfTheirSize) {
-  const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
-  Payload* first = pool->acquire(100'000);
-  const std::byte* data = first->block.data;
+  Pool pool(1 << 20, Overflow::drop_newest, 0ms);
+  Payload* first = pool.acquire(100'000);
+  const std::byte* data = first->holding->block.data;
   Pool::release(first);
-  Payload* second = pool->acquire(100'000);
-  EXPECT_EQ(second->block.data, data);
+  Payload* second = pool.acquire(100'000);
+  EXPECT_EQ(second->holding->block.data, data);
   Pool::release(second);
 }
 
 TEST(Pool, TakesALargerBlockWhereThereIsNoRoomForANewOne) {
-  const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
-  Payload* large = pool->acquire(900'000);
-  const std::byte* data = large->block.data;
+  Pool pool(1 << 20, Overflow::drop_newest, 0ms);
+  Payload* large = pool.acquire(900'000);
+  const std::byte* data = large->holding->block.data;
   Pool::release(large);
-  Payload* fits_beside = pool->acquire(50'000);
-  EXPECT_NE(fits_beside->block.data, data);
-  Payload* medium = pool->acquire(600'000);
-  EXPECT_EQ(medium->block.data, data);
+  Payload* fits_beside = pool.acquire(50'000);
+  EXPECT_NE(fits_beside->holding->block.data, data);
+  Payload* medium = pool.acquire(600'000);
+  EXPECT_EQ(medium->holding->block.data, data);
   Pool::release(medium);
-  Payload* small = pool->acquire(200'000);  // would waste most of it
-  EXPECT_LT(small->block.size, std::size_t{300'000});
-  EXPECT_LE(pool->allocated(), std::size_t{1} << 20);
+  Payload* small = pool.acquire(200'000);  // would waste most of it
+  EXPECT_LT(small->holding->block.size, std::size_t{300'000});
+  EXPECT_LE(pool.allocated(), std::size_t{1} << 20);
   Pool::release(small);
   Pool::release(fits_beside);
 }
 
 TEST(Pool, GivesUpUnusedBlocksOfOtherSizesBeforeItRefuses) {
-  const auto pool = std::make_shared<Pool>(1 << 20, Overflow::drop_newest, 0ms);
+  Pool pool(1 << 20, Overflow::drop_newest, 0ms);
   std::vector<Payload*> small;
-  for (int i = 0; i < 8; ++i) small.push_back(pool->acquire(120'000));
+  for (int i = 0; i < 8; ++i) small.push_back(pool.acquire(120'000));
   EXPECT_TRUE(std::ranges::all_of(small, [](Payload* p) { return p != nullptr; }));
-  EXPECT_EQ(pool->acquire(900'000), nullptr);
+  EXPECT_EQ(pool.acquire(900'000), nullptr);
   for (Payload* payload : small) Pool::release(payload);
-  Payload* large = pool->acquire(900'000);
+  Payload* large = pool.acquire(900'000);
   ASSERT_NE(large, nullptr);
-  EXPECT_LE(pool->allocated(), std::size_t{1} << 20);
+  EXPECT_LE(pool.allocated(), std::size_t{1} << 20);
   Pool::release(large);
-  EXPECT_EQ(pool->acquire(2 << 20), nullptr);
+  EXPECT_EQ(pool.acquire(2 << 20), nullptr);
+}
+
+TEST(Pool, WhatIsGivenUpOnItsWayLosesNothingLater) {
+  Pool pool(1 << 20, Overflow::drop_oldest, 0ms);
+  Payload* given_up = pool.acquire(600'000);
+  pool.enqueue(given_up);
+  Pool::release(given_up);  // without having been taken out of the queue
+  Payload* next = pool.acquire(600'000);
+  EXPECT_EQ(next, given_up) << "the same one, used again";
+  EXPECT_EQ(pool.acquire(600'000), nullptr) << "nothing waits in the queue, so nothing can be dropped";
+  EXPECT_TRUE(pool.take(next));
+  EXPECT_NE(next->holding->block.data, nullptr);
+  Pool::release(next);
+}
+
+TEST(Pool, AThreadThatWaitsGetsWhatAnotherOneGivesBack) {
+  Pool pool(1 << 20, Overflow::wait, 1min);
+  Payload* first = pool.acquire(900'000);
+  std::thread giver([&] { Pool::release(first); });
+  Payload* second = pool.acquire(900'000);
+  giver.join();
+  ASSERT_NE(second, nullptr);
+  Pool::release(second);
+}
+
+TEST(Pool, EndsWaitingInTimeWhileThingsOfNoUseComeBack) {
+  Pool pool(1 << 20, Overflow::wait, 20ms);
+  Payload* all = pool.acquire(900'000);
+  std::atomic<bool> done = false;
+  std::thread others([&] {
+    while (!done) Pool::release(pool.acquire(0));
+  });
+  EXPECT_EQ(pool.acquire(900'000), nullptr);
+  done = true;
+  others.join();
+  Pool::release(all);
 }
 
 TEST(Ring, TakesItsCapacityAndNoMore) {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <utility>
+
+#include "base/prefetch.h"
 
 namespace sonde::record {
 namespace {
@@ -40,8 +43,9 @@ Pool::Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_
     : overflow_(overflow), max_wait_(max_wait), budget_(budget) {}
 
 Pool::~Pool() {
+  reclaim();
   for (const Block& block : unused_) deallocate(block);
-  for (Payload* payload : unused_payloads_) delete payload;
+  for (Holding* holding : unused_holdings_) delete holding;
 }
 
 std::size_t Pool::allocated() const {
@@ -49,11 +53,21 @@ std::size_t Pool::allocated() const {
   return allocated_;
 }
 
+void Pool::lock_for_fork() {
+  mutex_.lock();
+  returned_mutex_.lock();
+}
+
+void Pool::unlock_after_fork() {
+  returned_mutex_.unlock();
+  mutex_.unlock();
+}
+
 void Pool::set_budget(std::size_t budget) {
   const std::scoped_lock lock(mutex_);
   budget_ = budget;
   free_unused(0);
-  returned_.notify_all();
+  some_returned_.notify_all();
 }
 
 // A kept block of the right size, the warmest first; where there is no room for a new one also a larger block, since
@@ -99,14 +113,34 @@ void Pool::free_unused(std::size_t needed) {
 
 bool Pool::drop_oldest_waiting() {
   if (waiting_.empty()) return false;
-  Payload* oldest = waiting_.front();
+  Holding* oldest = waiting_.front();
   waiting_.pop_front();
+  oldest->waiting = false;
   oldest->dropped = true;
   unused_.push_back(std::exchange(oldest->block, {}));
   return true;
 }
 
+// What comes back meanwhile is for whoever waits to fetch: the backend only wakes it.
+bool Pool::wait_for_block(std::unique_lock<std::mutex>& lock, std::size_t bytes, Block& block) {
+  const auto deadline = std::chrono::steady_clock::now() + max_wait_;
+  bool found = false;
+  bool late = false;
+  waiters_.fetch_add(1);  // before it looks: see release
+  while (!found && !late) {
+    if (!any_returned_.load()) some_returned_.wait_until(lock, deadline);
+    late = std::chrono::steady_clock::now() >= deadline;
+    lock.unlock();
+    reclaim();
+    lock.lock();
+    found = find_block(bytes, block);
+  }
+  waiters_.fetch_sub(1);
+  return found;
+}
+
 Payload* Pool::acquire(std::size_t bytes) {
+  reclaim();
   std::unique_lock lock(mutex_);
   Block block;
   if (bytes > 0 && !find_block(bytes, block)) {
@@ -115,65 +149,100 @@ Payload* Pool::acquire(std::size_t bytes) {
     if (overflow_ == Overflow::drop_oldest) {
       while (!found && drop_oldest_waiting()) found = find_block(bytes, block);
     } else if (overflow_ == Overflow::wait) {
-      found = returned_.wait_for(lock, max_wait_, [&] { return find_block(bytes, block); });
+      found = wait_for_block(lock, bytes, block);
     }
     if (!found) return nullptr;
   }
-  Payload* payload = nullptr;
-  if (unused_payloads_.empty()) {
-    payload = new (std::nothrow) Payload;
+  Holding* holding = nullptr;
+  if (unused_holdings_.empty()) {
+    holding = new (std::nothrow) Holding;
   } else {
-    payload = unused_payloads_.back();
-    unused_payloads_.pop_back();
+    holding = unused_holdings_.back();
+    unused_holdings_.pop_back();
+    // The next call will write to the next one, and then wait until its lines have come back from the backend.
+    if (!unused_holdings_.empty()) prefetch_for_writing(&unused_holdings_.back()->payload, sizeof(Payload));
   }
-  if (payload == nullptr) {
+  if (holding == nullptr) {
     if (block.data != nullptr) unused_.push_back(block);
     return nullptr;
   }
-  payload->block = block;
-  payload->dropped = false;
-  payload->pool = shared_from_this();
-  return payload;
+  holding->block = block;
+  holding->dropped = false;
+  holding->payload.pool = this;
+  holding->payload.holding = holding;
+  return &holding->payload;
 }
 
 void Pool::enqueue(Payload* payload) {
-  if (overflow_ != Overflow::drop_oldest || payload->block.data == nullptr) return;
+  if (overflow_ != Overflow::drop_oldest) return;
+  Holding& holding = *payload->holding;
+  if (holding.block.data == nullptr) return;
   const std::scoped_lock lock(mutex_);
-  waiting_.push_back(payload);
+  waiting_.push_back(&holding);
+  holding.waiting = true;
 }
 
 bool Pool::take(Payload* payload) {
   if (overflow_ != Overflow::drop_oldest) return true;
   const std::scoped_lock lock(mutex_);
-  if (payload->dropped) return false;
-  const auto found = std::ranges::find(waiting_, payload);
-  if (found != waiting_.end()) waiting_.erase(found);
-  return true;
+  leave_queue(*payload->holding);
+  return !payload->holding->dropped;
+}
+
+void Pool::leave_queue(Holding& holding) {
+  if (std::exchange(holding.waiting, false)) waiting_.erase(std::ranges::find(waiting_, &holding));
 }
 
 void Pool::release(Payload* payload) noexcept {
-  if (auto* group = std::get_if<GroupJob>(&payload->job)) {
-    for (auto& item : group->items) {
-      if (auto* inner = std::get_if<Payload*>(&item)) release(*inner);
+  if (const auto* group = std::get_if<GroupJob>(&payload->job)) {
+    for (const auto& item : group->items) {
+      if (const auto* inner = std::get_if<Payload*>(&item)) release(*inner);
     }
+  } else if (const auto* table = std::get_if<TableJob>(&payload->job)) {
+    for (const auto& [name, column] : table->columns) release(column);
   }
-  payload->job = std::monostate{};
-  payload->owner.reset();
-  payload->rows.clear();
-  const std::shared_ptr<Pool> pool = std::move(payload->pool);
-  pool->put(payload);
+  Pool& pool = *payload->pool;
+  {
+    const std::scoped_lock lock(pool.returned_mutex_);
+    pool.returned_.push_back(payload->holding);
+    if (!pool.any_returned_.load(std::memory_order_relaxed)) pool.any_returned_.store(true);
+  }
+  // Either this sees who waits, or he sees what has come back.
+  if (pool.waiters_.load() == 0) return;
+  const std::scoped_lock lock(pool.mutex_);  // he looks and falls asleep under it
+  pool.some_returned_.notify_all();
 }
 
-void Pool::put(Payload* payload) noexcept {
-  bool keep = true;
+void Pool::reclaim() noexcept {
+  if (!any_returned_.load(std::memory_order_relaxed)) return;
+  std::vector<Holding*> holdings;
   {
     const std::scoped_lock lock(mutex_);
-    if (payload->block.data != nullptr) unused_.push_back(std::exchange(payload->block, {}));
-    keep = unused_payloads_.size() < kKeptPayloads;
-    if (keep) unused_payloads_.push_back(payload);
+    holdings.swap(spare_);
   }
-  if (!keep) delete payload;
-  returned_.notify_one();
+  {
+    const std::scoped_lock lock(returned_mutex_);
+    holdings.swap(returned_);
+    any_returned_.store(false, std::memory_order_relaxed);
+  }
+  for (Holding* holding : holdings) {
+    holding->owner.reset();  // whose end may be anybody's code, which may record something: no lock is held
+    // What may hold memory. The others are left alone, with the lines that they lie on.
+    if (!std::holds_alternative<ProbeJob>(holding->payload.job)) holding->payload.job = std::monostate{};
+  }
+  const std::scoped_lock lock(mutex_);
+  for (Holding* holding : holdings) {
+    leave_queue(*holding);  // where it was given up on its way
+    if (holding->block.data != nullptr) unused_.push_back(std::exchange(holding->block, {}));
+    if (unused_holdings_.size() < kKeptPayloads) {
+      unused_holdings_.push_back(holding);
+    } else {
+      delete holding;
+    }
+  }
+  holdings.clear();
+  holdings.swap(spare_);
+  if (waiters_.load(std::memory_order_relaxed) > 0) some_returned_.notify_all();
 }
 
 }  // namespace sonde::record

@@ -3,8 +3,14 @@
 // Blocks are kept and used again, the last returned first, so that a recorder in its stride copies into warm memory and
 // asks the system for nothing. New blocks are populated in one go before the copy. The budget covers blocks in use and
 // kept ones together.
+//
+// What the backend is done with goes onto a list, all of which a recording thread takes when it next looks. Fetching a
+// cache line that the other side has written or read takes as long as all the rest of a call: so what the pool needs to
+// know of a payload lies apart from what the backend reads, and the list is touched only where there is something on
+// it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -92,17 +98,26 @@ struct TriggerJob {
 using Job = std::variant<std::monostate, HistogramJob, ImageJob, AudioJob, PrintJob, ProbeJob, TextJob, EncodedJob,
                          GroupJob, TableJob, ColumnJob, TriggerJob>;
 
+// What goes to the backend.
 struct Payload {
+  Pool* pool = nullptr;
+  struct Holding* holding = nullptr;  // the pool's
   Job job;
-  TensorView view;                    // of the block, or of what the owner keeps
-  std::shared_ptr<const void> owner;  // set where the tensor is shared and not copied
-  std::shared_ptr<Pool> pool;         // set while it is in use
-  Block block;
+  TensorView view;                 // of the block, or of what the owner keeps
   std::vector<std::int64_t> rows;  // which ones of the caller's tensor these are; empty: the first ones
-  bool dropped = false;            // guarded by the pool: lost its block to a newer payload while it waited
 };
 
-class Pool : public std::enable_shared_from_this<Pool> {
+// A payload, and what stays on this side until it comes back.
+struct Holding {
+  std::shared_ptr<const void> owner;  // set where the tensor is shared and not copied
+  Block block;
+  bool waiting = false;  // guarded by the pool: in the queue, where drop_oldest may take the block
+  bool dropped = false;  // likewise: a newer payload got it
+  alignas(64) Payload payload;
+};
+
+// Outlives what it has handed out.
+class Pool {
  public:
   Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait);
   ~Pool();
@@ -115,31 +130,39 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void enqueue(Payload* payload);
   // The backend is about to read it. False if it was dropped.
   bool take(Payload* payload);
-  // Any thread. Gives everything back, the payload included.
+  // Any thread. Gives everything back, the payload included and those that it holds.
   static void release(Payload* payload) noexcept;
+  // Makes what was given back free again. Owners end here: for threads that record, never for the backend.
+  void reclaim() noexcept;
 
   std::size_t allocated() const;
   // What is in use beyond a smaller budget stays until it comes back.
   void set_budget(std::size_t budget);
-  // Held over a fork.
-  std::mutex& mutex() noexcept { return mutex_; }
+  void lock_for_fork();
+  void unlock_after_fork();
 
  private:
   bool reuse_block(std::size_t size, Block& block);
   bool find_block(std::size_t bytes, Block& block);
+  bool wait_for_block(std::unique_lock<std::mutex>& lock, std::size_t bytes, Block& block);
   bool drop_oldest_waiting();
+  void leave_queue(Holding& holding);
   void free_unused(std::size_t needed);
-  void put(Payload* payload) noexcept;
 
   const Overflow overflow_;
   const std::chrono::milliseconds max_wait_;
-  mutable std::mutex mutex_;  // guards what follows
+  std::atomic<int> waiters_{0};  // threads that wait for a block
+  std::atomic<bool> any_returned_{false};
+  alignas(64) std::mutex returned_mutex_;  // guards the next one; nothing is locked under it
+  std::vector<Holding*> returned_;
+  alignas(64) mutable std::mutex mutex_;  // guards what follows
   std::size_t budget_;
-  std::condition_variable returned_;
+  std::condition_variable some_returned_;
   std::size_t allocated_ = 0;
   std::vector<Block> unused_;     // last returned at the end
-  std::deque<Payload*> waiting_;  // in the queue, oldest first; only kept under drop_oldest
-  std::vector<Payload*> unused_payloads_;
+  std::deque<Holding*> waiting_;  // in the queue, oldest first; only kept under drop_oldest
+  std::vector<Holding*> unused_holdings_;
+  std::vector<Holding*> spare_;  // empty: memory for the list, which takes turns with the one in use
 };
 
 }  // namespace sonde::record

@@ -41,12 +41,12 @@ void guarded(const std::shared_ptr<Channel>& channel, Body&& body) noexcept {
 
 // Resolves the tag, stages the tensor for a job made from the tag's id, and sends it.
 template <class MakeJob>
-void send_tensor(const std::shared_ptr<Channel>& channel, std::string_view name, Plugin plugin, const TensorArg& tensor,
+void send_tensor(const std::shared_ptr<Channel>& channel, std::string_view name, Plugin plugin, TensorArg&& tensor,
                  std::int64_t step, MakeJob&& make_job) noexcept {
   guarded(channel, [&](Channel& to) {
     const auto tag = to.tag(name, plugin);
     if (!tag) return;
-    if (Payload* payload = to.stage(make_job(*tag), tensor, step)) to.send(payload, step);
+    if (Payload* payload = to.stage(make_job(*tag), std::move(tensor), step)) to.send(payload, step);
   });
 }
 
@@ -87,7 +87,7 @@ bool Probe::wanted(const Step& step) const noexcept {
   return !plan.idle() && channel_->wants(plan, channel_->due(plan, step.number_, step.evaluation_));
 }
 
-void Probe::record(const Step& step, const TensorArg& tensor) const noexcept {
+void Probe::record(const Step& step, TensorArg tensor) const noexcept {
   if (entry_ == nullptr) return;
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.count_rejected();
@@ -100,7 +100,7 @@ void Probe::record(const Step& step, const TensorArg& tensor) const noexcept {
     const policy::Parts due = to.due(plan, step.number_, step.evaluation_);
     if (!to.wants(plan, due)) return;
     Payload* payload =
-        to.stage(record::ProbeJob{entry_, &plan, due, step.evaluation_}, tensor, step.number_, plan.sample);
+        to.stage(record::ProbeJob{entry_, &plan, due, step.evaluation_}, std::move(tensor), step.number_, plan.sample);
     if (payload != nullptr) to.send(payload, step.number_);
   });
 }
@@ -140,23 +140,23 @@ void Group::scalar(std::string_view name, double value) noexcept {
   });
 }
 
-void Group::histogram(std::string_view name, const TensorArg& tensor) noexcept {
+void Group::histogram(std::string_view name, TensorArg tensor) noexcept {
   if (!data_) return;
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::histograms);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::HistogramJob{*tag}, tensor, data_->step)) {
+    if (Payload* payload = to.stage(record::HistogramJob{*tag}, std::move(tensor), data_->step)) {
       data_->job.items.emplace_back(payload);
     }
   });
 }
 
-void Group::image(std::string_view name, const TensorArg& tensor, Layout layout, const ImageOptions& options) noexcept {
+void Group::image(std::string_view name, TensorArg tensor, Layout layout, const ImageOptions& options) noexcept {
   if (!data_) return;
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::images);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::ImageJob{*tag, layout, options}, tensor, data_->step)) {
+    if (Payload* payload = to.stage(record::ImageJob{*tag, layout, options}, std::move(tensor), data_->step)) {
       data_->job.items.emplace_back(payload);
     }
   });
@@ -260,20 +260,19 @@ void Recorder::scalar(std::string_view name, double value, std::int64_t step) no
   });
 }
 
-void Recorder::histogram(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept {
-  send_tensor(channel_, name, Plugin::histograms, tensor, step,
+void Recorder::histogram(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
+  send_tensor(channel_, name, Plugin::histograms, std::move(tensor), step,
               [](std::uint32_t tag) { return record::HistogramJob{tag}; });
 }
 
-void Recorder::image(std::string_view name, const TensorArg& tensor, std::int64_t step, Layout layout,
+void Recorder::image(std::string_view name, TensorArg tensor, std::int64_t step, Layout layout,
                      const ImageOptions& options) noexcept {
-  send_tensor(channel_, name, Plugin::images, tensor, step,
+  send_tensor(channel_, name, Plugin::images, std::move(tensor), step,
               [&](std::uint32_t tag) { return record::ImageJob{tag, layout, options}; });
 }
 
-void Recorder::audio(std::string_view name, const TensorArg& tensor, std::int64_t step,
-                     const AudioOptions& options) noexcept {
-  send_tensor(channel_, name, Plugin::audio, tensor, step,
+void Recorder::audio(std::string_view name, TensorArg tensor, std::int64_t step, const AudioOptions& options) noexcept {
+  send_tensor(channel_, name, Plugin::audio, std::move(tensor), step,
               [&](std::uint32_t tag) { return record::AudioJob{tag, options}; });
 }
 
@@ -345,18 +344,18 @@ void Recorder::custom_scalars(const std::vector<ChartCategory>& layout) noexcept
   });
 }
 
-void Recorder::print(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept {
+void Recorder::print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.count_rejected();
-    Payload* payload = to.stage(record::PrintJob{std::string(name), false}, tensor, step);
+    Payload* payload = to.stage(record::PrintJob{std::string(name), false}, std::move(tensor), step);
     if (payload != nullptr) to.send(payload, step);
   });
 }
 
-void Recorder::print_full(std::string_view name, const TensorArg& tensor, std::int64_t step) noexcept {
+void Recorder::print_full(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.count_rejected();
-    Payload* payload = to.stage(record::PrintJob{std::string(name), true}, tensor, step);
+    Payload* payload = to.stage(record::PrintJob{std::string(name), true}, std::move(tensor), step);
     if (payload != nullptr) to.send(payload, step);
   });
 }
@@ -370,7 +369,7 @@ void Recorder::table(std::string_view name, const std::vector<TableColumn>& colu
     }
     record::TableJob job = {.name = valid_utf8(name), .columns = {}, .print = options.print};
     for (const TableColumn& column : columns) {
-      Payload* payload = to.stage(record::ColumnJob{}, column.tensor, step, options.sample);
+      Payload* payload = to.stage(record::ColumnJob{}, TensorArg(column.tensor), step, options.sample);
       if (payload == nullptr) break;
       job.columns.emplace_back(valid_utf8(column.name), payload);
     }
@@ -378,7 +377,7 @@ void Recorder::table(std::string_view name, const std::vector<TableColumn>& colu
     Payload* payload = to.stage(std::move(job));
     if (payload == nullptr) return;
     if (complete) return to.send(payload, step);
-    to.retire(payload);  // counted already
+    record::Pool::release(payload);  // counted already
   });
 }
 

@@ -103,7 +103,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   StepData& step = data(job.evaluation);
   if (!step.open || step.step != stamp.step) {
     output_.note({Code::invalid_argument, "the probe '" + job.probe->name + "' was recorded after its step had ended"});
-    return channel_.retire(payload);
+    return Pool::release(payload);
   }
   const ProbeEntry& entry = *job.probe;
   StepData::Tensor tensor;
@@ -123,7 +123,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   if (!summary) {
     output_.note(
         {summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
-    return channel_.retire(payload);
+    return Pool::release(payload);
   }
   record.summary = *summary;
   if (complex && has(keep, Keep::stats | Keep::histogram) && warned_.insert("complex " + entry.name).second) {
@@ -153,7 +153,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
     tensor.payload = payload;
   } else {
     if (has(keep, kElements)) show(stamp, tensor, tensor.due, keep, payload->view, job.evaluation);
-    channel_.retire(payload);
+    Pool::release(payload);
   }
   step.tensors.push_back(std::move(tensor));
   if (step.tensors.size() != kManyTensors) return;
@@ -244,7 +244,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   }
   store(stamp, step, evaluation);
   for (StepData::Tensor& tensor : step.tensors) {
-    if (tensor.payload != nullptr) channel_.retire(std::exchange(tensor.payload, nullptr));
+    if (tensor.payload != nullptr) Pool::release(std::exchange(tensor.payload, nullptr));
   }
   write_histograms(stamp, step, evaluation);
   kept_.clear();

@@ -151,6 +151,30 @@ TEST(Threads, ARecorderMayCloseWhileOthersRecord) {
   EXPECT_EQ(log.partial_tails, 0U);
 }
 
+TEST(Threads, ARecorderMayEndWhileItsTensorsAreOnTheirWay) {
+  for (int i = 0; i < 30; ++i) {
+    TempDir dir;
+    auto rec = Recorder::open(dir.path());
+    ASSERT_TRUE(rec.ok());
+    const auto values = std::make_shared<std::vector<float>>(100, 1.0F);
+    std::atomic<std::int64_t> calls{0};
+    std::atomic<bool> stop{false};
+    std::jthread recording([&, probe = rec->probe("x"), step = rec->step(0)]() mutable {
+      while (!stop) {
+        probe.record(step, frozen(view(*values), values));
+        probe.record(step, view(*values));
+        calls.fetch_add(1);
+      }
+    });
+    wait_until([&] { return calls.load() > 10; });
+    EXPECT_TRUE(rec->close().ok());
+    stop = true;
+    recording.join();  // its handles are the last ones
+    rec = Status(Code::closed, "");
+    wait_until([&] { return values.use_count() == 1; });  // all of them were given back
+  }
+}
+
 TEST(Time, IsWithinAMillisecondOfTheSystemClockAndNeverDecreases) {
   TempDir dir;
   auto rec = Recorder::open(dir.path());
