@@ -25,18 +25,19 @@ void initialise(Tensor& weights, std::size_t fan_in, Random& random) {
   for (float& weight : weights.values) weight = limit * (static_cast<float>(random() >> 40) * 0x1p-23f - 1);
 }
 
-// Calls visit(out, in, cell) for each pixel of the output, each pixel of the input that the kernel covers there, and
-// the kernel's cell that lies over it.
-template <class Visit>
-void for_each_covered_pixel(const Shape& images, Visit visit) {
+// For each pixel of the output calls begin(out), and then visit(out, in, cell) for each pixel of the input that the
+// kernel covers there, and the kernel's cell that lies over it.
+template <class Begin, class Visit>
+void for_each_covered_pixel(const Shape& images, Begin begin, Visit visit) {
   const std::size_t height = images[1], width = images[2];
   for (std::size_t n = 0; n < images[0]; ++n) {
     for (std::size_t y = 0; y < height; ++y) {
       for (std::size_t x = 0; x < width; ++x) {
+        const std::size_t out = (n * height + y) * width + x;
+        begin(out);
         for (std::size_t cell = 0; cell < kSide * kSide; ++cell) {
           const std::size_t in_y = y + cell / kSide - 1, in_x = x + cell % kSide - 1;  // -1 wraps to beyond the edge
-          if (in_y < height && in_x < width)
-            visit((n * height + y) * width + x, (n * height + in_y) * width + in_x, cell);
+          if (in_y < height && in_x < width) visit(out, (n * height + in_y) * width + in_x, cell);
         }
       }
     }
@@ -56,10 +57,8 @@ void Convolution::forward(const Tensor& input) {
   const Tensor &kernel = parameters[0].value, &bias = parameters[1].value;
   const std::size_t channels = input.shape[3];
   output.reshape({input.shape[0], input.shape[1], input.shape[2], bias.size()});
-  for (std::size_t pixel = 0; pixel < output.size() / bias.size(); ++pixel) {
-    std::ranges::copy(bias.values, row(output, pixel).begin());
-  }
-  for_each_covered_pixel(input.shape, [&](std::size_t out, std::size_t in, std::size_t cell) {
+  const auto begin = [&](std::size_t out) { std::ranges::copy(bias.values, row(output, out).begin()); };
+  for_each_covered_pixel(input.shape, begin, [&](std::size_t out, std::size_t in, std::size_t cell) {
     for (std::size_t c = 0; c < channels; ++c) {
       add_scaled(input.values[in * channels + c], row(kernel, cell * channels + c), row(output, out));
     }
@@ -70,10 +69,9 @@ void Convolution::backward(const Tensor& input, Tensor& input_gradient) {
   const Tensor& kernel = parameters[0].value;
   Tensor &kernel_gradient = parameters[0].gradient, &bias_gradient = parameters[1].gradient;
   const std::size_t channels = input.shape[3];
-  for (std::size_t pixel = 0; pixel < gradient.size() / bias_gradient.size(); ++pixel) {
-    add_scaled(1, row(gradient, pixel), bias_gradient.values);
-  }
-  for_each_covered_pixel(input.shape, [&](std::size_t out, std::size_t in, std::size_t cell) {
+  input_gradient.clear(input.shape);
+  const auto begin = [&](std::size_t out) { add_scaled(1, row(gradient, out), bias_gradient.values); };
+  for_each_covered_pixel(input.shape, begin, [&](std::size_t out, std::size_t in, std::size_t cell) {
     for (std::size_t c = 0; c < channels; ++c) {
       const std::size_t weights = cell * channels + c;
       add_scaled(input.values[in * channels + c], row(gradient, out), row(kernel_gradient, weights));
@@ -93,6 +91,7 @@ void Brighten::forward(const Tensor& input) {
 }
 
 void Brighten::backward(const Tensor& input, Tensor& input_gradient) {
+  input_gradient.clear(input.shape);
   const std::size_t pixels = input.size() / input.shape[0];
   for (std::size_t begin = 0; begin < input.size(); begin += pixels) {
     const auto image = std::span(input.values).subspan(begin, pixels);
@@ -119,7 +118,8 @@ void MaxPool::forward(const Tensor& input) {
   }
 }
 
-void MaxPool::backward(const Tensor&, Tensor& input_gradient) {
+void MaxPool::backward(const Tensor& input, Tensor& input_gradient) {
+  input_gradient.clear(input.shape);
   for (std::size_t i = 0; i < gradient.size(); ++i) input_gradient.values[largest_[i]] += gradient.values[i];
 }
 
@@ -144,11 +144,12 @@ void Dense::backward(const Tensor& input, Tensor& input_gradient) {
   const Tensor& kernel = parameters[0].value;
   Tensor &kernel_gradient = parameters[0].gradient, &bias_gradient = parameters[1].gradient;
   const std::size_t count = input.shape[0], inputs = kernel.shape[0];
+  input_gradient.reshape(input.shape);
   for (std::size_t n = 0; n < count; ++n) {
     add_scaled(1, row(gradient, n), bias_gradient.values);
     for (std::size_t i = 0; i < inputs; ++i) {
       add_scaled(input.values[n * inputs + i], row(gradient, n), row(kernel_gradient, i));
-      input_gradient.values[n * inputs + i] += dot(row(kernel, i), row(gradient, n));
+      input_gradient.values[n * inputs + i] = dot(row(kernel, i), row(gradient, n));
     }
   }
 }
@@ -159,8 +160,9 @@ void Relu::forward(const Tensor& input) {
 }
 
 void Relu::backward(const Tensor& input, Tensor& input_gradient) {
+  input_gradient.reshape(input.shape);
   for (std::size_t i = 0; i < input.size(); ++i) {
-    if (input.values[i] > 0) input_gradient.values[i] += gradient.values[i];
+    input_gradient.values[i] = input.values[i] > 0 ? gradient.values[i] : 0;
   }
 }
 
@@ -223,7 +225,6 @@ void Network::backward() {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Tensor& input = i > 0 ? layers_[i - 1]->output : input_;
     Tensor& input_gradient = i > 0 ? layers_[i - 1]->gradient : input_gradient_;
-    input_gradient.reshape(input.shape);
     layers_[i]->backward(input, input_gradient);
   }
 }
@@ -237,7 +238,8 @@ void Network::learn(double rate) {
   const double square_scale = 1 / (1 - std::pow(kSquareDecay, steps));
   for (const auto& layer : layers_) {
     for (Parameter& p : layer->parameters) {
-      p.update.values.assign(p.value.size(), 0.0f);
+      p.update.values.renew(p.value.size());
+      const std::span<const float> before = p.value.values.advance();
       for (std::size_t i = 0; i < p.value.size(); ++i) {
         const double g = p.gradient.values[i];
         const double mean = kMeanDecay * p.mean.values[i] + (1 - kMeanDecay) * g;
@@ -246,7 +248,7 @@ void Network::learn(double rate) {
         p.square.values[i] = static_cast<float>(square);
         p.update.values[i] =
             static_cast<float>(-rate * layer->rate * mean * mean_scale / (std::sqrt(square * square_scale) + kEpsilon));
-        p.value.values[i] += p.update.values[i];
+        p.value.values[i] = before[i] + p.update.values[i];
       }
     }
   }

@@ -40,8 +40,8 @@ class Layer {
 
   // Computes `output`.
   virtual void forward(const Tensor& input) = 0;
-  // From `gradient`, that of the loss with respect to `output`, adds to the gradients of the parameters and to
-  // `input_gradient`. `input` is the tensor that forward saw.
+  // From `gradient`, that of the loss with respect to `output`, computes `input_gradient` and adds to the gradients of
+  // the parameters. `input` is the tensor that forward saw.
   virtual void backward(const Tensor& input, Tensor& input_gradient) = 0;
 
   const std::string name;  // "conv_1"

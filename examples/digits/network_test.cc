@@ -241,7 +241,7 @@ TEST(Network, LeavesAloneWhatItHasLent) {
   for (const auto& layer : network.layers()) {
     for (const Tensor* tensor : {&layer->output, &layer->gradient}) lent.emplace_back(tensor, tensor->values.lend());
     for (const Parameter& p : layer->parameters) {
-      for (const Tensor* tensor : {&p.gradient, &p.update}) lent.emplace_back(tensor, tensor->values.lend());
+      for (const Tensor* tensor : {&p.gradient, &p.update, &p.value}) lent.emplace_back(tensor, tensor->values.lend());
     }
   }
   std::vector<Values> before;

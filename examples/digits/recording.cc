@@ -61,17 +61,12 @@ sonde::Policy train_policy() {
 
 void Probes::add(const std::string& name, sonde::Kind kind, std::vector<std::string> inputs, const Tensor& tensor) {
   const sonde::ProbeOptions options{.kind = kind, .inputs = std::move(inputs), .every = every_};
-  probes_.push_back({recorder_.probe(name, options), &tensor, kind != sonde::Kind::weight});
+  probes_.push_back({recorder_.probe(name, options), &tensor});
 }
 
 void Probes::record(const sonde::Step& step) const {
-  for (const auto& [probe, tensor, lent] : probes_) {
-    if (!probe.wanted(step)) continue;
-    if (lent) {
-      probe.record(step, sonde::frozen(view(*tensor), tensor->values.lend()));
-    } else {
-      probe.record(step, view(*tensor));
-    }
+  for (const auto& [probe, tensor] : probes_) {
+    if (probe.wanted(step)) probe.record(step, sonde::frozen(view(*tensor), tensor->values.lend()));
   }
 }
 

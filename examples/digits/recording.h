@@ -25,7 +25,6 @@ class Probes {
   struct Watched {
     sonde::Probe probe;
     const Tensor* tensor;
-    bool lent;  // instead of copied: all but the weights, which change where they are
   };
 
   sonde::Recorder& recorder_;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,7 +15,7 @@ namespace digits {
 
 using Shape = std::vector<std::size_t>;
 
-// Floats that can be lent: as long as somebody holds their memory, `assign` leaves it alone and takes other memory.
+// Floats that can be lent: as long as somebody holds their memory, whatever gives them new values takes other memory.
 // That is what lets a recorder look at a tensor while the next step is computed, without a copy. A few memories take
 // turns, as many as were lent at a time, so that nothing is allocated at every step.
 class Values {
@@ -26,11 +28,22 @@ class Values {
     return *this;
   }
 
+  // Room for so many values, which are anything: for what is written next, all of it.
+  void renew(std::size_t count) {
+    step_aside();
+    memory_->resize(count);
+  }
+  // The values so far, to compute the next ones from, each before it is written: those go elsewhere while it is lent.
+  std::span<const float> advance() {
+    const std::span<const float> before(*this);
+    renew(before.size());
+    return before;
+  }
   void assign(std::size_t count, float value) {
-    renew();
+    step_aside();
     memory_->assign(count, value);
   }
-  // Whoever holds it sees the values as they are now, if they are written only after the next assign.
+  // Whoever holds it sees the values as they are now, if they are written only after the next call above.
   std::shared_ptr<const void> lend() const { return memory_; }
 
   std::size_t size() const { return memory_->size(); }
@@ -47,7 +60,7 @@ class Values {
  private:
   using Memory = std::vector<float>;
 
-  void renew() {
+  void step_aside() {
     if (memory_.use_count() == 1) return;
     const auto free = std::ranges::find_if(spares_, [](const auto& spare) { return spare.use_count() == 1; });
     if (free != spares_.end()) {
@@ -57,7 +70,7 @@ class Values {
     }
   }
   void copy(std::span<const float> values) {
-    renew();
+    step_aside();
     memory_->assign(values.begin(), values.end());
   }
 
@@ -67,14 +80,20 @@ class Values {
 
 struct Tensor {
   Tensor() = default;
-  explicit Tensor(Shape sizes) { reshape(std::move(sizes)); }
+  explicit Tensor(Shape sizes) { clear(std::move(sizes)); }
 
-  // All zero afterwards.
+  // Of this shape, with values that are anything: for a layer that writes all of them.
   void reshape(Shape sizes) {
-    std::size_t count = 1;
-    for (std::size_t size : sizes) count *= size;
     shape = std::move(sizes);
-    values.assign(count, 0.0f);
+    values.renew(count(shape));
+  }
+  // Of this shape, all zero.
+  void clear(Shape sizes) {
+    shape = std::move(sizes);
+    values.assign(count(shape), 0.0f);
+  }
+  static std::size_t count(const Shape& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), std::size_t{1}, std::multiplies());
   }
   std::size_t size() const { return values.size(); }
 

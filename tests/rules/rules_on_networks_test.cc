@@ -43,8 +43,9 @@ class Activation final : public Layer {
     std::ranges::transform(input.values, output.values.begin(), function_);
   }
   void backward(const Tensor& input, Tensor& input_gradient) override {
+    input_gradient.reshape(input.shape);
     for (std::size_t i = 0; i < input.size(); ++i) {
-      input_gradient.values[i] += gradient.values[i] * slope_(output.values[i]);
+      input_gradient.values[i] = gradient.values[i] * slope_(output.values[i]);
     }
   }
 
@@ -80,7 +81,9 @@ Layers dense_layers(const MakeActivation& activation, std::uint64_t seed, int de
 }
 
 void scale(Parameter& parameter, float factor) {
-  for (float& value : parameter.value.values) value *= factor;
+  Values& values = parameter.value.values;
+  const std::span<const float> before = values.advance();
+  std::ranges::transform(before, values.begin(), [&](float value) { return value * factor; });
 }
 
 // ---- Training.
@@ -192,7 +195,9 @@ void mistakes_labels(Network&, Dataset& batch) {
   for (std::uint8_t& label : batch.labels) label = static_cast<std::uint8_t>((label + 1) % 10);
 }
 void silences_relus(Network& network, Dataset&) {
-  for (float& bias : network.layers()[2]->parameters[1].value.values) bias -= 50;
+  Values& biases = network.layers()[2]->parameters[1].value.values;
+  const std::span<const float> before = biases.advance();
+  std::ranges::transform(before, biases.begin(), [](float bias) { return bias - 50; });
 }
 
 std::vector<Sick> sick_tensors() {
