@@ -40,6 +40,7 @@ TRAINING = [
     ("spare_core/tensors", "tensors recorded"),
     ("spare_core/longer", "how much longer it is with statistics and histograms of all of them, a core to spare"),
     ("spare_core/only_read", "how much longer it is when another thread does no more than read every value once"),
+    ("distance", "the way of a cache line to the other core and back"),
     ("busy_cores/longer", "how much longer it is with statistics and histograms, all cores busy"),
 ]
 IDLE = [

@@ -4,7 +4,7 @@
 // with all of them busy. Short stretches with and without recording take turns, and each is compared with its
 // neighbour: a machine that is shared changes its pace many times in a run. A third sort of stretch shows what the
 // machine itself asks: nothing is recorded, but another thread reads every value once. What the trainer then pays is
-// getting its cache lines back, and where two processors share no cache that alone can be 6 %.
+// getting its cache lines back, which depends on how far away the other processor is; that is measured, too.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,7 +23,10 @@ namespace bench {
 namespace {
 
 constexpr int kStretches = 100;  // of each sort
-constexpr int kSteps = 20;       // in a stretch
+constexpr int kSteps = 40;       // in a stretch
+// Before them: a backend that had nothing to do for a while looks only every 10 ms whether there is something, which
+// no training sees that goes on for longer than a stretch.
+constexpr int kWarmUp = 15;
 constexpr std::size_t kBatch = 32;
 constexpr double kRate = 1e-3;
 
@@ -90,7 +93,10 @@ class Reader {
   }
   void learned() {
     for (const auto& layer : network_.layers()) {
-      for (const digits::Parameter& parameter : layer->parameters) lend(parameter.update);
+      for (const digits::Parameter& parameter : layer->parameters) {
+        lend(parameter.update);
+        lend(parameter.value);
+      }
     }
     post();
   }
@@ -144,11 +150,33 @@ class Reader {
   std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};
 };
 
+// The time that a cache line takes to another processor and back, in ns.
+double distance() {
+  std::atomic<int> ball = 0;
+  constexpr int kTurns = 10'000;
+  const std::jthread other([&] {
+    for (int turn = 1; turn < 2 * kTurns; turn += 2) {
+      while (ball.load(std::memory_order_acquire) != turn) {
+      }
+      ball.store(turn + 1, std::memory_order_release);
+    }
+  });
+  std::vector<double> times;
+  for (int turn = 1; turn < 2 * kTurns; turn += 2) {
+    const std::uint64_t begin = ticks();
+    ball.store(turn, std::memory_order_release);
+    while (ball.load(std::memory_order_acquire) != turn + 1) {
+    }
+    times.push_back(nanoseconds(ticks() - begin));
+  }
+  return median(times);
+}
+
 // The median time of a step in a short stretch of training.
 template <class Watcher>
 double stretch(digits::Network& network, digits::Batches& batches, Watcher& watcher) {
   std::vector<double> times;
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kWarmUp + kSteps; ++i) {
     const std::uint64_t begin = ticks();
     watcher.begin();
     const digits::Dataset& batch = batches.next();
@@ -157,7 +185,7 @@ double stretch(digits::Network& network, digits::Batches& batches, Watcher& watc
     watcher.backward();
     network.learn(kRate);
     watcher.learned();
-    times.push_back(nanoseconds(ticks() - begin));
+    if (i >= kWarmUp) times.push_back(nanoseconds(ticks() - begin));
   }
   return median(times);
 }
@@ -196,6 +224,7 @@ int main() {
   const digits::Split data = digits::load();
   digits::Network network(1);
   for (int i = 0; i < 50; ++i) (void)network.forward(data.test.images, data.test.labels);  // warm
+  bench::report("distance", bench::distance(), "ns");
   bench::longer_steps("spare_core", network, data.train);
   std::vector<std::unique_ptr<bench::Spinner>> spinners;
   for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) {
