@@ -518,7 +518,7 @@ void Channel::become_child() {
   flying_.store(false);
   level_.store(policy::Level::full);  // nobody keeps a budget here
   output_failed_ = false;
-  (void)pool_.release();
+  new std::unique_ptr<Pool>(std::move(pool_));
   pool_ = std::make_unique<Pool>(pool_budget(own_policy_), options_.tensors, options_.max_wait);
   errors_.clear();
   losses_.clear();

@@ -33,7 +33,8 @@ class Counter {
         per_half_(static_cast<double>(buckets.size()) / (high_ / 2 - low_ / 2)) {}
 
   void add(double value) noexcept {
-    if (!(value >= low_ && value <= high_)) return;  // NaN and infinities
+    const bool inside = value >= low_ && value <= high_;
+    if (!inside) return;  // NaN and infinities
     const auto last = buckets_.size() - 1;
     auto index = std::min(last, static_cast<std::size_t>((value / 2 - low_ / 2) * per_half_));
     // Rounding may have led to the neighbour.
