@@ -153,7 +153,7 @@ class Reader {
 // The time that a cache line takes to another processor and back, in ns.
 double distance() {
   std::atomic<int> ball = 0;
-  constexpr int kTurns = 10'000;
+  constexpr int kTurns = 2'000;
   const std::jthread other([&] {
     for (int turn = 1; turn < 2 * kTurns; turn += 2) {
       while (ball.load(std::memory_order_acquire) != turn) {

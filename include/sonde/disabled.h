@@ -46,7 +46,7 @@ class Step {
 class Probe {
  public:
   constexpr bool wanted(const Step&) const noexcept { return false; }
-  void record(const Step&, TensorArg) const noexcept {}
+  void record(const Step&, const TensorArg&) const noexcept {}
 };
 
 class Group {
@@ -56,8 +56,8 @@ class Group {
   Group& operator=(Group&&) noexcept = default;
   ~Group() {}
   void scalar(std::string_view, double) noexcept {}
-  void histogram(std::string_view, TensorArg) noexcept {}
-  void image(std::string_view, TensorArg, Layout, const ImageOptions& = {}) noexcept {}
+  void histogram(std::string_view, const TensorArg&) noexcept {}
+  void image(std::string_view, const TensorArg&, Layout, const ImageOptions& = {}) noexcept {}
   void text(std::string_view, std::string_view) noexcept {}
   void end() noexcept {}
 };
@@ -84,17 +84,17 @@ class Recorder {
   Group group(std::int64_t) noexcept { return {}; }
 
   void scalar(std::string_view, double, std::int64_t) noexcept {}
-  void histogram(std::string_view, TensorArg, std::int64_t) noexcept {}
-  void image(std::string_view, TensorArg, std::int64_t, Layout, const ImageOptions& = {}) noexcept {}
-  void audio(std::string_view, TensorArg, std::int64_t, const AudioOptions& = {}) noexcept {}
+  void histogram(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+  void image(std::string_view, const TensorArg&, std::int64_t, Layout, const ImageOptions& = {}) noexcept {}
+  void audio(std::string_view, const TensorArg&, std::int64_t, const AudioOptions& = {}) noexcept {}
   void text(std::string_view, std::string_view, std::int64_t) noexcept {}
   void pr_curve(std::string_view, const TensorView&, const TensorView&, std::int64_t, int = 127) noexcept {}
   void mesh(std::string_view, const TensorView&, std::int64_t, const MeshOptions& = {}) noexcept {}
   void hparams(const HParams&) noexcept {}
   void graph(const Graph&) noexcept {}
   void custom_scalars(const std::vector<ChartCategory>&) noexcept {}
-  void print(std::string_view, TensorArg, std::int64_t) noexcept {}
-  void print_full(std::string_view, TensorArg, std::int64_t) noexcept {}
+  void print(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+  void print_full(std::string_view, const TensorArg&, std::int64_t) noexcept {}
   void table(std::string_view, const std::vector<TableColumn>&, std::int64_t, const TableOptions& = {}) noexcept {}
   Status checkpoint(std::string_view, std::int64_t, const std::vector<NamedView>&,
                     const CheckpointOptions& = {}) noexcept {
@@ -106,9 +106,9 @@ class Recorder {
   template <class Value, std::floating_point Number, class... Rest>
   void scalar(std::string_view name, Value value, Number step, Rest...) = delete;
   template <std::floating_point Number, class... Rest>
-  void histogram(std::string_view name, TensorArg tensor, Number step, Rest...) = delete;
+  void histogram(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
   template <std::floating_point Number, class... Rest>
-  void image(std::string_view name, TensorArg tensor, Number step, Rest...) = delete;
+  void image(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
   template <std::floating_point Number>
   Step step(Number number) = delete;
 

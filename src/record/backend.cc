@@ -109,9 +109,8 @@ void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow)
   const auto deadline = std::chrono::steady_clock::now() + channel.options().max_wait;
   while (!ring.push(message)) {
     backend.wake();
-    Message oldest;
     if (overflow == Overflow::drop_oldest) {
-      if (ring.pop_oldest(oldest)) drop(oldest);
+      ring.drop_oldest(&Backend::drop);
     } else if (overflow == Overflow::drop_newest || std::chrono::steady_clock::now() >= deadline) {
       return drop(message);
     } else {
@@ -270,6 +269,7 @@ void Backend::run() {
     const std::scoped_lock lock(mutex_);
     thread_ = pthread_self();
   }
+  Pool::leave_owners_to_others();
   clock_ = std::make_unique<TickClock>();
   last_anchor_ = monotonic_nanoseconds();
   for (;;) rest(round());
@@ -369,8 +369,12 @@ void Backend::housekeeping() {
 
 // What a thread recorded while another one closed the recorder comes here later, and goes back into the recorder's
 // pool. Once no handle is left nothing more can come, and what was sent before that has come by the end of the next
-// round.
+// round. Then the recorder ends here, with its error handler, and with owners that nobody else can release any more.
 void Backend::forget_unused() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (exiting_) return;  // what belongs to the program may be gone
+  }
   std::erase_if(closed_, [](const Closed& closed) { return closed.unused; });
   for (Closed& closed : closed_) closed.unused = closed.channel.use_count() == 1;
   std::atomic_thread_fence(std::memory_order_acquire);  // the next round sees what the last handle has sent

@@ -233,11 +233,12 @@ void Channel::begin_epoch(std::int64_t number) noexcept {
 }
 
 void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
+  if (!is_open()) return;
   if (!evaluation && epoch_begins_.exchange(false, std::memory_order_acquire)) {
     epoch_step_.store(step, std::memory_order_relaxed);
   }
   pool_->reclaim();  // what the last step lent is free for this one
-  if (is_open()) Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
+  Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
 }
 
 void Channel::end_step(std::int64_t step, bool evaluation) noexcept {

@@ -16,6 +16,8 @@ constexpr std::size_t kMapped = std::size_t{64}
                                 << 10;  // from here on blocks are mapped, and returned to the system when freed
 constexpr std::size_t kKeptPayloads = 256;
 
+thread_local constinit bool t_keeps_owners = false;
+
 // Sizes that differ little share blocks: at most an eighth is wasted.
 std::size_t round_up(std::size_t bytes) noexcept {
   std::size_t step = 256;
@@ -43,10 +45,15 @@ Pool::Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_
     : overflow_(overflow), max_wait_(max_wait), budget_(budget) {}
 
 Pool::~Pool() {
-  reclaim();
+  for (Holding* holding : returned_) {
+    if (holding->block.data != nullptr) deallocate(holding->block);
+    delete holding;
+  }
   for (const Block& block : unused_) deallocate(block);
   for (Holding* holding : unused_holdings_) delete holding;
 }
+
+void Pool::leave_owners_to_others() noexcept { t_keeps_owners = true; }
 
 std::size_t Pool::allocated() const {
   const std::scoped_lock lock(mutex_);
@@ -145,10 +152,13 @@ Payload* Pool::acquire(std::size_t bytes) {
   Block block;
   if (bytes > 0 && !find_block(bytes, block)) {
     if (round_up(bytes) > budget_) return nullptr;  // would never fit
-    bool found = false;
+    lock.unlock();
+    reclaim();  // what has come back meanwhile
+    lock.lock();
+    bool found = find_block(bytes, block);
     if (overflow_ == Overflow::drop_oldest) {
       while (!found && drop_oldest_waiting()) found = find_block(bytes, block);
-    } else if (overflow_ == Overflow::wait) {
+    } else if (!found && overflow_ == Overflow::wait) {
       found = wait_for_block(lock, bytes, block);
     }
     if (!found) return nullptr;
@@ -213,36 +223,48 @@ void Pool::release(Payload* payload) noexcept {
   pool.some_returned_.notify_all();
 }
 
-void Pool::reclaim() noexcept {
-  if (!any_returned_.load(std::memory_order_relaxed)) return;
-  std::vector<Holding*> holdings;
-  {
-    const std::scoped_lock lock(mutex_);
-    holdings.swap(spare_);
-  }
+// What has come back, for the caller to end the owners of; its blocks are free from here on. Under the lock.
+std::vector<Holding*> Pool::collect() {
+  std::vector<Holding*> holdings = std::exchange(spare_, {});
   {
     const std::scoped_lock lock(returned_mutex_);
     holdings.swap(returned_);
-    any_returned_.store(false, std::memory_order_relaxed);
+    if (t_keeps_owners) {
+      const auto owned = std::ranges::partition(holdings, [](const Holding* holding) { return !holding->owner; });
+      returned_.assign(owned.begin(), owned.end());
+      holdings.erase(owned.begin(), owned.end());
+    }
+    any_returned_.store(!returned_.empty(), std::memory_order_relaxed);
   }
-  for (Holding* holding : holdings) {
-    holding->owner.reset();  // whose end may be anybody's code, which may record something: no lock is held
-    // What may hold memory. The others are left alone, with the lines that they lie on.
-    if (!std::holds_alternative<ProbeJob>(holding->payload.job)) holding->payload.job = std::monostate{};
-  }
-  const std::scoped_lock lock(mutex_);
   for (Holding* holding : holdings) {
     leave_queue(*holding);  // where it was given up on its way
     if (holding->block.data != nullptr) unused_.push_back(std::exchange(holding->block, {}));
-    if (unused_holdings_.size() < kKeptPayloads) {
-      unused_holdings_.push_back(holding);
-    } else {
-      delete holding;
-    }
   }
-  holdings.clear();
-  holdings.swap(spare_);
+  free_unused(0);  // the budget may have become smaller
   if (waiters_.load(std::memory_order_relaxed) > 0) some_returned_.notify_all();
+  return holdings;
+}
+
+void Pool::reclaim() noexcept {
+  if (!any_returned_.load(std::memory_order_relaxed)) return;
+  std::unique_lock lock(mutex_);
+  std::vector<Holding*> holdings = collect();
+  const std::size_t room = kKeptPayloads - std::min(kKeptPayloads, unused_holdings_.size());
+  // The end of an owner may be anybody's code, which takes its time and may record something.
+  lock.unlock();
+  for (Holding* holding : holdings) {
+    holding->owner.reset();
+    // What may hold memory. The others are left alone, with the lines that they lie on.
+    if (!std::holds_alternative<ProbeJob>(holding->payload.job)) holding->payload.job = std::monostate{};
+  }
+  while (holdings.size() > room) {
+    delete holdings.back();
+    holdings.pop_back();
+  }
+  lock.lock();
+  unused_holdings_.insert(unused_holdings_.end(), holdings.begin(), holdings.end());
+  holdings.clear();
+  spare_ = std::move(holdings);
 }
 
 }  // namespace sonde::record

@@ -6,8 +6,8 @@
 //
 // What the backend is done with goes onto a list, all of which a recording thread takes when it next looks. Fetching a
 // cache line that the other side has written or read takes as long as all the rest of a call: so what the pool needs to
-// know of a payload lies apart from what the backend reads, and the list is touched only where there is something on
-// it.
+// know of a payload lies apart from what the backend reads (but for drop_oldest, of which both must know), and the list
+// is touched only where there is something on it.
 #pragma once
 
 #include <atomic>
@@ -132,8 +132,10 @@ class Pool {
   bool take(Payload* payload);
   // Any thread. Gives everything back, the payload included and those that it holds.
   static void release(Payload* payload) noexcept;
-  // Makes what was given back free again. Owners end here: for threads that record, never for the backend.
+  // Makes what was given back free again. Owners end here.
   void reclaim() noexcept;
+  // The calling thread, the backend, never ends an owner, also where its error handler records something.
+  static void leave_owners_to_others() noexcept;
 
   std::size_t allocated() const;
   // What is in use beyond a smaller budget stays until it comes back.
@@ -142,6 +144,7 @@ class Pool {
   void unlock_after_fork();
 
  private:
+  std::vector<Holding*> collect();
   bool reuse_block(std::size_t size, Block& block);
   bool find_block(std::size_t bytes, Block& block);
   bool wait_for_block(std::unique_lock<std::mutex>& lock, std::size_t bytes, Block& block);
@@ -153,7 +156,7 @@ class Pool {
   const std::chrono::milliseconds max_wait_;
   std::atomic<int> waiters_{0};  // threads that wait for a block
   std::atomic<bool> any_returned_{false};
-  alignas(64) std::mutex returned_mutex_;  // guards the next one; nothing is locked under it
+  alignas(64) std::mutex returned_mutex_;  // guards the next one; may be taken under the other
   std::vector<Holding*> returned_;
   alignas(64) mutable std::mutex mutex_;  // guards what follows
   std::size_t budget_;

@@ -406,6 +406,29 @@ TEST(Frozen, OwnersAreReleasedWhenTheNextStepBegins) {
   EXPECT_EQ(values.use_count(), 1);
 }
 
+TEST(Frozen, AnErrorHandlerThatRecordsReleasesNoOwners) {
+  TempDir dir;
+  std::atomic<bool> told = false;
+  std::optional<Recorder> rec;
+  rec.emplace(open(dir.path(), {.on_error = [&](const Status&) {  // on the backend
+                     rec->text("error", "something went wrong", 0);
+                     told = true;
+                   }}));
+  const Probe probe = rec->probe("x", {.keep = Keep::stats});
+  const std::vector<float> values = ramp(100);
+  std::thread::id released_on;
+  {
+    const Step step = rec->step(0);
+    const auto note = [&](const void*) { released_on = std::this_thread::get_id(); };
+    probe.record(step, frozen(view(values), std::shared_ptr<const void>(values.data(), note)));
+  }
+  EXPECT_TRUE(comes_true([&] { return rec->committed_step() == 0; }));
+  rec->histogram("no values", TensorView{.shape = {-1}}, 0);
+  EXPECT_TRUE(comes_true([&] { return told.load(); }));
+  EXPECT_TRUE(rec->close().ok());
+  EXPECT_EQ(released_on, std::this_thread::get_id());
+}
+
 TEST(Groups, AreOneEvent) {
   TempDir dir;
   Recorder rec = open(dir.path());

@@ -4,13 +4,12 @@ namespace sonde::record {
 
 Ring::Ring() : slots_(std::make_unique<Message[]>(kCapacity)) {}
 
-bool Ring::pop_oldest(Message& oldest) noexcept {
+void Ring::drop_oldest(const std::function<void(const Message&)>& drop) noexcept {
   const std::scoped_lock lock(drain_mutex_);
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-  if (head_.load(std::memory_order_relaxed) - tail < kCapacity) return false;
-  oldest = slots_[tail & (kCapacity - 1)];
+  if (head_.load(std::memory_order_relaxed) - tail < kCapacity) return;
+  drop(slots_[tail & (kCapacity - 1)]);
   tail_.store(tail + 1, std::memory_order_release);
-  return true;
 }
 
 void Ring::drain(std::uint64_t until, std::vector<Message>& out) {

@@ -48,8 +48,9 @@ class Ring {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     return (head & (kCapacity / 2 - 1)) == 0 && head - tail_.load(std::memory_order_relaxed) >= kCapacity / 2;
   }
-  // Takes the oldest message out of a full ring and gives it to the caller; false if the backend was faster.
-  bool pop_oldest(Message& oldest) noexcept;
+  // Takes the oldest message out of a full ring, if the backend was not faster. It is dropped before the backend can
+  // begin another round, which then knows that nothing older is on its way.
+  void drop_oldest(const std::function<void(const Message&)>& drop) noexcept;
 
   // The backend's side.
 

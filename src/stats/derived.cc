@@ -95,7 +95,7 @@ std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram&
     result[i].count += static_cast<double>(whole);
     if (bin == end) break;
     const Range range = range_of(summary, bin->key);
-    if (bin->key > edge || result[i].right <= range.low) {
+    if (result[i].right <= range.low) {
       ++i;
       continue;
     }
