@@ -87,7 +87,7 @@ std::string general_help(const Commands& commands, bool color) {
   std::string out = "Sonde records, prints and shows what happens inside a neural network.\n\n";
   out += styled("Usage", Style::bold, color) + "\n";
   out +=
-      "  sonde COMMAND [options]\n  sonde LOGDIR              list the runs and tags of a log directory\n"
+      "  sonde COMMAND [options]\n  sonde LOGDIR              show the runs of a log directory in the browser\n"
       "  sonde FILE                show a tensor file: npy, npz, safetensors, png, wav\n";
   std::vector<Row> rows;
   for (const auto& command : commands) rows.emplace_back(command->about().name, command->about().summary);
