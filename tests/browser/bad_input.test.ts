@@ -52,6 +52,7 @@ test('a log directory that disappears takes nothing else with it', async (t) => 
   await page.reload();
   await page.getByRole('main').waitFor();
   await screenshot(page, 'disappeared');
+  await page.close(); // it may still be asking
   assert.equal(await server.stop(), 0);
 });
 
