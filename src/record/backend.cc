@@ -371,6 +371,7 @@ void Backend::housekeeping() {
 // pool. Once no handle is left nothing more can come, and what was sent before that has come by the end of the next
 // round. Then the recorder ends here, with its error handler, and with owners that nobody else can release any more.
 void Backend::forget_unused() {
+  if (closed_.empty()) return;
   {
     const std::scoped_lock lock(mutex_);
     if (exiting_) return;  // what belongs to the program may be gone
