@@ -1,8 +1,10 @@
 // Logs that grow while they are looked at. Times are bounds against hanging, not measurements.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <thread>
 
 #include "base/thread.h"
 #include "base/watch.h"
@@ -152,6 +154,25 @@ TEST_P(LogDirectory, MayLoseDirectoriesWithRunsAndGetThemBack) {
     ASSERT_TRUE(becomes(log, [&] { return points(log, "a/b/c", "loss") == static_cast<std::size_t>(i); })) << i;
   }
   EXPECT_TRUE(log.problems().empty());
+}
+
+TEST_P(LogDirectory, MayLoseDirectoriesWhileTheyAreLookedInto) {
+  write("a", 1);
+  const Log log = open_live();
+  std::atomic<bool> done = false;
+  std::jthread comes_and_goes([&] {
+    for (int i = 0; i < 5; ++i) {
+      // So many that whoever lists them has not looked into all when the last one is deleted.
+      for (int k = 0; k < 1000; ++k) std::filesystem::create_directories(log_path() + "/b/" + std::to_string(k));
+      std::filesystem::remove_all(log_path() + "/b");
+    }
+    done = true;
+  });
+  std::vector<std::string> problems;
+  while (!done && problems.empty()) problems = log.problems();
+  EXPECT_EQ(problems, std::vector<std::string>());
+  comes_and_goes.join();
+  EXPECT_TRUE(becomes(log, [&] { return log.runs().size() == 1; }));
 }
 
 TEST_P(LogDirectory, MayHaveALinkThatLeadsElsewhereLater) {

@@ -155,7 +155,8 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
     if (entry.type != DirectoryEntry::Type::directory || entry.name == kTrash) continue;
     const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
     const Status status = find_runs(below, through_link || entry.link, walk);
-    if (!status) walk.problems.emplace(below, status.message());
+    // One that has gone since it was listed was deleted or moved, which is nobody's problem.
+    if (!status && status.code() != Code::not_found) walk.problems.emplace(below, status.message());
   }
   walk.above.pop_back();
   return Status::success();
