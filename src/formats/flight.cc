@@ -18,9 +18,12 @@ constexpr std::string_view kMagic = "SONDERNG";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::uint32_t kOtherByteOrder = 0x04030201;
-constexpr std::size_t kChecksummed = 44;  // bytes of the header before its checksum
-constexpr std::size_t kTextOffset = 192;
-constexpr std::size_t kLongestWriter = 1024;
+constexpr std::size_t kTextBytesOffset = kIdentityBytes;
+constexpr std::size_t kChecksummed = 44;         // bytes of the header before its checksum
+constexpr std::size_t kTextsAt[] = {192, 2144};  // one is in use
+constexpr std::size_t kMostTexts = 1952;
+constexpr std::uint32_t kSecond = 1 << 16;  // in the number of their bytes: they are in the second place
+constexpr std::size_t kLongestName = 256;   // of a host or writer
 constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
 
 Status corrupt(std::string_view what) { return {Code::corrupt, "not a readable flight ring: " + std::string(what)}; }
@@ -82,7 +85,10 @@ bool decode_step_end(Bytes meta, Step& step) {
 // Goes over the entries and gathers them into steps. Looks at every place at most once, whatever the bytes are.
 class Walk {
  public:
-  Walk(Bytes entries, std::uint64_t begin) noexcept : entries_(entries), begin_(begin) {}
+  Walk(Bytes entries, std::uint64_t begin) noexcept : entries_(entries), begin_(begin), capacity_(entries.size()) {}
+  // Over a copy of what is in a ring from `begin` on.
+  Walk(Bytes copy, std::uint64_t begin, std::uint64_t capacity) noexcept
+      : entries_(copy), begin_(begin), capacity_(capacity), copied_from_(begin) {}
 
   void run(std::uint64_t expected_end, std::uint64_t last) {
     for (std::uint64_t position = begin_; position < last;) {
@@ -108,9 +114,8 @@ class Walk {
 
  private:
   std::optional<EntryHeader> header_at(std::uint64_t position) const noexcept {
-    const std::uint64_t at = position % entries_.size();
-    const auto header = load<EntryHeader>(entries_.data() + at);
-    const std::uint64_t room = entries_.size() - at;
+    const auto header = load<EntryHeader>(entries_.data() + place_of(position));
+    const std::uint64_t room = capacity_ - position % capacity_;
     const bool valid = header.magic == EntryHeader{}.magic && header.position == position &&
                        header.checksum == checksum_of(header) && header.sequence > sequence_ &&
                        header.step <= position && header.size % kUnit == 0 && header.size <= room &&
@@ -128,10 +133,14 @@ class Walk {
     return std::nullopt;
   }
 
+  std::uint64_t place_of(std::uint64_t position) const noexcept {
+    return copied_from_ ? position - *copied_from_ : position % capacity_;
+  }
+
   // False where the entry is damaged.
   bool take(const EntryHeader& header) {
     if (header.step < begin_) return true;  // its step was given up
-    const std::uint64_t at = header.position % entries_.size() + kUnit;
+    const std::uint64_t at = place_of(header.position) + kUnit;
     const Bytes meta = entries_.subspan(at, header.meta_bytes);
     const Bytes data = entries_.subspan(at + round_up(header.meta_bytes), header.data_bytes);
     if (crc32c_append(crc32c(meta), data) != header.body_checksum) return false;
@@ -147,11 +156,21 @@ class Walk {
 
   Bytes entries_;
   std::uint64_t begin_;
+  std::uint64_t capacity_;
+  std::optional<std::uint64_t> copied_from_;
   std::uint64_t sequence_ = 0;  // of the last entry seen; the first one has 1
   std::uint64_t torn_ = 0;
   std::vector<Step> steps_;
   std::unordered_map<std::uint64_t, std::size_t> index_;  // of steps_, by the position of their first entry
 };
+
+std::optional<Bytes> texts_of(Bytes file) {
+  const auto word = load<std::uint32_t>(file.data() + kTextBytesOffset);
+  const std::size_t at = kTextsAt[(word & kSecond) != 0 ? 1 : 0];
+  const std::size_t size = word & ~kSecond;
+  if (size > kHeaderBytes - at) return std::nullopt;
+  return file.subspan(at, size);
+}
 
 Status check_header(Bytes file) {
   if (file.size() < kHeaderBytes) {
@@ -167,10 +186,9 @@ Status check_header(Bytes file) {
     return {Code::unsupported, "the flight ring has version " + std::to_string(version) + ", and this program reads " +
                                    std::to_string(kVersion) + ": read it with the version of Sonde that wrote it"};
   }
-  const auto texts = load<std::uint32_t>(file.data() + 40);
-  if (order != kByteOrder || texts > kHeaderBytes - kTextOffset ||
-      crc32c_append(crc32c(file.first(kChecksummed)), file.subspan(kTextOffset, texts)) !=
-          load<std::uint32_t>(file.data() + kChecksummed)) {
+  const std::optional<Bytes> texts = texts_of(file);
+  if (order != kByteOrder || !texts ||
+      crc32c_append(crc32c(file.first(kChecksummed)), *texts) != load<std::uint32_t>(file.data() + kChecksummed)) {
     return corrupt("its header is damaged");
   }
   const auto capacity = load<std::uint64_t>(file.data() + 16);
@@ -191,34 +209,59 @@ bool are_positions(std::uint64_t begin, std::uint64_t end, std::uint64_t capacit
 
 // ---- What the writer shares.
 
-std::string encode_header(const Identity& identity, std::uint64_t capacity,
-                          std::span<const std::string> allow_negative_infinity) {
+namespace {
+
+std::string encode_texts(const Identity& identity, std::span<const std::string> allow_negative_infinity) {
   std::string texts;
-  put_text(texts, identity.host.substr(0, kLongestWriter));
-  put_text(texts, identity.writer.substr(0, kLongestWriter));
+  put_text(texts, identity.host.substr(0, kLongestName));
+  put_text(texts, identity.writer.substr(0, kLongestName));
   std::string selectors;
   std::uint64_t count = 0;
   for (const std::string& selector : allow_negative_infinity) {
     // Ten bytes for the length, ten for the count.
-    if (texts.size() + selectors.size() + selector.size() + 20 > kHeaderBytes - kTextOffset) break;
+    if (texts.size() + selectors.size() + selector.size() + 20 > kMostTexts) break;
     put_text(selectors, selector);
     ++count;
   }
   put_varint(texts, count);
-  texts += selectors;
+  return texts + selectors;
+}
 
+// The number of their bytes and the checksum, for a header with this begin.
+std::string encode_size_and_checksum(Bytes header, std::uint32_t texts_word, std::string_view texts) {
+  std::string word;
+  put(word, texts_word);
+  const std::uint32_t crc = crc32c_append(crc32c(header.first(kTextBytesOffset)), as_bytes(word));
+  put(word, crc32c_append(crc, as_bytes(texts)));
+  return word;
+}
+
+}  // namespace
+
+std::string encode_header(const Identity& identity, std::uint64_t capacity,
+                          std::span<const std::string> allow_negative_infinity) {
+  const std::string texts = encode_texts(identity, allow_negative_infinity);
   std::string page(kMagic);
   put(page, kVersion);
   put(page, kByteOrder);
   put(page, capacity);
   put(page, identity.pid);
   put(page, identity.start_time);
-  put(page, static_cast<std::uint32_t>(texts.size()));
-  put(page, crc32c_append(crc32c(as_bytes(page)), as_bytes(texts)));
-  page.resize(kTextOffset);
+  page += encode_size_and_checksum(as_bytes(page), static_cast<std::uint32_t>(texts.size()), texts);
+  page.resize(kTextsAt[0]);
   page += texts;
   page.resize(kHeaderBytes);
   return page;
+}
+
+void replace_selectors(std::span<std::byte> file, const Identity& identity,
+                       std::span<const std::string> allow_negative_infinity) {
+  const std::string texts = encode_texts(identity, allow_negative_infinity);
+  const std::uint32_t other = (load<std::uint32_t>(file.data() + kTextBytesOffset) & kSecond) ^ kSecond;
+  std::memcpy(file.data() + kTextsAt[other != 0 ? 1 : 0], texts.data(), texts.size());
+  const std::string word = encode_size_and_checksum(file, static_cast<std::uint32_t>(texts.size()) | other, texts);
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file.data() + kTextBytesOffset))
+      .store(load<std::uint64_t>(word.data()), std::memory_order_release);
 }
 
 void store_header(std::span<std::byte> file, std::string_view page) noexcept {
@@ -270,6 +313,18 @@ std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t e
   return std::move(walk).steps();
 }
 
+Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity) {
+  Walk walk(copy, position, capacity);
+  walk.run(position + copy.size(), position + copy.size());
+  // Between its entries there may be those of others, while an evaluation pass goes on.
+  std::vector<Step> steps = std::move(walk).steps();
+  const auto found = std::ranges::find(steps, position, &Step::position);
+  if (found != steps.end()) return std::move(*found);
+  Step none;
+  none.position = position;
+  return none;
+}
+
 Result<Contents> read(Bytes file) {
   if (Status status = check_header(file); !status) return status;
   const auto capacity = load<std::uint64_t>(file.data() + 16);
@@ -278,7 +333,7 @@ Result<Contents> read(Bytes file) {
   if (!are_positions(begin, end, capacity)) return corrupt("its positions are damaged");
 
   Contents contents;
-  ByteReader texts(file.subspan(kTextOffset, load<std::uint32_t>(file.data() + 40)));
+  ByteReader texts(*texts_of(file));
   contents.identity.host = get_text(texts);
   contents.identity.writer = get_text(texts);
   contents.identity.pid = load<std::uint64_t>(file.data() + 24);

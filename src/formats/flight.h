@@ -49,6 +49,7 @@ struct Step {
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<Tensor> tensors;  // in the order of execution
   std::uint64_t dropped = 0;    // tensors that found no room
+  bool overwritten = false;     // it was whole, but its tensors are gone: all of them are dropped ones
   std::uint64_t damaged = 0;    // tensors that were in the ring, but cannot be read
   std::uint64_t position = 0;   // of its first entry: no other step ever has the same
 };

@@ -7,11 +7,12 @@
 //   16      8         capacity: bytes for entries, a multiple of 64
 //   24      8         process id
 //   32      8         time of the start, f64, seconds since 1970
-//   40      4         bytes of the texts
-//   44      4         CRC-32C of the bytes 0 to 43 and of the texts
+//   40      4         bytes of the texts, plus 65536 where they are at 2144  \  stored at once, as the texts may be
+//   44      4         CRC-32C of the bytes 0 to 43 and of the texts          /  replaced while the ring is in use
 //   64      8         begin \  positions: see flight.h. Each is stored at once, by a single instruction
 //   128     8         end   /
-//   192     ...       texts: host, writer, number of selectors, selectors in which -inf is intended
+//   192     1952      texts: host, writer, number of selectors, selectors in which -inf is intended
+//   2144    1952      texts, likewise
 //   4096    capacity  entries
 //
 // An entry begins at a multiple of 64 with an EntryHeader. A description and the elements of a tensor follow, each
@@ -39,6 +40,7 @@
 namespace sonde::flight {
 
 inline constexpr std::uint64_t kHeaderBytes = 4096;
+inline constexpr std::uint64_t kIdentityBytes = 40;  // at the begin: no other ring of the machine has the same
 inline constexpr std::uint64_t kBeginOffset = 64;
 inline constexpr std::uint64_t kEndOffset = 128;
 inline constexpr std::uint64_t kUnit = 64;
@@ -50,6 +52,10 @@ std::string encode_header(const Identity& identity, std::uint64_t capacity,
                           std::span<const std::string> allow_negative_infinity);
 // Puts it into a mapping, its magic last: whoever finds that finds all of it.
 void store_header(std::span<std::byte> file, std::string_view page) noexcept;
+// Gives a ring in use other selectors. Whoever finds it, at whatever moment, finds all of the old or all of the new
+// ones.
+void replace_selectors(std::span<std::byte> file, const Identity& identity,
+                       std::span<const std::string> allow_negative_infinity);
 
 enum class EntryType : std::uint8_t { tensor = 1, step_end = 2, filler = 3 };
 
@@ -103,5 +109,8 @@ void put_step_end_meta(std::string& out, const StepEndMeta& meta);
 // one entry must follow the other. `torn` grows by the damaged ones.
 std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
                              std::uint64_t& torn);
+// The step that begins at a position, out of a copy of what follows there in a ring of this capacity; without tensors
+// and not complete where it is not to be found.
+Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity);
 
 }  // namespace sonde::flight

@@ -122,6 +122,18 @@ TEST(FlightFormat, KeepsAsManySelectorsAsTheHeaderHolds) {
   EXPECT_EQ(contents->allow_negative_infinity.back(), many[0]);
 }
 
+TEST(FlightFormat, MayBeGivenOtherSelectorsWhileItIsInUse) {
+  const Identity identity = {.host = "box", .pid = 42, .writer = "w.1", .start_time = 1.5};
+  std::string file = encode_header(identity, 64, std::vector<std::string>{"mask"}) + std::string(64, '\0');
+  for (const std::string selector : {"a", "b", "c"}) {
+    replace_selectors(std::as_writable_bytes(std::span(file)), identity, std::vector{selector, selector});
+    const auto contents = read(as_bytes(file));
+    ASSERT_TRUE(contents.ok());
+    EXPECT_THAT(contents->allow_negative_infinity, ElementsAre(selector, selector));
+    EXPECT_EQ(contents->identity.writer, "w.1");
+  }
+}
+
 TEST(FlightFormat, GivesStepsWithTheirTensorsAndScalars) {
   RingImage ring;
   ring.step(5);

@@ -15,6 +15,7 @@
 #include <random>
 #include <thread>
 
+#include "formats/flight.h"
 #include "record/recorder_testing.h"
 #include "sonde/recorder.h"
 #include "sonde/tensor_io.h"
@@ -261,18 +262,105 @@ TEST(Captures, SayWhichStepsNeverCame) {
   EXPECT_EQ(gap.count, 8U);
 }
 
-TEST(FlightRecorder, StaysWithinHalfOfTheMemoryBudgetAndSaysSo) {
+TEST(FlightRecorder, StaysWithinItsShareOfTheMemoryBudgetAndSaysSo) {
   TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 4"});
   policy.flight.bytes = 16 << 20;
-  policy.budget.memory = 4 << 20;
+  policy.budget.memory = 8 << 20;
   Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
   const auto rings = files_with(dir.path(), ".ring");
   ASSERT_EQ(rings.size(), 1U);
   EXPECT_EQ(std::filesystem::file_size(rings[0]), std::uintmax_t{2} << 20);
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("bytes instead of 16777216: half of [budget] memory")));
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("bytes instead of 16777216: a quarter of [budget] memory")));
+}
+
+TEST(FlightRecorder, IsNoSmallerThanIsOfUseAndSaysThatTheBudgetIs) {
+  TempDir dir;
+  Errors errors;
+  Policy policy = triggered({.when = "step == 4"});
+  policy.budget.memory = 64 << 10;
+  Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("has 1048576 bytes, more than a quarter of [budget] memory")));
+}
+
+TEST(FlightRecorder, BecomesSmallerWithTheMemoryBudgetOfARunningJob) {
+  TempDir dir;
+  Policy policy = triggered({.when = "step == 4"});
+  policy.flight.bytes = 16 << 20;
+  Recorder rec = open(dir.path(), {.policy = policy});
+  policy.budget.memory = 8 << 20;
+  ASSERT_TRUE(rec.set_policy(policy).ok());
+  EXPECT_TRUE(comes_true([&] {
+    const auto rings = files_with(dir.path(), ".ring");
+    return rings.size() == 1 && std::filesystem::file_size(rings[0]) == std::uintmax_t{2} << 20;
+  }));
+  ASSERT_TRUE(rec.close().ok());
+}
+
+TEST(FlightRecorder, KeepsItsRingWhereAPolicyWantsOneThatCannotBeMade) {
+  TempDir dir;
+  Errors errors;
+  Policy policy = triggered({.when = "step == 12", .before = 5});
+  Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
+  train(rec, 0, 9, 100);
+  policy.flight.bytes = std::uint64_t{4000} << 40;
+  ASSERT_TRUE(rec.set_policy(policy).ok());
+  train(rec, 10, 13, 100);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the flight ring stays as it was: ")));
+  EXPECT_THAT(steps_of(captures_of(dir.path()).at(0)), ElementsAre(7, 8, 9, 10, 11, 12));
+}
+
+TEST(FlightRecorder, TellsTheRingWhichInfinitiesAreAllowedNow) {
+  TempDir dir;
+  Policy policy = triggered({.when = "step == 100"});
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const auto allowed = [&] {
+    const auto ring = read_file(files_with(dir.path(), ".ring").at(0));
+    const auto contents = flight::read(as_bytes(*ring));
+    EXPECT_TRUE(contents.ok());
+    return contents->allow_negative_infinity;
+  };
+  EXPECT_THAT(allowed(), IsEmpty());
+  for (const char* name : {"mask", "other", "third"}) {
+    policy.allow_negative_infinity = {name};
+    ASSERT_TRUE(rec.set_policy(policy).ok());
+    EXPECT_TRUE(comes_true([&] { return allowed() == policy.allow_negative_infinity; })) << name;
+  }
+  ASSERT_TRUE(rec.close().ok());
+}
+
+TEST(Captures, ReachToTheLastStepThatThereIs) {
+  TempDir dir;
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  Recorder rec = open(dir.path(), {.policy = triggered({.when = "step > 4", .after = 10})});
+  train(rec, kLast - 2, kLast - 1, kLast);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  EXPECT_THAT(steps_of(captures[0]), ElementsAre(kLast - 2, kLast - 1));
+  ASSERT_EQ(captures[0].info().dropped.size(), 1U);
+  EXPECT_EQ(captures[0].info().dropped[0].first_step, kLast);
+  EXPECT_EQ(captures[0].info().dropped[0].last_step, kLast);
+}
+
+TEST(Captures, HoldMoreStepsThanTheRingWhereTheyHaveOpened) {
+  TempDir dir;
+  Policy policy = triggered({.when = "step == 40", .before = 20, .after = 40});
+  policy.flight.bytes = 100 << 10;  // some 50 steps
+  Recorder rec = open(dir.path(), {.policy = policy});
+  train(rec, 0, 80, 1000);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  EXPECT_THAT(captures[0].info().dropped, IsEmpty());
+  const auto steps = steps_of(captures[0]);
+  EXPECT_EQ(steps.size(), 61U);
+  EXPECT_EQ(steps.front(), 20);
+  EXPECT_EQ(steps.back(), 80);
 }
 
 TEST(FlightRecorder, SaysOnceThatATensorDoesNotFit) {
@@ -325,16 +413,19 @@ struct Shared {
   std::atomic<std::int64_t> committed{-1};
 };
 
+Policy flying() {
+  Policy policy;
+  policy.flight.use = FlightPolicy::Use::on;
+  policy.flight.bytes = 256 << 10;
+  return policy;
+}
+
 // Trains in a child process until it is killed after a random time. The last step that it knew to be complete.
-std::int64_t train_and_kill(const std::string& directory, std::mt19937& random, const std::string& rings = {}) {
+std::int64_t train_and_kill(const std::string& directory, std::mt19937& random, const Policy& policy) {
   void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto* shared = new (memory) Shared;
   const pid_t child = ::fork();
   if (child == 0) {
-    Policy policy;
-    policy.flight.use = FlightPolicy::Use::on;
-    policy.flight.bytes = 256 << 10;
-    policy.flight.directory = rings;
     auto rec = Recorder::open(directory, {.policy = policy});
     if (!rec) ::_exit(1);
     for (std::int64_t n = 0;; ++n) {
@@ -352,6 +443,39 @@ std::int64_t train_and_kill(const std::string& directory, std::mt19937& random, 
   return committed;
 }
 
+// The last capture has all steps up to the one that the process knew to be complete, as far as the ring holds them.
+void expect_all_recovered(const std::string& directory, std::int64_t committed) {
+  ASSERT_GE(committed, 0);
+  ASSERT_EQ(abandoned_rings(directory)->size(), 1U);
+  {
+    Recorder next = open(directory);
+  }  // an automatic restart must not destroy the evidence
+  EXPECT_THAT(files_with(directory, ".ring"), IsEmpty());
+  const auto captures = captures_of(directory);
+  ASSERT_FALSE(captures.empty());
+  const Capture& crash = captures.back();
+  EXPECT_EQ(crash.info().cause, CaptureInfo::Cause::crash);
+  std::vector<std::int64_t> complete;
+  for (const CapturedStep& step : crash.steps()) {
+    if (step.complete) {
+      complete.push_back(step.step);
+      EXPECT_EQ(step.tensors.size(), 4U);
+    }
+    const auto file = crash.step_file(step);
+    for (const CapturedTensor& tensor : step.tensors) {
+      const Tensor loaded = *file->load(tensor.key);
+      const auto* data = reinterpret_cast<const float*>(loaded.data.data());
+      EXPECT_TRUE(std::all_of(data, data + 64, [&](float x) { return x == static_cast<float>(step.step); }));
+    }
+  }
+  ASSERT_FALSE(complete.empty());
+  EXPECT_GE(complete.back(), committed);
+  // A step takes less than 2 KiB of the 252.
+  const std::int64_t expected = std::min<std::int64_t>(committed + 1, 100);
+  EXPECT_GE(static_cast<std::int64_t>(complete.size()), expected);
+  for (std::size_t i = 1; i < complete.size(); ++i) EXPECT_EQ(complete[i], complete[i - 1] + 1);
+}
+
 TEST(Killed, AProcessLosesNoCompletedStep) {
 #if defined(SONDE_SANITIZED)
   constexpr int kRounds = 20;  // each takes ten times as long
@@ -361,32 +485,21 @@ TEST(Killed, AProcessLosesNoCompletedStep) {
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < kRounds; ++round) {
     TempDir dir;
-    const std::int64_t committed = train_and_kill(dir.path(), random);
-    ASSERT_GE(committed, 0);
-    ASSERT_EQ(abandoned_rings(dir.path())->size(), 1U);
-    {
-      Recorder next = open(dir.path());
-    }  // an automatic restart must not destroy the evidence
-    EXPECT_THAT(files_with(dir.path(), ".ring"), IsEmpty());
-    const auto captures = captures_of(dir.path());
-    ASSERT_EQ(captures.size(), 1U);
-    EXPECT_EQ(captures[0].info().cause, CaptureInfo::Cause::crash);
-    std::vector<std::int64_t> complete;
-    for (const CapturedStep& step : captures[0].steps()) {
-      if (step.complete) complete.push_back(step.step);
-      const auto file = captures[0].step_file(step);
-      for (const CapturedTensor& tensor : step.tensors) {
-        const Tensor loaded = *file->load(tensor.key);
-        const auto* data = reinterpret_cast<const float*>(loaded.data.data());
-        EXPECT_TRUE(std::all_of(data, data + 64, [&](float x) { return x == static_cast<float>(step.step); }));
-      }
-    }
-    ASSERT_FALSE(complete.empty());
-    EXPECT_GE(complete.back(), committed);
-    // A step takes less than 2 KiB of the 252.
-    const std::int64_t expected = std::min<std::int64_t>(committed + 1, 100);
-    EXPECT_GE(static_cast<std::int64_t>(complete.size()), expected);
-    for (std::size_t i = 1; i < complete.size(); ++i) EXPECT_EQ(complete[i], complete[i - 1] + 1);
+    const std::int64_t committed = train_and_kill(dir.path(), random, flying());
+    ASSERT_NO_FATAL_FAILURE(expect_all_recovered(dir.path(), committed));
+    ASSERT_EQ(captures_of(dir.path()).size(), 1U);
+  }
+}
+
+TEST(Killed, AProcessThatSavesCapturesLosesNoCompletedStep) {
+  constexpr int kRounds = 20;
+  std::mt19937 random(std::random_device{}());
+  Policy policy = flying();
+  policy.triggers = {{.when = "every(10)", .before = 90, .rearm = Rearm::always, .max_captures = 0}};
+  for (int round = 0; round < kRounds; ++round) {
+    TempDir dir;
+    const std::int64_t committed = train_and_kill(dir.path(), random, policy);
+    ASSERT_NO_FATAL_FAILURE(expect_all_recovered(dir.path(), committed));
   }
 }
 
@@ -394,10 +507,10 @@ TEST(Killed, ARingElsewhereGoesBackToItsOwnRun) {
   TempDir dir;
   TempDir rings;
   std::mt19937 random(1);
-  for (const char* run : {"a", "b"}) train_and_kill(dir / run, random, rings.path());
-  ASSERT_EQ(files_with(rings.path(), ".ring").size(), 2U);
-  Policy policy;
+  Policy policy = flying();
   policy.flight.directory = rings.path();
+  for (const char* run : {"a", "b"}) train_and_kill(dir / run, random, policy);
+  ASSERT_EQ(files_with(rings.path(), ".ring").size(), 2U);
   {
     Recorder next = open(dir / "b", {.policy = policy});
   }

@@ -1,6 +1,8 @@
 #include "record/flight_recorder.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/process.h"
 
@@ -12,10 +14,17 @@ constexpr std::int64_t kMostAhead = 1'000'000'000;  // steps to come: more are n
 constexpr std::size_t kMissesRemembered = 10'000;
 constexpr std::uint64_t kSmallest = std::uint64_t{1} << 20;
 
-// Within half of a budget, as long as that is of any use.
-std::uint64_t bytes_of(const FlightPolicy& flight, const BudgetPolicy& budget) {
-  const std::uint64_t bytes = flight.bytes > 0 ? flight.bytes : sinks::FlightRing::default_bytes();
-  return budget.memory ? std::clamp(*budget.memory / 2, std::min(kSmallest, bytes), bytes) : bytes;
+// A quarter of a budget is for the ring, as long as that is of any use, and as much for what a capture still needs of
+// it.
+std::uint64_t share_of(const BudgetPolicy& budget) { return std::max(*budget.memory / 4, kSmallest); }
+std::uint64_t bytes_of(const Policy& policy) {
+  const std::uint64_t bytes = policy.flight.bytes > 0 ? policy.flight.bytes : sinks::FlightRing::default_bytes();
+  return policy.budget.memory ? std::min(share_of(policy.budget), bytes) : bytes;
+}
+
+std::int64_t later(std::int64_t step, std::int64_t by) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(step, by, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
 }  // namespace
@@ -26,33 +35,59 @@ FlightRecorder::FlightRecorder(std::string run_directory, std::string writer, si
 FlightRecorder::~FlightRecorder() = default;
 
 Status FlightRecorder::apply(const policy::Engine& engine, std::optional<std::int64_t> in_progress) {
-  allow_negative_infinity_ = engine.policy().allow_negative_infinity;
-  const FlightPolicy& flight = engine.policy().flight;
-  const bool same =
-      flight.bytes == policy_.bytes && flight.steps == policy_.steps && flight.directory == policy_.directory;
-  if (ring_ && !(engine.wants_flight() && same)) {
-    Status status = settle();
-    wait();
-    if (Status closed = close(); status.ok()) status = std::move(closed);
-    if (!status.ok()) return status;
-  }
-  if (ring_ || !engine.wants_flight()) return Status::success();
-  policy_ = flight;
-  const std::uint64_t bytes = bytes_of(flight, engine.policy().budget);
+  const Policy& policy = engine.policy();
+  const bool allows_others =
+      std::exchange(allow_negative_infinity_, policy.allow_negative_infinity) != policy.allow_negative_infinity;
+  if (!engine.wants_flight()) return close_ring();
+  const FlightPolicy& flight = policy.flight;
+  const bool same = flight.steps == policy_.steps && flight.directory == policy_.directory &&
+                    flight.bytes == policy_.bytes && bytes_of(policy) == bytes_;
+  if (!ring_ || !same) return make_ring(policy, in_progress);
+  if (allows_others) ring_->set_allowed(allow_negative_infinity_);
+  return Status::success();
+}
+
+// The one that there is stays until the new one is there: where that cannot be had, what it holds is not lost.
+Status FlightRecorder::make_ring(const Policy& policy, std::optional<std::int64_t> in_progress) {
+  const FlightPolicy& flight = policy.flight;
+  const std::uint64_t bytes = bytes_of(policy);
   auto ring = sinks::FlightRing::create({.directory = flight.directory.empty() ? run_directory_ : flight.directory,
                                          .bytes = bytes,
                                          .steps = flight.steps,
                                          .writer = writer_,
-                                         .allow_negative_infinity = allow_negative_infinity_});
+                                         .allow_negative_infinity = allow_negative_infinity_,
+                                         .aside = policy.budget.memory ? bytes : 0});
+  if (!ring && ring_) {
+    ring_->set_allowed(allow_negative_infinity_);
+    return {ring.error().code(), "the flight ring stays as it was: " + ring.error().message()};
+  }
   if (!ring) {
     no_ring_ = ring.error().message();
     return {ring.error().code(), "recording goes on, but " + ring.error().message()};
   }
+  Status closed = close_ring();
   ring_ = std::move(*ring);
+  policy_ = flight;
+  bytes_ = bytes;
   if (in_progress) miss(*in_progress, "all tensors", "the flight ring was made in the middle of the step");
-  if (bytes >= flight.bytes) return Status::success();
-  return {Code::exhausted, "the flight ring has " + std::to_string(bytes) + " bytes instead of " +
-                               std::to_string(flight.bytes) + ": half of [budget] memory"};
+  if (!closed.ok()) return closed;
+  if (policy.budget.memory && bytes > *policy.budget.memory / 4) {
+    return {Code::exhausted, "the flight ring has " + std::to_string(bytes) +
+                                 " bytes, more than a quarter of [budget] memory: a smaller one is of no use"};
+  }
+  if (bytes < flight.bytes) {
+    return {Code::exhausted, "the flight ring has " + std::to_string(bytes) + " bytes instead of " +
+                                 std::to_string(flight.bytes) + ": a quarter of [budget] memory"};
+  }
+  return Status::success();
+}
+
+Status FlightRecorder::close_ring() {
+  if (!ring_) return Status::success();
+  Status status = settle();
+  wait();
+  if (Status closed = close(); status.ok()) status = std::move(closed);
+  return status;
 }
 
 void FlightRecorder::miss(std::int64_t step, std::string what, std::string_view reason) {
@@ -87,6 +122,7 @@ Status FlightRecorder::end_step(const sinks::Stamp& stamp, bool evaluation,
   Status first;
   for (OpenCapture& capture : open_) {
     ++capture.wanted;
+    if (ring_) ring_->pin_more(capture.pin, ring_->ended() - 1, ring_->ended() - 1);
     if (--capture.missing > 0) continue;
     Status status = finish(std::move(capture));
     if (first.ok()) first = std::move(status);
@@ -118,7 +154,7 @@ Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
     capture.wanted = std::min<std::uint64_t>(asked, steps_.size());
     capture.older = capture.wanted - std::min(capture.wanted, ended);
     capture.first = ended - std::min(capture.wanted, ended);
-    if (ended > 0) capture.pins.push_back(ring_->pin(capture.first, ended - 1));
+    if (ended > 0) capture.pin = ring_->pin(capture.first, ended - 1);
   }
   capture.missing = std::max<std::int64_t>(firing.after, 0);
   if (capture.missing == 0) return finish(std::move(capture));
@@ -136,9 +172,9 @@ Status FlightRecorder::finish(OpenCapture capture) {
     gap(info.step, last, 0, no_ring_);
     return captures_.push(std::move(info), {});
   }
-  if (ring_->ended() > capture.fired) capture.pins.push_back(ring_->pin(capture.fired, ring_->ended() - 1));
-  std::uint64_t kept = 0;
-  for (const sinks::FlightPin& pin : capture.pins) kept += pin.training_steps();
+  // Evaluation passes may have ended later than the steps among which they began.
+  if (ring_->ended() > capture.fired) ring_->pin_more(capture.pin, capture.fired, ring_->ended() - 1);
+  const std::uint64_t kept = capture.pin.training_steps();
   // What is lacking are the oldest ones.
   const auto from_end = [&](std::uint64_t count) {
     return steps_[steps_.size() - std::min<std::uint64_t>(count, steps_.size())];
@@ -155,10 +191,10 @@ Status FlightRecorder::finish(OpenCapture capture) {
   }
   tell_missed(capture, info);
   if (capture.missing > 0) {
-    gap(last + 1, last + std::min(capture.missing, kMostAhead), static_cast<std::uint64_t>(capture.missing),
+    gap(later(last, 1), later(last, std::min(capture.missing, kMostAhead)), static_cast<std::uint64_t>(capture.missing),
         "recording ended before these steps came");
   }
-  return captures_.push(std::move(info), std::move(capture.pins));
+  return captures_.push(std::move(info), std::move(capture.pin));
 }
 
 void FlightRecorder::abandon() noexcept {

@@ -25,7 +25,7 @@ class FlightRecorder {
   ~FlightRecorder();
 
   // Makes the ring where the policy wants one, another one where it wants another, and removes it where it wants none.
-  // Where that fails it goes on without, and captures say why they hold nothing.
+  // Where that fails it goes on with the one that it has, if any; otherwise captures say why they hold nothing.
   // `in_progress`: the training step that has begun.
   Status apply(const policy::Engine& engine, std::optional<std::int64_t> in_progress);
   // Goes without a ring; why is what captures say.
@@ -67,7 +67,7 @@ class FlightRecorder {
  private:
   struct OpenCapture {
     CaptureInfo info;
-    std::vector<sinks::FlightPin> pins;
+    sinks::FlightPin pin;
     std::uint64_t wanted = 0;  // steps so far
     std::uint64_t older = 0;   // of them, than the ring
     std::uint64_t first = 0;   // step, as FlightRing::ended counts
@@ -78,6 +78,8 @@ class FlightRecorder {
     std::uint64_t ended = 0;  // steps before it, as FlightRing::ended
     CaptureGap gap;
   };
+  Status make_ring(const Policy& policy, std::optional<std::int64_t> in_progress);
+  Status close_ring();  // after all captures out of it are written
   Status finish(OpenCapture capture);
   void tell_missed(const OpenCapture& capture, CaptureInfo& info) const;
 
@@ -85,7 +87,8 @@ class FlightRecorder {
   const std::string writer_;
   std::string no_ring_ = "the policy wants no flight ring";  // why there is none
   std::vector<std::string> allow_negative_infinity_;
-  FlightPolicy policy_;  // of the ring
+  FlightPolicy policy_;      // of the ring
+  std::uint64_t bytes_ = 0;  // likewise
   std::unique_ptr<sinks::FlightRing> ring_;
   std::uint64_t dropped_ = 0;       // tensors, by a ring that is closed
   std::deque<std::int64_t> steps_;  // the last training steps that ended

@@ -1,6 +1,5 @@
 #include "sinks/capture_queue.h"
 
-#include <iterator>
 #include <utility>
 
 #include "tensor_files/capture_files.h"
@@ -16,7 +15,7 @@ CaptureQueue::~CaptureQueue() {
   if (thread_) thread_->join();
 }
 
-Status CaptureQueue::push(CaptureInfo info, std::vector<FlightPin> pins) {
+Status CaptureQueue::push(CaptureInfo info, FlightPin pin) {
   if (!thread_) {
     auto thread = Thread::start("sonde-capture", [this] { work(); });
     if (!thread) {
@@ -29,7 +28,7 @@ Status CaptureQueue::push(CaptureInfo info, std::vector<FlightPin> pins) {
   }
   {
     const std::scoped_lock lock(mutex_);
-    jobs_.push_back({std::move(info), std::move(pins)});
+    jobs_.push_back({std::move(info), std::move(pin)});
   }
   changed_.notify_all();
   return Status::success();
@@ -65,12 +64,7 @@ void CaptureQueue::work() {
 CaptureQueue::Outcome CaptureQueue::write(Job job) const {
   Outcome outcome = {job.info.cause, job.info.reason, job.info.step, std::string()};
   try {
-    std::vector<flight::Step> steps;
-    for (const FlightPin& pin : job.pins) {
-      std::vector<flight::Step> pinned = pin.steps();
-      std::ranges::move(pinned, std::back_inserter(steps));
-    }
-    outcome.path = tensor_files::write_capture(run_directory_, std::move(job.info), steps);
+    outcome.path = tensor_files::write_capture(run_directory_, std::move(job.info), [&] { return job.pin.next(); });
   } catch (...) {
     outcome.path = Status(Code::exhausted, "there is not enough memory");
   }

@@ -28,9 +28,9 @@ class CaptureQueue {
   CaptureQueue(const CaptureQueue&) = delete;
   CaptureQueue& operator=(const CaptureQueue&) = delete;
 
-  // `info` without its steps, which are those of the pins, in their order. Never fails: what becomes of it is among the
+  // `info` without its steps, which are those that are pinned. Never fails: what becomes of it is among the
   // outcomes, also where there is no thread to write it.
-  Status push(CaptureInfo info, std::vector<FlightPin> pins);
+  Status push(CaptureInfo info, FlightPin pin);
 
   // What became of captures since the last call: one for each that was pushed, in their order.
   struct Outcome {
@@ -46,7 +46,7 @@ class CaptureQueue {
  private:
   struct Job {
     CaptureInfo info;
-    std::vector<FlightPin> pins;
+    FlightPin pin;
   };
   void work();
   Outcome write(Job job) const;

@@ -29,11 +29,7 @@ CaptureInfo info(std::string reason, std::int64_t step, Cause cause = Cause::tri
   return made;
 }
 
-std::vector<FlightPin> pins(FlightRing& ring) {
-  std::vector<FlightPin> made;
-  made.push_back(ring.pin(0, ring.ended() - 1));
-  return made;
-}
+FlightPin pinned(FlightRing& ring) { return ring.pin(0, ring.ended() - 1); }
 
 class CaptureQueueTest : public ::testing::Test {
  protected:
@@ -48,7 +44,7 @@ class CaptureQueueTest : public ::testing::Test {
 
 TEST_F(CaptureQueueTest, SavesWhatIsPinnedAndSaysWhereEachWentInOrder) {
   CaptureQueue queue(dir_.path(), &tally_);
-  ASSERT_TRUE(queue.push(info("nan", 3), pins(*ring_)).ok());
+  ASSERT_TRUE(queue.push(info("nan", 3), pinned(*ring_)).ok());
   ASSERT_TRUE(queue.push(info("mine", 4, Cause::manual), {}).ok());
   queue.wait();
   const auto outcomes = queue.take_outcomes();
@@ -68,7 +64,7 @@ TEST_F(CaptureQueueTest, SavesWhatIsPinnedAndSaysWhereEachWentInOrder) {
 TEST_F(CaptureQueueTest, WritesWhatIsLeftBeforeItEnds) {
   {
     CaptureQueue queue(dir_.path());
-    for (int i = 0; i < 5; ++i) ASSERT_TRUE(queue.push(info("nan", i), pins(*ring_)).ok());
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(queue.push(info("nan", i), pinned(*ring_)).ok());
   }
   EXPECT_THAT(*list_captures(dir_.path()), SizeIs(5));
 }
@@ -76,9 +72,9 @@ TEST_F(CaptureQueueTest, WritesWhatIsLeftBeforeItEnds) {
 TEST_F(CaptureQueueTest, TellsAndCountsEveryFailureAndGoesOn) {
   ASSERT_TRUE(write_file(dir_ / "captures", "in the way").ok());
   CaptureQueue queue(dir_.path(), &tally_);
-  ASSERT_TRUE(queue.push(info("nan", 1), pins(*ring_)).ok());
-  ASSERT_TRUE(queue.push(info("spike", 2), pins(*ring_)).ok());
-  ASSERT_TRUE(queue.push(info("nan", 3, Cause::manual), pins(*ring_)).ok());
+  ASSERT_TRUE(queue.push(info("nan", 1), pinned(*ring_)).ok());
+  ASSERT_TRUE(queue.push(info("spike", 2), pinned(*ring_)).ok());
+  ASSERT_TRUE(queue.push(info("nan", 3, Cause::manual), pinned(*ring_)).ok());
   queue.wait();
   const auto outcomes = queue.take_outcomes();
   ASSERT_THAT(outcomes, SizeIs(3));
@@ -94,7 +90,7 @@ TEST_F(CaptureQueueTest, TellsAndCountsEveryFailureAndGoesOn) {
   EXPECT_EQ(tally_.lost_records, 3U);
 
   std::filesystem::remove(dir_ / "captures");
-  ASSERT_TRUE(queue.push(info("nan", 4), pins(*ring_)).ok());
+  ASSERT_TRUE(queue.push(info("nan", 4), pinned(*ring_)).ok());
   queue.wait();
   EXPECT_TRUE(queue.take_outcomes()[0].path.ok());
   EXPECT_EQ(tally_.write_errors, 3U);
@@ -108,7 +104,7 @@ TEST_F(CaptureQueueTest, LeavesNothingOfACaptureThatTheDiskRefused) {
     const rlimit tiny = {100, RLIM_INFINITY};
     ::setrlimit(RLIMIT_FSIZE, &tiny);
     CaptureQueue queue(dir_.path(), &tally_);
-    if (!queue.push(info("nan", 1), pins(*ring_)).ok()) ::_exit(1);
+    if (!queue.push(info("nan", 1), pinned(*ring_)).ok()) ::_exit(1);
     queue.wait();
     const auto outcomes = queue.take_outcomes();
     ::_exit(outcomes[0].path.status().code() == Code::no_space && tally_.write_errors == 1 ? 0 : 2);

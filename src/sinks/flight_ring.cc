@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <limits>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "base/clock.h"
@@ -28,7 +28,6 @@ constexpr std::uint64_t kLeastBytes = 2 * kHeaderBytes;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDefaultBytes = 256 * kMiB;
 constexpr std::uint64_t kLeastDefaultBytes = 16 * kMiB;
-constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
 // Room that tensors leave, so that the ends of a training and an evaluation step always fit: an entry without scalars,
 // and as much again where it does not fit in front of the end of the file.
@@ -44,8 +43,10 @@ struct Kept {
   std::uint64_t last = 0;   // behind its last one
   std::int64_t step = 0;
   bool evaluation = false;
-  std::uint64_t ended = 0;  // training steps that had ended when it began
+  std::uint64_t ended = 0;    // training steps that had ended when it began
+  std::uint64_t tensors = 0;  // recorded in it
   enum class Phase : std::uint8_t { in_progress, complete, given_up } phase = Phase::in_progress;
+  std::shared_ptr<PinnedStep> pinned = {};  // once it was pinned
 };
 
 // The steps in the ring, in the order of their first entries. Each has a number that stays. Allocates only to grow.
@@ -55,6 +56,7 @@ class Directory {
   bool empty() const noexcept { return size() == 0; }
   // The i-th from the oldest one.
   const Kept& operator[](std::size_t i) const noexcept { return steps_[gone_ + i]; }
+  Kept& operator[](std::size_t i) noexcept { return steps_[gone_ + i]; }
 
   std::uint64_t push_back(const Kept& step) {
     steps_.push_back(step);
@@ -102,9 +104,37 @@ std::uint32_t copy_with_checksum(const TensorView& view, std::byte* to, std::uin
 
 }  // namespace
 
+// A pinned step. The thread that reads it and the one that wants its place in the ring meet here.
+struct PinnedStep {
+  explicit PinnedStep(const Kept& of)
+      : first(of.first), size(of.last - of.first), step(of.step), evaluation(of.evaluation), tensors(of.tensors) {}
+
+  void pin();
+  void unpin(FlightRing::State& ring);
+  void unpin_locked(FlightRing::State& ring) noexcept;
+  bool is_pinned();
+  void copy_from_ring(const FlightRing::State& ring, std::byte* to) const noexcept;
+  // Its place in the ring is about to be overwritten.
+  void leave_ring(FlightRing::State& ring);
+
+  const std::uint64_t first;  // position
+  const std::uint64_t size;   // bytes
+  const std::int64_t step;
+  const bool evaluation;
+  const std::uint64_t tensors;
+  std::mutex mutex;  // guards what follows
+  std::uint64_t pins = 0;
+  enum class Place : std::uint8_t { in_ring, aside, lost } place = Place::in_ring;
+  std::unique_ptr<std::byte[]> copy;  // once it is aside
+};
+
 struct FlightRing::State {
-  State(SharedMapping made, const Options& options)
-      : mapping(std::move(made)), entries(mapping.bytes().subspan(kHeaderBytes)), most_steps(options.steps) {
+  State(SharedMapping made, flight::Identity owner, const Options& options)
+      : mapping(std::move(made)),
+        entries(mapping.bytes().subspan(kHeaderBytes)),
+        identity(std::move(owner)),
+        most_steps(options.steps),
+        most_aside(options.aside == 0 ? entries.size() : options.aside) {
     meta.reserve(4096);
   }
 
@@ -112,13 +142,11 @@ struct FlightRing::State {
   bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
   void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
   bool make_room(std::uint64_t size, std::uint64_t reserve);
-  bool may_go(const Kept& step) const noexcept;
   void give_up(std::size_t count, std::uint64_t new_begin);
   void keep_to_limit();
   EntryHeader start_entry(EntryType type, std::uint64_t size, Open& step);
   void finish_entry(const EntryHeader& header, Open& step);
   std::uint64_t filler_before(std::uint64_t size) const noexcept;
-  void unpin(std::uint64_t from);
 
   std::byte* next() const noexcept { return entries.data() + position % entries.size(); }
   std::atomic_ref<std::uint64_t> shared(std::uint64_t offset) const noexcept {
@@ -127,7 +155,9 @@ struct FlightRing::State {
 
   SharedMapping mapping;
   std::span<std::byte> entries;
-  std::int64_t most_steps;
+  const flight::Identity identity;
+  const std::int64_t most_steps;
+  const std::uint64_t most_aside;
   std::uint64_t begin = 0;     // as in the file
   std::uint64_t position = 0;  // where the next entry goes; never more than the capacity behind `begin`
   std::uint64_t sequence = 0;  // of the last entry
@@ -135,12 +165,8 @@ struct FlightRing::State {
   std::optional<Open> open[2];  // training, evaluation
   std::string meta;             // the description that is being written
   std::uint64_t dropped = 0;
-  std::uint64_t ended = 0;  // training steps
-
-  // The one thing that other threads touch: where the oldest pinned step begins. `pins_mutex` guards the rest.
-  std::atomic<std::uint64_t> pinned_from = kNone;
-  std::mutex pins_mutex;
-  std::vector<std::uint64_t> pins;
+  std::uint64_t ended = 0;               // training steps
+  std::atomic<std::uint64_t> aside = 0;  // bytes. Other threads give them back
 };
 
 // Bytes that stay unused where an entry does not fit in front of the end of the file.
@@ -151,6 +177,9 @@ std::uint64_t FlightRing::State::filler_before(std::uint64_t size) const noexcep
 
 // The first so many steps are no longer kept; what is kept begins there.
 void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (kept[i].pinned) kept[i].pinned->leave_ring(*this);
+  }
   kept.pop_front(count);
   if (new_begin == begin) return;
   begin = new_begin;
@@ -170,12 +199,8 @@ bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve) {
       if (all) position = start;  // no filler is needed in front of what is kept
       return true;
     }
-    if (all || !may_go(kept[count])) return false;
+    if (all || kept[count].phase == Kept::Phase::in_progress) return false;
   }
-}
-
-bool FlightRing::State::may_go(const Kept& step) const noexcept {
-  return step.phase != Kept::Phase::in_progress && step.first < pinned_from.load(std::memory_order_acquire);
 }
 
 void FlightRing::State::keep_to_limit() {
@@ -183,6 +208,10 @@ void FlightRing::State::keep_to_limit() {
   std::size_t closed = kept.size();
   for (const std::optional<Open>& step : open) closed -= step && step->number ? 1U : 0U;
   std::size_t count = 0;
+  // What is pinned may stay as long as there is room.
+  const auto may_go = [](const Kept& step) {
+    return step.phase != Kept::Phase::in_progress && !(step.pinned && step.pinned->is_pinned());
+  };
   while (closed - count > static_cast<std::uint64_t>(most_steps) && may_go(kept[count])) ++count;
   if (count > 0) give_up(count, count < kept.size() ? kept[count].first : position);
 }
@@ -278,17 +307,14 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
     finish_entry(header, step);
     shared(flight::kEndOffset).store(position, std::memory_order_release);
   }
-  if (step.number) kept.numbered(*step.number).phase = fits ? Kept::Phase::complete : Kept::Phase::given_up;
+  if (step.number) {
+    Kept& ended_step = kept.numbered(*step.number);
+    ended_step.phase = fits ? Kept::Phase::complete : Kept::Phase::given_up;
+    ended_step.tensors = step.tensors + step.dropped;
+  }
   open[evaluation ? 1 : 0].reset();
   if (!evaluation) ++ended;
   keep_to_limit();
-}
-
-void FlightRing::State::unpin(std::uint64_t from) {
-  const std::scoped_lock lock(pins_mutex);
-  pins.erase(std::ranges::find(pins, from));
-  // Releases what the pin's thread has read, before the backend writes over it.
-  pinned_from.store(pins.empty() ? kNone : std::ranges::min(pins), std::memory_order_release);
 }
 
 // ---- The public classes.
@@ -309,7 +335,7 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
     return Status(mapping.error().code(), "there is no flight ring: " + mapping.error().message() +
                                               "; set a smaller [flight] size, or [flight] dir to another local disk");
   }
-  auto state = std::make_shared<State>(*std::move(mapping), options);
+  auto state = std::make_shared<State>(*std::move(mapping), identity, options);
   flight::store_header(state->mapping.bytes(),
                        flight::encode_header(identity, state->entries.size(), options.allow_negative_infinity));
   return std::unique_ptr<FlightRing>(new FlightRing(std::move(state)));
@@ -333,6 +359,11 @@ void FlightRing::end_step(const Stamp& stamp, bool evaluation,
   if (!state_->entries.empty()) state_->end_step(stamp, evaluation, scalars);
 }
 
+void FlightRing::set_allowed(std::span<const std::string> allow_negative_infinity) {
+  if (state_->entries.empty()) return;
+  flight::replace_selectors(state_->mapping.bytes(), state_->identity, allow_negative_infinity);
+}
+
 const std::string& FlightRing::path() const noexcept { return state_->mapping.path(); }
 std::uint64_t FlightRing::bytes() const noexcept { return state_->mapping.bytes().size(); }
 std::uint64_t FlightRing::dropped() const noexcept { return state_->dropped; }
@@ -347,58 +378,127 @@ void FlightRing::abandon() noexcept {
   state_->mapping.release();
 }
 
-struct FlightPin::Range {
-  std::shared_ptr<FlightRing::State> ring;
-  Bytes entries;
-  std::uint64_t from = kNone;  // positions
-  std::uint64_t to = 0;
-  std::vector<std::uint64_t> steps;  // of the first entries of those that are pinned, ascending
-  std::uint64_t training_steps = 0;
-};
-
 std::uint64_t FlightRing::ended() const noexcept { return state_->ended; }
 
+// ---- Pins.
+
 FlightPin FlightRing::pin(std::uint64_t first, std::uint64_t last) {
-  auto range = std::make_unique<FlightPin::Range>();
-  range->ring = state_;
-  range->entries = state_->entries;
-  for (std::size_t i = 0; i < state_->kept.size(); ++i) {
-    const Kept& step = state_->kept[i];
-    if (step.phase != Kept::Phase::complete || step.ended < first || step.ended > last) continue;
-    range->from = std::min(range->from, step.first);
-    range->to = std::max(range->to, step.last);
-    range->steps.push_back(step.first);
-    if (!step.evaluation) ++range->training_steps;
-  }
-  if (range->from != kNone) {
-    const std::scoped_lock lock(state_->pins_mutex);
-    state_->pins.push_back(range->from);
-    state_->pinned_from.store(std::ranges::min(state_->pins), std::memory_order_release);
-  }
-  return FlightPin(std::move(range));
+  FlightPin pin;
+  pin_more(pin, first, last);
+  return pin;
 }
 
-FlightPin::FlightPin(std::unique_ptr<Range> range) noexcept : range_(std::move(range)) {}
+void FlightRing::pin_more(FlightPin& pin, std::uint64_t first, std::uint64_t last) {
+  // In the directory `ended` never falls: those that are wanted are its last ones.
+  std::size_t i = state_->kept.size();
+  while (i > 0 && state_->kept[i - 1].ended >= first) --i;
+  pin.ring_ = state_;
+  for (; i < state_->kept.size(); ++i) {
+    Kept& step = state_->kept[i];
+    if (step.phase != Kept::Phase::complete || step.ended > last) continue;
+    const auto position = [](const auto& pinned) { return pinned->first; };
+    const auto place = std::ranges::lower_bound(pin.steps_, step.first, {}, position);
+    if (place != pin.steps_.end() && (*place)->first == step.first) continue;
+    if (!step.pinned) step.pinned = std::make_shared<PinnedStep>(step);
+    step.pinned->pin();
+    pin.steps_.insert(place, step.pinned);
+    if (!step.evaluation) ++pin.training_steps_;
+  }
+}
+
+void PinnedStep::pin() {
+  const std::scoped_lock lock(mutex);
+  ++pins;
+}
+
+void PinnedStep::unpin(FlightRing::State& ring) {
+  const std::scoped_lock lock(mutex);
+  unpin_locked(ring);
+}
+
+void PinnedStep::unpin_locked(FlightRing::State& ring) noexcept {
+  if (--pins > 0 || !copy) return;
+  copy.reset();
+  ring.aside.fetch_sub(size, std::memory_order_relaxed);
+}
+
+bool PinnedStep::is_pinned() {
+  const std::scoped_lock lock(mutex);
+  return pins > 0;
+}
+
+void PinnedStep::copy_from_ring(const FlightRing::State& ring, std::byte* to) const noexcept {
+  const std::span<const std::byte> entries = ring.entries;
+  const std::uint64_t at = first % entries.size();
+  const std::uint64_t until_end = std::min(size, entries.size() - at);
+  std::memcpy(to, entries.data() + at, until_end);
+  std::memcpy(to + until_end, entries.data(), size - until_end);
+}
+
+void PinnedStep::leave_ring(FlightRing::State& ring) {
+  const std::scoped_lock lock(mutex);  // others hold it for as long as it takes to copy the step
+  place = Place::lost;
+  if (pins == 0 || ring.aside.load(std::memory_order_relaxed) + size > ring.most_aside) return;
+  copy.reset(new (std::nothrow) std::byte[size]);
+  if (!copy) return;
+  ring.aside.fetch_add(size, std::memory_order_relaxed);
+  copy_from_ring(ring, copy.get());
+  place = Place::aside;
+}
+
+FlightPin::FlightPin() noexcept = default;
 FlightPin::FlightPin(FlightPin&&) noexcept = default;
 FlightPin& FlightPin::operator=(FlightPin&& other) noexcept {
-  std::swap(range_, other.range_);
+  let_go();
+  ring_ = std::move(other.ring_);
+  steps_ = std::move(other.steps_);
+  training_steps_ = other.training_steps_;
+  aside_ = std::move(other.aside_);
+  bytes_ = std::move(other.bytes_);
+  step_ = std::move(other.step_);
   return *this;
 }
-FlightPin::~FlightPin() {
-  if (range_ != nullptr && range_->from != kNone) range_->ring->unpin(range_->from);
+FlightPin::~FlightPin() { let_go(); }
+
+void FlightPin::let_go() noexcept {
+  if (aside_) std::exchange(aside_, nullptr)->unpin(*ring_);
+  for (const auto& pinned : steps_) pinned->unpin(*ring_);
+  steps_.clear();
 }
 
-std::vector<flight::Step> FlightPin::steps() const {
-  if (range_ == nullptr || range_->from == kNone) return {};
-  std::uint64_t torn = 0;
-  std::vector<flight::Step> steps = flight::read_steps(range_->entries, range_->from, range_->to, range_->to, torn);
-  // Between them there may be others, while an evaluation pass goes on.
-  std::erase_if(steps, [&](const flight::Step& step) {
-    return !step.complete || !std::ranges::binary_search(range_->steps, step.position);
-  });
-  return steps;
+const flight::Step* FlightPin::next() {
+  if (aside_) std::exchange(aside_, nullptr)->unpin(*ring_);
+  if (steps_.empty()) return nullptr;
+  const std::shared_ptr<PinnedStep> pinned = std::move(steps_.front());
+  steps_.pop_front();
+  Bytes bytes;
+  {
+    const std::scoped_lock lock(pinned->mutex);
+    switch (pinned->place) {
+      case PinnedStep::Place::in_ring:
+        bytes_.resize(pinned->size);
+        pinned->copy_from_ring(*ring_, bytes_.data());
+        pinned->unpin_locked(*ring_);
+        bytes = bytes_;
+        break;
+      case PinnedStep::Place::aside:
+        aside_ = pinned;
+        bytes = Bytes(pinned->copy.get(), pinned->size);
+        break;
+      case PinnedStep::Place::lost:
+        pinned->unpin_locked(*ring_);
+        step_ = {};
+        step_.step = pinned->step;
+        step_.evaluation = pinned->evaluation;
+        step_.complete = true;
+        step_.dropped = pinned->tensors;
+        step_.overwritten = true;
+        step_.position = pinned->first;
+        return &step_;
+    }
+  }
+  step_ = flight::read_step(bytes, pinned->first, ring_->entries.size());
+  return &step_;
 }
-
-std::uint64_t FlightPin::training_steps() const noexcept { return range_ == nullptr ? 0 : range_->training_steps; }
 
 }  // namespace sonde::sinks

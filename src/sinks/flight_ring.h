@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,9 +17,9 @@
 
 namespace sonde::sinks {
 
-// Steps of a ring that are not overwritten as long as this lives. It may be moved to, read and destroyed by another
-// thread, and must not outlive the ring.
+// Steps of a ring that can be read as long as this lives, see below.
 class FlightPin;
+struct PinnedStep;
 
 // Calls come from the backend thread.
 class FlightRing {
@@ -28,7 +29,8 @@ class FlightRing {
     std::uint64_t bytes = 0;  // of the whole file, at least 8192; 0: default_bytes()
     std::int64_t steps = 0;   // no more than the last so many; 0: as many as fit
     std::string writer = {};
-    std::vector<std::string> allow_negative_infinity = {};  // as many as fit into the header's 4 KiB
+    std::vector<std::string> allow_negative_infinity = {};  // as many as fit into the header
+    std::uint64_t aside = 0;  // bytes of steps that are pinned, but no longer in the ring; 0: as many as the ring has
   };
   // The error says what to do: no space for so many bytes, a file system without mapping.
   static Result<std::unique_ptr<FlightRing>> create(const Options& options);
@@ -37,8 +39,8 @@ class FlightRing {
   // 256 MiB, or less where the kernel would write the ring back all the time: half of its background dirty limit.
   static std::uint64_t default_bytes();
 
-  // A tensor of the step in progress. It overwrites the oldest steps, but never one that is pinned, nor the step
-  // itself: where that leaves no room the tensor is left out and counted in the step. Allocates nothing.
+  // A tensor of the step in progress. It overwrites the oldest steps, but never the step itself: where that leaves no
+  // room the tensor is left out and counted in the step. Allocates nothing, unless a step is pinned.
   // A training step and an evaluation step may be in progress at the same time. One whose end never comes is one that
   // was not completed as soon as the next of its sort begins.
   struct Entry {
@@ -49,7 +51,7 @@ class FlightRing {
     TensorView view;  // may be strided
   };
   bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
-  // Where room is short, the last scalars are left out; where pinned steps leave none at all, the step is.
+  // Where room is short, the last scalars are left out.
   void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
 
   // How many training steps have ended since the ring was made, whether there was room for them or not.
@@ -57,6 +59,10 @@ class FlightRing {
   // Of these, counted from 0, what is still there of the first-th to the last-th, and the evaluation passes among them.
   // Not by the steps' own numbers: they may go back.
   FlightPin pin(std::uint64_t first, std::uint64_t last);
+  // Likewise, in addition to what it has.
+  void pin_more(FlightPin& pin, std::uint64_t first, std::uint64_t last);
+
+  void set_allowed(std::span<const std::string> allow_negative_infinity);
 
   const std::string& path() const noexcept;
   std::uint64_t bytes() const noexcept;
@@ -67,24 +73,36 @@ class FlightRing {
 
  private:
   friend class FlightPin;
+  friend struct PinnedStep;
   struct State;
   explicit FlightRing(std::shared_ptr<State> state) noexcept;
   std::shared_ptr<State> state_;
 };
 
+// The ring goes on meanwhile: a step that it must overwrite is copied aside first, as long as there is room for that.
+// It may be moved to, read and destroyed by another thread, and must not outlive the ring.
 class FlightPin {
  public:
+  FlightPin() noexcept;
   FlightPin(FlightPin&&) noexcept;
   FlightPin& operator=(FlightPin&&) noexcept;
   ~FlightPin();
-  std::vector<flight::Step> steps() const;  // oldest first; their views are in the ring
-  std::uint64_t training_steps() const noexcept;
+  // The next step, oldest first, of which it lets go; null behind the last. It holds until the next call. One that the
+  // ring could not keep has lost its tensors and says how many (flight::Step::overwritten).
+  const flight::Step* next();
+  std::uint64_t training_steps() const noexcept { return training_steps_; }  // that were pinned
 
  private:
   friend class FlightRing;
-  struct Range;
-  explicit FlightPin(std::unique_ptr<Range> range) noexcept;
-  std::unique_ptr<Range> range_;
+  void let_go() noexcept;
+
+  std::shared_ptr<FlightRing::State> ring_;
+  std::deque<std::shared_ptr<PinnedStep>> steps_;  // still to be read, oldest first
+  std::uint64_t training_steps_ = 0;
+  // The step that was read last: where its bytes are, aside or, if they were in the ring, copied.
+  std::shared_ptr<PinnedStep> aside_;
+  std::vector<std::byte> bytes_;
+  flight::Step step_;
 };
 
 }  // namespace sonde::sinks

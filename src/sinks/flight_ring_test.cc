@@ -371,32 +371,68 @@ TEST(FlightRing, AllocatesNothingInItsStride) {
 
 // ---- Pins.
 
+// Whole steps of one tensor of so many elements, each the number of its step.
+void expect_whole(const flight::Step* step, std::int64_t number, std::size_t elements) {
+  ASSERT_NE(step, nullptr);
+  ASSERT_EQ(step->step, number);
+  EXPECT_TRUE(step->complete);
+  ASSERT_EQ(step->tensors.size(), 1u);
+  EXPECT_EQ(dense(step->tensors[0].view), dense(view(std::vector<float>(elements, static_cast<float>(number)))));
+}
+
 TEST(FlightPin, HoldsItsStepsWhileTheRingGoesOn) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   for (int step = 0; step < 20; ++step) add_step(*ring, step);
-  {
-    const FlightPin pin = ring->pin(15, 17);
-    std::uint64_t left_out = 0;
-    for (int step = 20; step < 100; ++step) {
-      left_out += add_floats(*ring, step, "x", std::vector<float>(16, 1)) ? 0U : 1U;
-      end(*ring, step);
-    }
-    EXPECT_GT(left_out, 50u);
-    EXPECT_EQ(ring->dropped(), left_out);
-    const std::vector<flight::Step> steps = pin.steps();
-    ASSERT_EQ(steps.size(), 3u);
-    for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(steps[i].step, 15 + static_cast<int>(i));
-      EXPECT_TRUE(steps[i].complete);
-      ASSERT_EQ(steps[i].tensors.size(), 1u);
-      EXPECT_EQ(dense(steps[i].tensors[0].view),
-                dense(view(std::vector<float>(16, static_cast<float>(steps[i].step)))));
-    }
-    EXPECT_THAT(Found(ring->path()).numbers(), ::testing::IsSupersetOf({15, 16, 17, 18, 19, 20}));
+  FlightPin pin = ring->pin(15, 17);
+  for (int step = 20; step < 100; ++step) {
+    add_step(*ring, step);
+    ASSERT_EQ(Found(ring->path()).numbers().back(), step);
   }
-  for (int step = 100; step < 120; ++step) add_step(*ring, step);
-  EXPECT_EQ(Found(ring->path()).numbers().front(), 109);
+  EXPECT_EQ(ring->dropped(), 0u);
+  EXPECT_EQ(Found(ring->path()).numbers().front(), 89) << "as if nothing were pinned";
+  for (int step = 15; step < 18; ++step) ASSERT_NO_FATAL_FAILURE(expect_whole(pin.next(), step, 16));
+  EXPECT_EQ(pin.next(), nullptr);
+  EXPECT_EQ(pin.next(), nullptr);
+}
+
+TEST(FlightPin, HoldsStepsAcrossTheEndOfTheFile) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 8192);
+  for (int step = 0; step < 100; ++step) {
+    add_step(*ring, step, 100);
+    FlightPin in_ring = ring->pin(ring->ended() - 1, ring->ended() - 1);
+    ASSERT_NO_FATAL_FAILURE(expect_whole(in_ring.next(), step, 100));
+    FlightPin aside = ring->pin(ring->ended() - 1, ring->ended() - 1);
+    for (int i = 0; i < 20; ++i) add_step(*ring, step, 100);
+    ASSERT_NO_FATAL_FAILURE(expect_whole(aside.next(), step, 100));
+  }
+}
+
+TEST(FlightPin, LosesWhatFindsNoRoomAsideAndSaysHowMuch) {
+  TempDir dir;
+  FlightRing::Options options = {.directory = dir.path(), .bytes = 8192, .aside = 1000};
+  const auto ring = *FlightRing::create(options);
+  for (int step = 0; step < 10; ++step) add_step(*ring, step, 100);
+  const auto read = [&](FlightPin pin) {
+    std::size_t whole = 0;
+    while (const flight::Step* step = pin.next()) {
+      whole += step->tensors.size();
+      EXPECT_EQ(step->tensors.size() + step->dropped, 1u) << step->step;
+      EXPECT_EQ(step->overwritten, step->tensors.empty());
+    }
+    return whole;
+  };
+  FlightPin pin = ring->pin(6, 9);
+  FlightPin others = ring->pin(6, 9);
+  for (int step = 10; step < 30; ++step) add_step(*ring, step, 100);
+  EXPECT_EQ(Found(ring->path()).numbers().back(), 29) << "the ring comes first";
+  EXPECT_EQ(pin.training_steps(), 4u);
+  EXPECT_EQ(read(std::move(pin)), 1u) << "there was room for one";
+  EXPECT_EQ(read(std::move(others)), 1u) << "which both share";
+  FlightPin later = ring->pin(29, 29);
+  for (int step = 30; step < 40; ++step) add_step(*ring, step, 100);
+  EXPECT_EQ(read(std::move(later)), 1u) << "the room was given back";
 }
 
 TEST(FlightPin, HoldsAgainstTheLimitOfSteps) {
@@ -407,7 +443,7 @@ TEST(FlightPin, HoldsAgainstTheLimitOfSteps) {
     const FlightPin pin = ring->pin(2, 3);
     for (int step = 4; step < 8; ++step) add_step(*ring, step);
     EXPECT_THAT(Found(ring->path()).numbers(), ElementsAre(2, 3, 4, 5, 6, 7));
-    EXPECT_EQ(pin.steps().size(), 2u);
+    EXPECT_EQ(pin.training_steps(), 2u);
   }
   add_step(*ring, 8);
   EXPECT_THAT(Found(ring->path()).numbers(), ElementsAre(7, 8));
@@ -420,18 +456,17 @@ TEST(FlightPin, TakesCompleteStepsOfBothSortsOnly) {
   add_floats(*ring, 2, "in progress", {1});
   add_floats(*ring, 2, "evaluation", {1}, true);
   end(*ring, 2, true);
-  const FlightPin pin = ring->pin(0, 1);
-  const std::vector<flight::Step> steps = pin.steps();
-  ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0].step, 1);
-  EXPECT_TRUE(steps[1].evaluation);
-  EXPECT_TRUE(ring->pin(5, 9).steps().empty());
+  FlightPin pin = ring->pin(0, 1);
+  EXPECT_EQ(pin.next()->step, 1);
+  EXPECT_TRUE(pin.next()->evaluation);
+  EXPECT_EQ(pin.next(), nullptr);
+  EXPECT_EQ(ring->pin(5, 9).next(), nullptr);
 }
 
 // The numbers of the steps, evaluation passes with a minus.
-std::vector<std::int64_t> numbers(const FlightPin& pin) {
+std::vector<std::int64_t> numbers(FlightPin pin) {
   std::vector<std::int64_t> found;
-  for (const flight::Step& step : pin.steps()) found.push_back(step.evaluation ? -step.step : step.step);
+  while (const flight::Step* step = pin.next()) found.push_back(step->evaluation ? -step->step : step->step);
   return found;
 }
 
@@ -444,9 +479,9 @@ TEST(FlightPin, CountsStepsAndGoesNotByTheirNumbers) {
   EXPECT_THAT(numbers(ring->pin(0, 2)), ElementsAre(5, 6, 7));
   EXPECT_THAT(numbers(ring->pin(2, 4)), ElementsAre(7, 5, 6));
   EXPECT_THAT(numbers(ring->pin(4, 6)), ElementsAre(6, 6, 100));
-  const FlightPin back = ring->pin(3, 3);
+  FlightPin back = ring->pin(3, 3);
   EXPECT_EQ(back.training_steps(), 1u);
-  EXPECT_EQ(back.steps()[0].position, Found(ring->path()).steps()[3].position) << "the second step 5";
+  EXPECT_EQ(back.next()->position, Found(ring->path()).steps()[3].position) << "the second step 5";
 }
 
 TEST(FlightPin, TakesTheEvaluationPassesThatBeganAfterTheStepBefore) {
@@ -475,28 +510,27 @@ TEST(FlightPin, TakesNoStepTwiceWhereAnEvaluationPassGoesOnOverSeveral) {
   add_step(*ring, 3);
   add_floats(*ring, 9, "f", {1}, true);
   end(*ring, 9, true);
-  const FlightPin pin = ring->pin(1, 1);
-  EXPECT_THAT(numbers(pin), ElementsAre(-9, 2)) << "step 3 lies in front of the end of the pass";
-  EXPECT_EQ(pin.steps()[0].tensors.size(), 2u);
+  FlightPin pin = ring->pin(1, 1);
   EXPECT_EQ(pin.training_steps(), 1u);
+  EXPECT_EQ(pin.next()->tensors.size(), 2u);
+  EXPECT_THAT(numbers(std::move(pin)), ElementsAre(2)) << "step 3 lies in front of the end of the pass";
   EXPECT_THAT(numbers(ring->pin(2, 2)), ElementsAre(3));
 }
 
-TEST(FlightPin, AStepThatFoundNoRoomHasEndedAllTheSame) {
+TEST(FlightPin, GrowsByStepsAndByPassesThatEndLaterThanTheyBegan) {
   TempDir dir;
-  const auto ring = make_ring(dir, 8192);
-  add_step(*ring, 0);
-  {
-    const FlightPin all = ring->pin(0, 0);
-    std::int64_t step = 1;
-    while (Found(ring->path()).numbers().back() == step - 1) end(*ring, step++);
-    EXPECT_EQ(ring->ended(), static_cast<std::uint64_t>(step)) << "the last one is not in the ring";
-    const FlightPin pin = ring->pin(ring->ended() - 2, ring->ended() - 1);
-    EXPECT_THAT(numbers(pin), ElementsAre(step - 2));
-    EXPECT_EQ(pin.training_steps(), 1u) << "of the two that were asked for";
-  }
-  add_step(*ring, 1000);
-  EXPECT_THAT(numbers(ring->pin(ring->ended() - 1, ring->ended() - 1)), ElementsAre(1000));
+  const auto ring = make_ring(dir, 1 << 20);
+  add_step(*ring, 1);
+  FlightPin pin = ring->pin(0, 0);
+  add_floats(*ring, 9, "e", {1}, true);
+  add_step(*ring, 2);
+  ring->pin_more(pin, 1, 1);
+  add_step(*ring, 3);
+  ring->pin_more(pin, 2, 2);
+  end(*ring, 9, true);
+  ring->pin_more(pin, 1, 2);
+  EXPECT_EQ(pin.training_steps(), 3u);
+  EXPECT_THAT(numbers(std::move(pin)), ElementsAre(1, -9, 2, 3));
 }
 
 TEST(FlightPin, AStepWhoseEndNeverCameIsNotCounted) {
@@ -506,60 +540,35 @@ TEST(FlightPin, AStepWhoseEndNeverCameIsNotCounted) {
   add_floats(*ring, 2, "x", {1});
   add_step(*ring, 3);
   EXPECT_EQ(ring->ended(), 2u);
-  const FlightPin pin = ring->pin(0, 1);
-  EXPECT_THAT(numbers(pin), ElementsAre(1, 3));
-  EXPECT_EQ(pin.training_steps(), 2u);
+  EXPECT_EQ(ring->pin(0, 1).training_steps(), 2u);
+  EXPECT_THAT(numbers(ring->pin(0, 1)), ElementsAre(1, 3));
 }
 
 TEST(FlightPin, HoldsOfStepsThatAreGoneNothingAndOfTheOthersAll) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 20, 3);
   for (int step = 0; step < 10; ++step) add_step(*ring, step);
-  const FlightPin pin = ring->pin(0, 8);
-  EXPECT_THAT(numbers(pin), ElementsAre(7, 8));
-  EXPECT_EQ(pin.training_steps(), 2u);
-  const FlightPin gone = ring->pin(0, 6);
-  EXPECT_THAT(numbers(gone), ElementsAre());
-  EXPECT_EQ(gone.training_steps(), 0u);
+  EXPECT_EQ(ring->pin(0, 8).training_steps(), 2u);
+  EXPECT_THAT(numbers(ring->pin(0, 8)), ElementsAre(7, 8));
+  EXPECT_EQ(ring->pin(0, 6).training_steps(), 0u);
+  EXPECT_THAT(numbers(ring->pin(0, 6)), ElementsAre());
 }
 
 TEST(FlightPin, HoldsNothingOfWhatIsStillToCome) {
   constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
-  const FlightPin early = ring->pin(0, kLast);
+  FlightPin early = ring->pin(0, kLast);
   for (int step = 0; step < 3; ++step) add_step(*ring, step);
-  EXPECT_THAT(numbers(early), ElementsAre());
-  const FlightPin later = ring->pin(3, kLast);
-  const FlightPin backwards = ring->pin(2, 1);
-  const FlightPin both = ring->pin(2, kLast);
-  EXPECT_THAT(numbers(both), ElementsAre(2));
+  EXPECT_THAT(numbers(std::move(early)), ElementsAre());
+  FlightPin later = ring->pin(3, kLast);
+  FlightPin backwards = ring->pin(2, 1);
+  FlightPin both = ring->pin(2, kLast);
   for (int step = 3; step < 6; ++step) add_step(*ring, step);
-  EXPECT_THAT(numbers(later), ElementsAre());
-  EXPECT_THAT(numbers(backwards), ElementsAre());
-  EXPECT_THAT(numbers(both), ElementsAre(2)) << "what it was when it was pinned";
+  EXPECT_THAT(numbers(std::move(later)), ElementsAre());
+  EXPECT_THAT(numbers(std::move(backwards)), ElementsAre());
   EXPECT_EQ(both.training_steps(), 1u);
-  for (int step = 6; step < 30; ++step) end(*ring, step);
-  EXPECT_EQ(Found(ring->path()).numbers().front(), 2) << "only what is pinned is held";
-}
-
-TEST(FlightPin, OfSeveralTheOldestCounts) {
-  TempDir dir;
-  const auto ring = make_ring(dir, 8192);
-  for (int step = 0; step < 6; ++step) add_step(*ring, step);
-  FlightPin early = ring->pin(1, 2);
-  FlightPin late = ring->pin(4, 4);
-  FlightPin again = ring->pin(1, 1);
-  early = ring->pin(3, 3);  // the first one is gone, its twin is not
-  for (int step = 6; step < 30; ++step) end(*ring, step);
-  EXPECT_EQ(Found(ring->path()).numbers().front(), 1);
-  {
-    const FlightPin gone = std::move(again);
-  }
-  for (int step = 30; step < 60; ++step) end(*ring, step);
-  EXPECT_EQ(late.steps().size(), 1u);
-  EXPECT_EQ(early.steps().size(), 1u);
-  EXPECT_EQ(Found(ring->path()).numbers().front(), 3);
+  EXPECT_THAT(numbers(std::move(both)), ElementsAre(2)) << "what it was when it was pinned";
 }
 
 TEST(FlightPin, IsReadByAnotherThreadWhileTheRingGoesOn) {
@@ -570,13 +579,14 @@ TEST(FlightPin, IsReadByAnotherThreadWhileTheRingGoesOn) {
   for (int round = 0; round < 30; ++round) {
     for (int i = 0; i < 20; ++i) add_step(*ring, step++, 200);
     std::atomic<bool> done = false;
-    std::thread reader([&, pin = ring->pin(ring->ended() - 10, ring->ended() - 1)] {
-      std::vector<flight::Step> steps = pin.steps();
-      if (steps.size() != 10) ++wrong;
-      for (const flight::Step& got : steps) {
-        const std::vector<float> wanted(200, static_cast<float>(got.step));
-        if (dense(got.tensors[0].view) != dense(view(wanted))) ++wrong;
+    std::thread reader([&, pin = ring->pin(ring->ended() - 10, ring->ended() - 1)]() mutable {
+      int steps = 0;
+      while (const flight::Step* got = pin.next()) {
+        ++steps;
+        const std::vector<float> wanted(200, static_cast<float>(got->step));
+        if (got->tensors.size() != 1 || dense(got->tensors[0].view) != dense(view(wanted))) ++wrong;
       }
+      if (steps != 10) ++wrong;
       done = true;
     });
     while (!done) {

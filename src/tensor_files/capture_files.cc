@@ -55,10 +55,10 @@ class Writer {
  public:
   Writer(CaptureInfo info, const NumberedDirectory& directory) : info_(std::move(info)), directory_(directory) {}
 
-  Status write(std::span<const flight::Step> steps) {
+  Status write(const NextStep& next) {
     info_.steps.clear();
-    for (const flight::Step& step : steps) {
-      if (Status status = add(step); !status) return status;
+    while (const flight::Step* step = next ? next() : nullptr) {
+      if (Status status = add(*step); !status) return status;
     }
     return write_file(join_path(directory_.path(), "capture.json"), capture_json::encode(info_, find_origin(info_)));
   }
@@ -71,7 +71,11 @@ class Writer {
     captured.complete = step.complete;
     captured.wall_time = step.wall_time;
     captured.scalars = step.scalars;
-    if (step.dropped > 0) drop(step, "tensors", step.dropped, "the flight ring had no room");
+    if (step.dropped > 0) {
+      drop(step, "tensors", step.dropped,
+           step.overwritten ? "overwritten before they could be saved: steps came faster than captures are written"
+                            : "the flight ring had no room");
+    }
     if (step.damaged > 0) drop(step, "tensors", step.damaged, "damaged in the flight ring");
     std::vector<const TensorView*> views;
     std::set<std::string> keys;
@@ -145,12 +149,12 @@ class Writer {
   std::map<std::string, int> files_;  // how many steps have that name already
 };
 
-Result<std::string> write(const std::string& run_directory, CaptureInfo info, std::span<const flight::Step> steps) {
+Result<std::string> write(const std::string& run_directory, CaptureInfo info, const NextStep& next) {
   const std::string name = directory_name(info.reason);
   Result<NumberedDirectory> directory = NumberedDirectory::create(join_path(run_directory, "captures"));
   if (!directory) return directory.error();
   const std::string path = directory->final_path(name);
-  Status status = Writer(std::move(info), *directory).write(steps);
+  Status status = Writer(std::move(info), *directory).write(next);
   if (status) status = directory->commit(name);
   if (status) return path;
   return Status(status.code(),
@@ -159,10 +163,18 @@ Result<std::string> write(const std::string& run_directory, CaptureInfo info, st
 
 }  // namespace
 
-Result<std::string> write_capture(const std::string& run_directory, CaptureInfo info,
-                                  std::span<const flight::Step> steps) {
+NextStep each_of(std::span<const flight::Step> steps) {
+  return [steps]() mutable -> const flight::Step* {
+    if (steps.empty()) return nullptr;
+    const flight::Step* step = &steps.front();
+    steps = steps.subspan(1);
+    return step;
+  };
+}
+
+Result<std::string> write_capture(const std::string& run_directory, CaptureInfo info, const NextStep& next) {
   try {
-    return write(run_directory, std::move(info), steps);
+    return write(run_directory, std::move(info), next);
   } catch (const std::bad_alloc&) {
     return Status(Code::exhausted, "there is not enough memory to save a capture in '" + run_directory + "'");
   }

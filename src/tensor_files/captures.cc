@@ -111,13 +111,13 @@ Result<HeldRing> hold(const std::string& path) {
 }
 
 // Whether it is a copy of the ring of a process that lives on this machine: then that has mapped its ring, and a ring
-// with the same header, which names the process, its writer and its start, is held in the same directory. False also
+// with the same header, which names the process and its start, is held in the same directory. False also
 // where the system does not tell. What is mapped stands there with the name under which it was made, not its last one.
 bool is_copy_of_living(const HeldRing& held, const flight::Identity& identity) {
   if (identity.host != host_name()) return false;
   const Result<std::string> maps = read_file("/proc/" + std::to_string(identity.pid) + "/maps");
   if (!maps) return false;
-  const Bytes header = held.file.bytes().first(flight::kBeginOffset);
+  const Bytes header = held.file.bytes().first(flight::kIdentityBytes);
   std::set<std::string> directories;
   std::istringstream lines(*maps);
   for (std::string line; std::getline(lines, line);) {
@@ -162,7 +162,8 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
                       ", which still runs: it stays as it is, and 'sonde trigger' makes a capture of " +
                       "a process that runs");
   }
-  Result<std::string> path = tensor_files::write_capture(run_directory, crash_info(*ring), ring->steps);
+  Result<std::string> path =
+      tensor_files::write_capture(run_directory, crash_info(*ring), tensor_files::each_of(ring->steps));
   if (!path || !held->is_at(ring_path)) return path;  // what is there now is not what was captured
   if (Status status = remove_file(ring_path); !status) return status;
   return path;

@@ -23,6 +23,7 @@
 namespace sonde {
 namespace {
 
+using tensor_files::each_of;
 using tensor_files::write_capture;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -257,19 +258,15 @@ TEST_F(Captures, LeaveNothingBehindOnAFullDisk) {
         ::mount("sonde", dir_.path().c_str(), "tmpfs", 0, "size=3m") != 0) {
       return 1;
     }
-    const auto path = write_capture(dir_.path(), info("nan"),
-                                    std::vector<flight::Step>{
-                                        step(1, {tensor("a", large)}),
-                                        step(2, {tensor("a", large)}),
-                                    });
+    const std::vector<flight::Step> steps = {step(1, {tensor("a", large)}), step(2, {tensor("a", large)})};
+    const auto path = write_capture(dir_.path(), info("nan"), each_of(steps));
     if (path.ok() || path.error().code() != Code::no_space) return 2;
     const std::string& message = path.error().message();
     if (message.find("captures/1-nan") == std::string::npos) return 3;
     if (message.find("No space left on device") == std::string::npos) return 4;
     if (!names_in(dir_ / "captures").empty()) return 5;
     // The room is there again for a smaller one.
-    return write_capture(dir_.path(), info("nan"), std::vector<flight::Step>{step(1, {tensor("a", large)})}).ok() ? 0
-                                                                                                                  : 6;
+    return write_capture(dir_.path(), info("nan"), each_of(std::span(steps).first(1))).ok() ? 0 : 6;
   });
   EXPECT_EQ(code, 0);
 }

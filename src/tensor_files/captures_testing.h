@@ -50,7 +50,7 @@ inline CaptureInfo info(std::string reason) {
 class Captures : public ::testing::Test {
  protected:
   std::string written(const std::string& reason, const std::vector<flight::Step>& steps) {
-    const auto path = tensor_files::write_capture(dir_.path(), info(reason), steps);
+    const auto path = tensor_files::write_capture(dir_.path(), info(reason), tensor_files::each_of(steps));
     EXPECT_TRUE(path.ok()) << path.status().message();
     return path ? *path : "";
   }

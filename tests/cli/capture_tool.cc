@@ -98,7 +98,7 @@ int save(const std::string& mode, const std::string& run) {
     steps.push_back(step(123, true, false));
     steps.back().dropped = 17;
   }
-  const Result<std::string> path = tensor_files::write_capture(run, std::move(info), steps);
+  const Result<std::string> path = tensor_files::write_capture(run, std::move(info), tensor_files::each_of(steps));
   if (!path) return std::fprintf(stderr, "%s\n", path.error().message().c_str()), 1;
   return std::printf("%s\n", path->c_str()), 0;
 }
