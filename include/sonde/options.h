@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,7 +81,10 @@ struct ProbeOptions {
   // Evaluated on the backend when the step ends, so that a loss computed last decides over the activations of the very
   // same step. Unset: always.
   std::function<bool(const StepValues&)> when = {};
-  Layout layout = Layout::NHWC;  // for Keep::image
+  // For Keep::image. Unset: the tensor's axes decide: one is a row, two are HW, three are HWC where the last one has 1,
+  // 3 or 4 elements and NHW otherwise, four are NHWC; up to three without colours are grey, from the smallest value to
+  // the largest.
+  std::optional<Layout> layout = {};
   ImageOptions image = {};
   AudioOptions audio = {};  // for Keep::audio
 };

@@ -35,7 +35,7 @@ enum class Keep : std::uint16_t {
   nothing = 0,
   stats = 1,      // count, non-finite, zeros, negatives, min, max, mean, deviation: under 100 bytes
   histogram = 2,  // full resolution in the statistics file, and TensorBoard's in the event file
-  image = 4,      // of the whole tensor, as Recorder::image draws it
+  image = 4,      // of the whole tensor, as Recorder::image draws it; see ProbeOptions::layout
   print = 8,      // one line on the console
   whole = 16,     // every element: tensors/<step>.<writer>.safetensors
   npy = 32,       // likewise, a file a tensor and step: tensors/<step>.<writer>/<tag>.npy

@@ -35,6 +35,15 @@ bool same(const ProbeOptions& a, const ProbeOptions& b) {
   return a.keep == b.keep && a.every == b.every && a.inputs == b.inputs && !a.when == !b.when;
 }
 
+// What the caller calls a tensor that is no probe's; empty where it has no name of its own.
+std::string name_of(const Job& job, TagTable& tags) {
+  if (const auto* histogram = std::get_if<HistogramJob>(&job)) return std::string(tags.name(histogram->tag));
+  if (const auto* image = std::get_if<ImageJob>(&job)) return std::string(tags.name(image->tag));
+  if (const auto* audio = std::get_if<AudioJob>(&job)) return std::string(tags.name(audio->tag));
+  if (const auto* print = std::get_if<PrintJob>(&job)) return valid_utf8(print->name);
+  return {};
+}
+
 }  // namespace
 
 Channel::Channel(std::string directory, const RecorderOptions& options)
@@ -302,7 +311,7 @@ Payload* Channel::stage(Job job, TensorArg&& tensor, std::int64_t step, const Ro
 
 Payload* Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample) {
   if (!tensor.view.valid()) {
-    reject({Code::invalid_argument, "a tensor was not recorded: its shape does not match its data"});
+    refuse_shape(job);
     return nullptr;
   }
   TensorView view = tensor.view;
@@ -332,6 +341,21 @@ Payload* Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, 
   }
   payload->rows = std::move(rows);
   return payload;
+}
+
+// A probe is told of once: what is wrong with it is wrong at every step.
+void Channel::refuse_shape(const Job& job) {
+  constexpr std::string_view kWhy = " was not recorded: its shape does not match its data";
+  const auto* probe = std::get_if<ProbeJob>(&job);
+  if (probe == nullptr) {
+    const std::string name = name_of(job, tags_);
+    return reject({Code::invalid_argument, (name.empty() ? "a tensor" : "'" + name + "'").append(kWhy)});
+  }
+  count_rejected();
+  const std::scoped_lock lock(mutex_);
+  ProbeEntry& entry = probes_[probe->probe->id];
+  if (std::exchange(entry.bad_shape_told, true)) return;
+  tell_locked({Code::invalid_argument, ("the probe '" + entry.name + "'").append(kWhy)});
 }
 
 void Channel::send(Payload* payload, std::int64_t step) noexcept {

@@ -33,8 +33,9 @@ struct ProbeEntry {
   std::uint32_t id = 0;
   std::string name;
   ProbeOptions options;
-  bool crowded_told = false;                       // likewise
-  bool other_options_told = false;                 // guarded by the channel
+  bool crowded_told = false;                       // guarded by the channel
+  bool other_options_told = false;                 // likewise
+  bool bad_shape_told = false;                     // likewise
   std::atomic<const policy::Plan*> plan{nullptr};  // never null once handed out
 };
 
@@ -156,6 +157,7 @@ class Channel {
   void tell_locked(Status status) noexcept;
   Payload* stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample);
   std::size_t pool_budget(const Policy& policy) const;
+  void refuse_shape(const Job& job);
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);

@@ -33,6 +33,11 @@ namespace {
 
 constexpr std::string_view kDroppedTag = "sonde/dropped";
 
+// Not the disk's fault.
+bool is_unusable(const Status& status) noexcept {
+  return status.code() == Code::invalid_argument || status.code() == Code::unsupported;
+}
+
 // "<seconds>.<host>.<pid>.<n>", as TensorBoard's writers name their files.
 std::string writer_name() {
   static std::atomic<std::uint64_t> count{0};
@@ -76,7 +81,7 @@ std::string_view Output::name(std::uint32_t tag) {
 // A sink failed: what the disk refused is told when it begins, what was unusable each time.
 void Output::note(const Status& status) {
   if (status.ok()) return;
-  if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
+  if (is_unusable(status)) {
     channel_.count_rejected();
   } else if (std::exchange(failing_, true)) {
     return;
@@ -87,6 +92,18 @@ void Output::note(const Status& status) {
 void Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> values) {
   dirty_ = true;
   for (const auto& sink : sinks_) note(sink->write(stamp, values));
+}
+
+void Output::write(const sinks::Stamp& stamp, const ProbeEntry& probe, const sinks::Value& value) {
+  dirty_ = true;
+  for (const auto& sink : sinks_) {
+    const Status status = sink->write(stamp, {&value, 1});
+    if (is_unusable(status) && !refused_.emplace(probe.id, value.index()).second) {
+      channel_.count_rejected();
+    } else {
+      note(status);
+    }
+  }
 }
 
 void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
@@ -155,7 +172,8 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
       stats::Histogram fine;
       const auto summary = stats::summarize(payload.view, fine);
       if (!summary) {
-        note(summary.error());
+        note({summary.error().code(), "the histogram '" + std::string(name(histogram->tag)) +
+                                          "' was not recorded: " + summary.error().message()});
         continue;
       }
       computed.push_back(buckets(payload.view, *summary, fine));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -35,6 +36,8 @@ class Output {
   // ---- For its steps.
   void write(const sinks::Stamp& stamp, std::span<const sinks::Value> values);
   void write(const sinks::Stamp& stamp, const sinks::Value& value) { write(stamp, {&value, 1}); }
+  // Of a probe. One that cannot be shown so cannot at the next step either: it is told once, and counted each time.
+  void write(const sinks::Stamp& stamp, const ProbeEntry& probe, const sinks::Value& value);
   void end_step(const sinks::StepEnd& step);
   // A failure: told to the error handler and counted.
   void note(const Status& status);
@@ -56,7 +59,8 @@ class Output {
   std::unique_ptr<Steps> steps_;
   bool has_hparams_ = false;
   bool dirty_ = false;
-  bool failing_ = false;  // the last flush failed: say so once
+  bool failing_ = false;                                     // the last flush failed: say so once
+  std::set<std::pair<std::uint32_t, std::size_t>> refused_;  // probes and kinds of values that were told of
 };
 
 }  // namespace sonde::record

@@ -502,5 +502,61 @@ TEST(Budget, OfMemoryIsAllForTensorsWhereThereIsNoRing) {
   EXPECT_THAT(steps_of(read_log(dir.path()), "out"), ElementsAre(0));
 }
 
+TEST(Image, OfAProbeWithoutALayoutFollowsFromItsAxes) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.policy = watching({{.record = Keep::image}}), .on_error = errors.handler()});
+  const std::vector<float> values = ramp(48);
+  const std::vector<std::pair<std::string, Shape>> tensors = {
+      {"vector", {48}}, {"matrix", {16, 3}}, {"matrices", {4, 4, 3}}, {"batch", {2, 4, 2, 3}}};
+  for (std::int64_t n = 0; n < 3; ++n) {
+    auto step = rec.step(n);
+    for (const auto& [name, shape] : tensors) rec.probe(name).record(step, view(values, shape));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, IsEmpty());
+  const Log log = read_log(dir.path());
+  for (const auto& [name, shape] : tensors) EXPECT_EQ(log.values.at("activation/" + name + "/image"), 3U) << name;
+}
+
+TEST(Probe, ThatCannotBeShownIsNamedOnceAndCountedEachTime) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.console = stderr,
+                                   .policy = watching({{.tensors = "deep|number", .record = Keep::image},
+                                                       {.tensors = "wave", .record = Keep::print}}),
+                                   .on_error = errors.handler()});
+  const std::vector<float> values = ramp(32);
+  const std::vector<std::complex<float>> complex(4);
+  for (std::int64_t n = 0; n < 5; ++n) {
+    auto step = rec.step(n);
+    rec.probe("deep").record(step, view(values, {2, 2, 2, 2, 2}));
+    rec.probe("number").record(step, view(values.data(), {}));
+    rec.probe("wave").record(step, view(complex));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(
+      errors.messages,
+      ElementsAre(HasSubstr("'activation/deep/image' was not recorded: the tensor f32[2,2,2,2,2] cannot be"),
+                  HasSubstr("'activation/number/image' was not recorded"), HasSubstr("'wave' was not printed")));
+  EXPECT_EQ(rec.counters().rejected, 15U);
+}
+
+TEST(Probe, OfABadShapeIsNamedOnceAndCountedEachTime) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  const std::vector<float> values = ramp(10);
+  for (std::int64_t n = 0; n < 5; ++n) {
+    auto step = rec.step(n);
+    rec.probe("out").record(step, view(values, {3, 4}));
+  }
+  rec.histogram("weights", view(values, {3, 4}), 5);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre("the probe 'out' was not recorded: its shape does not match its data",
+                                           "'weights' was not recorded: its shape does not match its data"));
+  EXPECT_EQ(rec.counters().rejected, 6U);
+}
+
 }  // namespace
 }  // namespace sonde::record

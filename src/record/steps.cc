@@ -194,15 +194,17 @@ void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, poli
   const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer, rows); };
   if (has(keep, Keep::image)) {
     if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::images)) {
-      output_.write(stamp, sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
+      output_.write(stamp, *tensor.probe, sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
     }
   }
   if (has(keep, Keep::audio)) {
     if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::audio)) {
-      output_.write(stamp, sinks::AudioValue{*tag, some(Keep::audio), &options.audio});
+      output_.write(stamp, *tensor.probe, sinks::AudioValue{*tag, some(Keep::audio), &options.audio});
     }
   }
-  if (has(keep, Keep::print)) output_.write(stamp, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
+  if (has(keep, Keep::print)) {
+    output_.write(stamp, *tensor.probe, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
+  }
 }
 
 RowSample Steps::sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag) {

@@ -344,6 +344,24 @@ class Painter {
   Picture picture_;
 };
 
+Result<Picture> draw_by_axes(TensorView view, ImageOptions options) {
+  const int rank = view.shape.rank();
+  if (!view.valid() || rank == 4) return draw(view, Layout::NHWC, options);
+  if (rank == 0 || rank > 4) {
+    return invalid("the tensor " + type_text(view.dtype, view.shape) + " cannot be drawn: a picture has 1 to 4 axes");
+  }
+  const std::int64_t last = view.shape[rank - 1];
+  const bool photograph = rank == 3 && (last == 3 || last == 4);
+  const bool levels = view.dtype == DType::u8 || view.dtype == DType::u16 || view.dtype == DType::boolean;
+  if (!photograph && !levels && options.colors == ColorMap::automatic) options.colors = ColorMap::grey;
+  if (rank == 1) {
+    view.shape = {1, last};
+    view.strides = {0, view.strides[0]};
+  }
+  if (rank < 3) return draw(view, Layout::HW, options);
+  return draw(view, photograph || last == 1 ? Layout::HWC : Layout::NHW, options);
+}
+
 }  // namespace
 
 std::string_view to_string(Layout layout) noexcept {
@@ -358,8 +376,9 @@ std::string_view to_string(Layout layout) noexcept {
   return "?";
 }
 
-Result<Picture> draw(const TensorView& view, Layout layout, const ImageOptions& options) {
-  Result<Plan> plan = make_plan(view, layout, options);
+Result<Picture> draw(const TensorView& view, std::optional<Layout> layout, const ImageOptions& options) {
+  if (!layout) return draw_by_axes(view, options);
+  Result<Plan> plan = make_plan(view, *layout, options);
   if (!plan) return plan.error();
   return Painter(view, *plan).paint();
 }

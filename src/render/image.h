@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::string_view to_string(Layout layout) noexcept;
 
 // Draws a tensor with as many axes as its layout has letters. Fails with invalid_argument where it has others, where
 // there is nothing to draw, or where the picture would exceed 2^28 pixels; complex tensors are unsupported.
-Result<Picture> draw(const TensorView& view, Layout layout, const ImageOptions& options = {});
+// Without a layout the axes decide: one is a row, two are HW, three are HWC where the last one has 1, 3 or 4 elements
+// and NHW otherwise, four are NHWC. Up to three axes without colours are a matrix rather than a photograph: under
+// ColorMap::automatic it is grey from its smallest value to its largest, unless it is of u8, u16 or bool.
+Result<Picture> draw(const TensorView& view, std::optional<Layout> layout, const ImageOptions& options = {});
 
 }  // namespace sonde::render

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -20,7 +22,7 @@ using ::testing::HasSubstr;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-Picture drawn(const TensorView& view, Layout layout, const ImageOptions& options = {}) {
+Picture drawn(const TensorView& view, std::optional<Layout> layout, const ImageOptions& options = {}) {
   Result<Picture> picture = draw(view, layout, options);
   EXPECT_TRUE(picture) << (picture ? "" : picture.error().message());
   if (!picture) return {};
@@ -342,6 +344,60 @@ TEST(DrawError, RefusesAPictureThatWouldFillTheMemory) {
   ASSERT_FALSE(picture);
   EXPECT_EQ(picture.error().code(), Code::invalid_argument);
   EXPECT_THAT(picture.error().message(), HasSubstr("too large"));
+}
+
+TEST(DrawByAxes, AMatrixIsOneGreyPictureFromItsSmallestValueToItsLargest) {
+  const std::vector<float> values = {-2, -1, 0, 1, 2, 3};
+  const Picture picture = drawn(view(values, {2, 3}), std::nullopt);
+  EXPECT_EQ(picture.width, 3);
+  EXPECT_EQ(picture.height, 2);
+  EXPECT_EQ(picture.channels, 1);
+  EXPECT_THAT(picture.pixels, ElementsAre(0, 51, 102, 153, 204, 255));
+}
+
+TEST(DrawByAxes, AVectorIsARow) {
+  const std::vector<float> values = {0, 2, 4};
+  const Picture picture = drawn(view(values), std::nullopt);
+  EXPECT_EQ(picture.width, 3);
+  EXPECT_EQ(picture.height, 1);
+  EXPECT_THAT(picture.pixels, ElementsAre(0, 128, 255));
+}
+
+TEST(DrawByAxes, ThreeAxesAreAPhotographOrSeveralMatrices) {
+  const auto bytes = random_bytes(4 * 6 * 3);
+  EXPECT_EQ(drawn(view(bytes, {4, 6, 3}), std::nullopt).pixels, bytes);
+  std::vector<float> values(2 * 4 * 5);
+  std::iota(values.begin(), values.end(), 0.0F);
+  const Picture grid = drawn(view(values, {2, 4, 5}), std::nullopt);
+  EXPECT_EQ(grid.pixels, drawn(view(values, {2, 4, 5}), Layout::NHW, {.colors = ColorMap::grey}).pixels);
+  const Picture alone = drawn(view(values, {8, 5, 1}), std::nullopt);
+  EXPECT_EQ(alone.pixels, drawn(view(values, {8, 5}), std::nullopt).pixels);
+}
+
+TEST(DrawByAxes, FourAxesAreABatch) {
+  std::vector<float> values(2 * 4 * 5 * 3);
+  std::iota(values.begin(), values.end(), 0.0F);
+  EXPECT_EQ(drawn(view(values, {2, 4, 5, 3}), std::nullopt).pixels,
+            drawn(view(values, {2, 4, 5, 3}), Layout::NHWC).pixels);
+}
+
+TEST(DrawByAxes, LeavesBytesAndWhatTheOptionsSayAsTheyAre) {
+  const std::vector<std::uint8_t> bytes = {10, 20, 30, 40};
+  EXPECT_EQ(drawn(view(bytes, {2, 2}), std::nullopt).pixels, bytes);
+  const std::vector<float> values = {-1, 0, 0.5F, 1};
+  const ImageOptions options = {.colors = ColorMap::diverging};
+  EXPECT_EQ(drawn(view(values, {2, 2}), std::nullopt, options).pixels,
+            drawn(view(values, {2, 2}), Layout::HW, options).pixels);
+  EXPECT_THAT(drawn(view(values, {4}), std::nullopt, {.low = 0, .high = 2}).pixels, ElementsAre(0, 0, 64, 128));
+}
+
+TEST(DrawByAxes, NeedsOneToFourAxes) {
+  const std::vector<float> values(32);
+  const auto number = draw(view(values.data(), {}), std::nullopt);
+  ASSERT_FALSE(number);
+  EXPECT_THAT(number.error().message(), HasSubstr("a picture has 1 to 4 axes"));
+  EXPECT_FALSE(draw(view(values, {2, 2, 2, 2, 2}), std::nullopt));
+  EXPECT_FALSE(draw(view(values, {0, 3}), std::nullopt)) << "there is nothing to draw";
 }
 
 }  // namespace

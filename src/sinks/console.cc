@@ -1,6 +1,8 @@
 #include "sinks/console.h"
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "render/array.h"
 #include "render/console.h"
@@ -8,6 +10,15 @@
 #include "stats/summary.h"
 
 namespace sonde::sinks {
+namespace {
+
+Status not_printed(std::string_view name, const Status& why) {
+  std::string message = "'";
+  message.append(name).append("' was not printed: ").append(why.message());
+  return {why.code(), std::move(message)};
+}
+
+}  // namespace
 
 Status Console::write(const Stamp& stamp, std::span<const Value> values) {
   Status first;
@@ -23,7 +34,7 @@ Status Console::write(const Stamp& stamp, std::span<const Value> values) {
 Status Console::print(const Stamp& stamp, const PrintValue& value) {
   stats::Histogram histogram;
   const auto summary = stats::summarize(value.view, histogram);
-  if (!summary) return summary.error();
+  if (!summary) return not_printed(value.name, summary.error());
   std::string text = "step " + std::to_string(stamp.step) + "  ";
   text += render::one_line(value.name, value.view.dtype, value.view.shape, *summary, histogram);
   text += '\n';
@@ -33,7 +44,7 @@ Status Console::print(const Stamp& stamp, const PrintValue& value) {
 
 Status Console::print(const Stamp& stamp, const TableValue& value) {
   const auto table = render::Table::of(value.columns);
-  if (!table) return table.error();
+  if (!table) return not_printed(value.name, table.error());
   return put("step " + std::to_string(stamp.step) + "  " + std::string(value.name) + "\n" + render::table_text(*table));
 }
 

@@ -1,6 +1,8 @@
 #include "sinks/event_file.h"
 
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "formats/png.h"
 #include "formats/tfevents.h"
@@ -8,6 +10,15 @@
 #include "render/image.h"
 
 namespace sonde::sinks {
+namespace {
+
+Status refused(std::string_view what, const Tag& tag, const Status& why) {
+  std::string message = "the ";
+  message.append(what).append(" '").append(tag.name).append("' was not recorded: ").append(why.message());
+  return {why.code(), std::move(message)};
+}
+
+}  // namespace
 
 EventFile::EventFile(std::string path, double wall_time, Precision precision, Tally& tally)
     : file_(std::move(path), tally), precision_(precision) {
@@ -63,9 +74,9 @@ Status EventFile::add(const Value& value) {
 
 Status EventFile::add_image(const ImageValue& image) {
   const auto picture = render::draw(image.view, image.layout, *image.options);
-  if (!picture) return picture.error();
+  if (!picture) return refused("image", image.tag, picture.error());
   const auto png = png::encode(view(picture->pixels, {picture->height, picture->width, picture->channels}));
-  if (!png) return png.error();
+  if (!png) return refused("image", image.tag, png.error());
   const std::string_view pngs[] = {*png};
   tfevents::put_images(summary_, image.tag.name, picture->width, picture->height, pngs, first_of(image.tag));
   return Status::success();
@@ -73,11 +84,13 @@ Status EventFile::add_image(const ImageValue& image) {
 
 Status EventFile::add_audio(const AudioValue& audio) {
   const AudioOptions& options = *audio.options;
-  if (options.sample_rate <= 0) return {Code::invalid_argument, "audio needs a sample rate above 0"};
+  if (options.sample_rate <= 0) {
+    return refused("audio", audio.tag, {Code::invalid_argument, "it needs a sample rate above 0"});
+  }
   const auto wav =
       wav::encode(audio.view, static_cast<std::uint32_t>(options.sample_rate),
                   options.encoding == AudioOptions::Encoding::float32 ? wav::Encoding::float32 : wav::Encoding::pcm16);
-  if (!wav) return wav.error();
+  if (!wav) return refused("audio", audio.tag, wav.error());
   const tfevents::AudioClip clips[] = {{*wav, options.label}};
   tfevents::put_audio(summary_, audio.tag.name, clips, first_of(audio.tag));
   return Status::success();

@@ -40,7 +40,7 @@ struct HistogramValue {
 struct ImageValue {
   Tag tag;
   TensorView view;
-  Layout layout = Layout::NHWC;
+  std::optional<Layout> layout;  // none: as render::draw decides
   const ImageOptions* options = nullptr;
 };
 struct AudioValue {
