@@ -188,6 +188,73 @@ TEST(Policy, SamplesRows) {
   EXPECT_EQ(log.steps.at(0).tensors.at(0).summary.count, 6U);
 }
 
+TEST(Policy, StatisticsAreOfTheSampledRowsAlsoWhereTheWholeTensorIsAskedFor) {
+  std::vector<Log> logs;
+  for (const bool random : {false, true}) {
+    for (const bool armed : {false, true}) {
+      TempDir dir;
+      Policy policy =
+          watching({{.sample = {.rows = 4, .random = random}, .record = Keep::stats | Keep::histogram | Keep::image}});
+      Recorder rec = open(dir.path(), {.policy = policy});
+      if (armed) {
+        policy.triggers = {{.when = "count('out') != 96"}};  // it sees all elements
+        policy.flight.bytes = 1 << 20;
+        ASSERT_TRUE(rec.set_policy(policy).ok());
+      }
+      const std::vector<float> values = ramp(96);
+      for (std::int64_t n = 0; n < 5; ++n) rec.probe("out").record(rec.step(n), view(values, {32, 3}));
+      ASSERT_TRUE(rec.close().ok());
+      EXPECT_EQ(rec.counters().captures, 0U);
+      logs.push_back(read_log(dir.path()));
+    }
+  }
+  for (const std::size_t i : {0U, 2U}) {
+    ASSERT_EQ(logs[i].steps.size(), 5U);
+    ASSERT_EQ(logs[i + 1].steps.size(), 5U);
+    for (std::size_t n = 0; n < 5; ++n) {
+      const Log::Tensor& alone = logs[i].steps[n].tensors.at(0);
+      const Log::Tensor& armed = logs[i + 1].steps[n].tensors.at(0);
+      EXPECT_EQ(alone.summary.count, 12U);
+      EXPECT_EQ(armed.summary.count, 12U);
+      EXPECT_EQ(armed.summary.mean, alone.summary.mean) << "the same rows";
+      EXPECT_EQ(armed.histogram, alone.histogram);
+    }
+    for (const std::size_t one : {i, i + 1}) {
+      for (const auto& buckets : logs[one].histograms.at("activation/out")) {
+        EXPECT_EQ(std::accumulate(buckets.begin(), buckets.end(), 0.0,
+                                  [](double sum, const stats::Bucket& bucket) { return sum + bucket.count; }),
+                  12);
+      }
+    }
+  }
+}
+
+TEST(Policy, EachWatchHasStatisticsOfItsOwnRows) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = watching({{.record = Keep::stats},
+                                                       {.every = 2, .sample = {.rows = 4}, .record = Keep::histogram},
+                                                       {.tensors = "some", .sample = {.rows = 2}, .when = "loss > 1"},
+                                                       {.tensors = "some", .sample = {.rows = 3}}})});
+  const std::vector<float> values = ramp(30);
+  for (std::int64_t n = 0; n < 2; ++n) {
+    auto step = rec.step(n);
+    rec.probe("out").record(step, view(values, {10, 3}));
+    rec.probe("some").record(step, view(values, {10, 3}));
+    rec.scalar("loss", n == 0 ? 2 : 0, n);
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.steps.size(), 2U);
+  const auto counted = [&](std::size_t step, std::size_t tensor) {
+    const Log::Tensor& found = log.steps[step].tensors.at(tensor);
+    return std::pair(found.summary.count, found.histogram ? found.histogram->total() : 0);
+  };
+  EXPECT_EQ(counted(0, 0), std::pair(30UL, 12UL)) << "statistics of all, a histogram of four rows";
+  EXPECT_EQ(counted(1, 0), std::pair(30UL, 0UL));
+  EXPECT_EQ(counted(0, 1), std::pair(6UL, 6UL)) << "the first watch that keeps it counts";
+  EXPECT_EQ(counted(1, 1), std::pair(9UL, 9UL)) << "its condition does not hold";
+}
+
 TEST(Policy, EachKindOfFileHasRowsOfItsOwn) {
   TempDir dir;
   Recorder rec =

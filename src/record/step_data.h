@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,12 +20,23 @@ struct StepData {
   // Last values by name, each once; collected only where somebody may ask for them.
   std::vector<std::pair<std::string_view, double>> scalars;
 
+  // Statistics of the rows that a watch wants of a tensor which was handed over as a whole.
+  struct OfRows {
+    RowSample sample;
+    bool with_histogram = false;
+    Shape shape = {};
+    stats::Summary summary = {};
+    std::optional<stats::Histogram> histogram = {};
+    std::vector<stats::Bucket> buckets = {};
+  };
+
   struct Tensor {
-    sinks::StepTensor record;
+    sinks::StepTensor record;  // of all that was handed over: conditions look at it
     const ProbeEntry* probe = nullptr;
     const policy::Plan* plan = nullptr;
     policy::Parts due = 0;
     std::vector<stats::Bucket> buckets = {};  // of the histogram, as TensorBoard has them
+    std::vector<OfRows> of_rows = {};         // each sample once
     Payload* payload = nullptr;               // kept where the end of the step decides over more than statistics; owned
   };
   std::vector<Tensor> tensors;  // in the order of arrival

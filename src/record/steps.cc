@@ -32,10 +32,14 @@ TensorView as_real(const TensorView& view) noexcept {
   return parts;
 }
 
+bool takes_all(const RowSample& sample, const Shape& shape) noexcept {
+  return sample.rows <= 0 || shape.rank() == 0 || shape[0] <= sample.rows;
+}
+
 // Some rows of a view, gathered into `buffer` where they do not lie together; then `rows` says which ones.
 TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer,
                    std::vector<std::int64_t>& rows) {
-  if (sample.rows <= 0 || view.shape.rank() == 0 || view.shape[0] <= sample.rows) return view;
+  if (takes_all(sample, view.shape)) return view;
   if (!sample.random) return first_rows(view, sample.rows);
   rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
   Shape shape = view.shape;
@@ -44,6 +48,16 @@ TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t
   buffer.shape = shape;
   buffer.data.resize(row_bytes(view, rows.size()));
   return copy_rows(view, rows, buffer.data.data());
+}
+
+// Whether a part that is due keeps this of all that was handed over.
+bool wants_all(const StepData::Tensor& tensor, const Shape& shape, Keep flag) noexcept {
+  if (tensor.plan->sample.rows > 0) return true;  // all that came are the rows
+  const auto& parts = tensor.plan->parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (policy::has_part(tensor.due, i) && has(parts[i].keep, flag) && takes_all(parts[i].sample, shape)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -117,9 +131,11 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   const policy::Level level = channel_.level();
   const Keep keep = policy::limit(job.plan->keep(job.due), level);
   const bool complex = is_complex(payload->view.dtype);
-  auto summary = complex                      ? stats::summarize(as_real(payload->view))
-                 : has(keep, Keep::histogram) ? stats::summarize(payload->view, record.histogram.emplace())
-                                              : stats::summarize(payload->view);
+  if (!complex) summarize_rows(tensor, payload->view, keep, stamp.step);
+  const bool histogram = has(keep, Keep::histogram) && wants_all(tensor, payload->view.shape, Keep::histogram);
+  auto summary = complex     ? stats::summarize(as_real(payload->view))
+                 : histogram ? stats::summarize(payload->view, record.histogram.emplace())
+                             : stats::summarize(payload->view);
   if (!summary) {
     output_.note(
         {summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
@@ -207,6 +223,47 @@ void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, poli
   }
 }
 
+void Steps::summarize_rows(StepData::Tensor& tensor, const TensorView& view, Keep keep, std::int64_t step) {
+  if (tensor.plan->sample.rows > 0) return;  // the caller's thread took them already
+  const auto& parts = tensor.plan->parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Keep kept = parts[i].keep & keep;
+    if (!policy::has_part(tensor.due, i) || !has(kept, Keep::stats | Keep::histogram)) continue;
+    if (takes_all(parts[i].sample, view.shape)) continue;
+    auto same = std::ranges::find(tensor.of_rows, parts[i].sample, &StepData::OfRows::sample);
+    if (same == tensor.of_rows.end()) same = tensor.of_rows.insert(same, {.sample = parts[i].sample});
+    same->with_histogram |= has(kept, Keep::histogram);
+  }
+  for (StepData::OfRows& some : tensor.of_rows) {
+    Tensor buffer;
+    std::vector<std::int64_t> numbers;
+    const TensorView rows = sampled(view, some.sample, step, buffer, numbers);
+    const auto summary =
+        some.with_histogram ? stats::summarize(rows, some.histogram.emplace()) : stats::summarize(rows);
+    some.shape = rows.shape;
+    if (!summary) continue;  // as of the whole, which tells of it
+    some.summary = *summary;
+    if (some.histogram) some.buckets = output_.buckets(rows, some.summary, *some.histogram);
+  }
+}
+
+void Steps::settle_rows(StepData::Tensor& tensor, policy::Parts held, Keep keep) {
+  const auto rows_of = [&](Keep flag) -> StepData::OfRows* {
+    const auto same = std::ranges::find(tensor.of_rows, sample_of(tensor, held, flag), &StepData::OfRows::sample);
+    return same == tensor.of_rows.end() ? nullptr : &*same;
+  };
+  if (tensor.of_rows.empty()) return;
+  StepData::OfRows* const histogram = has(keep, Keep::histogram) ? rows_of(Keep::histogram) : nullptr;
+  const StepData::OfRows* const stats = has(keep, Keep::stats) ? rows_of(Keep::stats) : histogram;
+  if (histogram != nullptr) {
+    tensor.record.histogram = std::move(histogram->histogram);
+    tensor.buckets = std::move(histogram->buckets);
+  }
+  if (stats == nullptr) return;
+  tensor.record.summary = stats->summary;
+  tensor.record.shape = stats->shape;
+}
+
 RowSample Steps::sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag) {
   if (tensor.plan->sample.rows > 0) return {};  // the caller's thread took them already
   const auto& parts = tensor.plan->parts;
@@ -248,6 +305,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   for (StepData::Tensor& tensor : step.tensors) {
     if (tensor.payload != nullptr) Pool::release(std::exchange(tensor.payload, nullptr));
   }
+  for (std::size_t i = 0; i < step.tensors.size(); ++i) settle_rows(step.tensors[i], held_[i], keeps_[i]);
   write_histograms(stamp, step, evaluation);
   kept_.clear();
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {

@@ -58,6 +58,10 @@ class Steps {
   // `held`: the parts of its plan that count; `keep`: what they keep, within the budget.
   void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep keep,
             const TensorView& view, bool evaluation);
+  // Statistics of the rows that the parts which are due ask for.
+  void summarize_rows(StepData::Tensor& tensor, const TensorView& view, Keep keep, std::int64_t step);
+  // Lets the record of a tensor be that of the rows which the parts that count ask for.
+  static void settle_rows(StepData::Tensor& tensor, policy::Parts held, Keep keep);
   static RowSample sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag);
   static std::string key_of(const ProbeEntry& probe, std::uint32_t occurrence, bool evaluation, tags::Plugin plugin);
   std::optional<sinks::Tag> tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
