@@ -43,6 +43,7 @@ struct Part {
   bool spent[2] = {false, false};  // WatchPolicy::first steps were kept, of training and of evaluation
 
   bool due(const Moment& moment) const noexcept;
+  friend bool operator==(const Part&, const Part&) = default;
 };
 
 class Engine;
@@ -67,6 +68,7 @@ struct Plan {
   Keep keep(Parts due) const noexcept;
   // Sets `sample` from the parts.
   void settle() noexcept;
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 // plan() and the other questions about the policy may be asked from any thread; what concerns steps belongs to one.

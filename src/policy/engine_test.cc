@@ -95,6 +95,13 @@ TEST(Plan, SamplesOnTheCallersThreadOnlyWhereAllAgree) {
   EXPECT_EQ(engine_of(flying)->plan("a", Kind::input, {}).sample, RowSample{});
 }
 
+TEST(Plan, IsTheSameForTensorsOfWhichThePolicySaysTheSame) {
+  const auto engine = watching({{.tensors = "a.*", .every = 5}, {.tensors = ".*", .kinds = {Kind::weight}}});
+  EXPECT_EQ(engine->plan("a/0", Kind::input, {}), engine->plan("a/1", Kind::input, {}));
+  EXPECT_NE(engine->plan("a/0", Kind::input, {}), engine->plan("a/0", Kind::weight, {}));
+  EXPECT_NE(engine->plan("a/0", Kind::input, {}), engine->plan("b", Kind::input, {}));
+}
+
 TEST(Plan, ATensorThatAConditionAsksForIsSeenAtEveryStep) {
   const auto engine =
       engine_of({.watches = {{.tensors = "nothing"}}, .triggers = {{.when = "nonfinite('grad.*') > 0"}}});

@@ -19,6 +19,7 @@ namespace sonde::record {
 namespace {
 
 constexpr std::size_t kQueuedErrors = 64;  // more in one round are only counted
+constexpr int kPlansCompared = 16;         // the last ones: few policies say more different things
 
 Status check(const RecorderOptions& options) {
   if (options.file_suffix.find('/') != std::string::npos) {
@@ -116,12 +117,20 @@ Status Channel::use(const Policy& policy) {
 void Channel::plan_locked(ProbeEntry& entry) {
   const ProbeOptions& options = entry.options;
   const policy::Part own = {.every = options.every, .keep = options.keep};
-  plans_.push_back(engines_.back()->plan(entry.name, options.kind, own));
-  entry.plan.store(&plans_.back(), std::memory_order_release);
-  if (plans_.back().crowded && !std::exchange(entry.crowded_told, true)) {
+  policy::Plan made = engines_.back()->plan(entry.name, options.kind, own);
+  const bool crowded = made.crowded;
+  entry.plan.store(&shared_locked(std::move(made)), std::memory_order_release);
+  if (crowded && !std::exchange(entry.crowded_told, true)) {
     tell_locked({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) + " watches match '" +
                                         entry.name + "': the first ones count"});
   }
+}
+
+// Plans stay for ever, and a policy may change all the time: the many probes of which it says the same have one.
+const policy::Plan& Channel::shared_locked(policy::Plan plan) {
+  const auto begin = plans_.size() > kPlansCompared ? plans_.end() - kPlansCompared : plans_.begin();
+  const auto same = std::find(begin, plans_.end(), plan);
+  return same != plans_.end() ? *same : plans_.emplace_back(std::move(plan));
 }
 
 // What a control file says lies on top of the program's own policy.
@@ -265,8 +274,8 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
   std::string valid = valid_utf8(name);
   if (options.when) has_conditions_.store(true, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
-  for (ProbeEntry& entry : probes_) {
-    if (entry.name != valid || entry.options.kind != options.kind) continue;
+  if (const auto known = named_.find({valid, options.kind}); known != named_.end()) {
+    ProbeEntry& entry = *known->second;
     // Without options it is only asked for once more.
     if (!same(options, {.kind = options.kind}) && !same(options, entry.options) &&
         !std::exchange(entry.other_options_told, true)) {
@@ -280,6 +289,7 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
   entry.id = id;
   entry.name = std::move(valid);
   entry.options = options;
+  named_.emplace(std::pair(std::string_view(entry.name), options.kind), &entry);
   plan_locked(entry);
   return &entry;
 }

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/budget.h"
@@ -153,6 +155,7 @@ class Channel {
   Status change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit);
   Status use(const Policy& policy);
   void plan_locked(ProbeEntry& entry);
+  const policy::Plan& shared_locked(policy::Plan plan);
   void plan_anew_locked(policy::Engine& engine);
   void tell_locked(Status status) noexcept;
   Payload* stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample);
@@ -194,9 +197,10 @@ class Channel {
   std::mutex change_mutex_;  // guards the next two; taken before mutex_
   Policy own_policy_;
   std::optional<policy::ControlFile> control_;
-  std::mutex mutex_;                // guards what follows
-  std::deque<ProbeEntry> probes_;   // stable addresses
-  std::deque<policy::Plan> plans_;  // likewise; all that ever were, since recorded tensors point to them
+  std::mutex mutex_;                                                // guards what follows
+  std::deque<ProbeEntry> probes_;                                   // stable addresses
+  std::map<std::pair<std::string_view, Kind>, ProbeEntry*> named_;  // the same ones
+  std::deque<policy::Plan> plans_;  // likewise; all that ever were, since recorded tensors point to them. Often shared
   std::vector<std::shared_ptr<policy::Engine>> engines_;  // likewise; the last one counts
   std::atomic<std::uint64_t> engine_version_{0};
   std::vector<Status> errors_;  // for the handler

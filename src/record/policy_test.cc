@@ -392,6 +392,33 @@ TEST(Probe, ThatIsMadeAgainWithOtherOptionsSaysSoOnce) {
   EXPECT_THAT(errors.messages, ElementsAre("the probe 'out' was made before with other options: those count"));
 }
 
+TEST(Probe, IsFoundAgainByNameAndKindAmongMany) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  constexpr int kProbes = 20'000;
+  for (int i = 0; i < kProbes; ++i) rec.probe("layer_" + std::to_string(i));
+  for (int i = 0; i < kProbes; ++i) rec.probe("layer_" + std::to_string(i), {.kind = Kind::gradient});
+  const std::vector<float> values = ramp(4);
+  {
+    auto step = rec.step(0);
+    for (const int i : {0, 777, kProbes - 1}) {
+      rec.probe("layer_" + std::to_string(i)).record(step, view(values));
+      rec.probe("layer_" + std::to_string(i), {.kind = Kind::gradient}).record(step, view(values));
+    }
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.steps.size(), 1U);
+  std::vector<std::pair<std::string, Kind>> found;
+  for (const Log::Tensor& tensor : log.steps[0].tensors) {
+    found.emplace_back(tensor.name, tensor.kind);
+    EXPECT_EQ(tensor.occurrence, 0U);
+  }
+  EXPECT_THAT(found, ElementsAre(std::pair("layer_0", Kind::activation), std::pair("layer_0", Kind::gradient),
+                                 std::pair("layer_777", Kind::activation), std::pair("layer_777", Kind::gradient),
+                                 std::pair("layer_19999", Kind::activation), std::pair("layer_19999", Kind::gradient)));
+}
+
 TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
   TempDir dir;
   Recorder rec = open(dir.path());
