@@ -205,9 +205,8 @@ void Engine::retire_spent() noexcept {
   }
 }
 
-void Engine::give_back(std::string_view trigger) noexcept {
-  const auto found = std::ranges::find(triggers_, trigger, &Trigger::name);
-  if (found != triggers_.end()) found->give_back();
+void Engine::settle(std::string_view trigger, std::int64_t step, bool saved) noexcept {
+  (void)std::ranges::any_of(triggers_, [&](Trigger& one) { return one.name() == trigger && one.settle(step, saved); });
 }
 
 void Engine::end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due) {

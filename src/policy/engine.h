@@ -106,8 +106,9 @@ class Engine {
   bool keeps(std::uint32_t watch, bool evaluation) const noexcept { return watches_[watch].keeps[evaluation ? 1 : 0]; }
   // Whether that is known only then.
   bool is_conditional(std::uint32_t watch) const noexcept;
-  // A capture of the trigger of this name could not be saved: it does not count.
-  void give_back(std::string_view trigger) noexcept;
+  // What became of a capture, of each in the order in which they were taken: several triggers may have one name and
+  // fire in one step.
+  void settle(std::string_view trigger, std::int64_t step, bool saved) noexcept;
   // Whether some watch has come to its end since plans were made, so that new ones would ask for less. They do after
   // retire_spent, during which none may be made.
   bool has_newly_spent() const noexcept { return newly_spent_; }

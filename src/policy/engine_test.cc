@@ -130,6 +130,28 @@ TEST(Engine, TakesTheFirstStepsThatAreDueAndHold) {
   EXPECT_EQ(kept, (std::vector<bool>{true, false, true, false}));
 }
 
+TEST(Engine, TakesALostCaptureBackFromTheTriggerThatTookIt) {
+  const auto engine =
+      engine_of({.triggers = {{.when = "loss > 5", .rearm = Rearm::always, .max_captures = 1},
+                              {.when = "loss > 1", .rearm = Rearm::always, .max_captures = 1}}});  // both are "trigger"
+  const auto fired = [&](std::int64_t step, double loss) {
+    end_step(*engine, step, loss, {});
+    std::vector<std::string> texts;
+    for (const Trigger* trigger : engine->fired()) texts.push_back(trigger->condition().text());
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(fired(0, 2), Texts{"loss > 1"});
+  EXPECT_EQ(fired(1, 9), Texts{"loss > 5"});
+  engine->settle("trigger", 0, false);
+  engine->settle("trigger", 1, true);
+  EXPECT_EQ(fired(2, 9), Texts{"loss > 1"}) << "whose capture was lost";
+  engine->settle("trigger", 2, false);
+  engine->settle("trigger", 7, false);
+  engine->settle("other", 1, false);
+  EXPECT_EQ(fired(3, 9), Texts{"loss > 1"});
+}
+
 TEST(Engine, NamesPatternsThatMatchNothing) {
   const auto engine = engine_of({.watches = {{.tensors = "encodr/.*"}, {.tensors = "dec.*"}},
                                  .triggers = {{.name = "nan", .when = "nonfinite('gradiant/.*') > 0"}}});
@@ -204,7 +226,9 @@ TEST(Trigger, DoesNotCountACaptureThatWasLost) {
   const std::array<std::pair<std::string_view, double>, 1> scalars = {{{"loss", 2}}};
   EXPECT_TRUE(trigger.end_step({.step = 0, .scalars = scalars, .tensors = {}}));
   EXPECT_FALSE(trigger.end_step({.step = 1, .scalars = scalars, .tensors = {}}));
-  trigger.give_back();
+  EXPECT_FALSE(trigger.settle(1, false)) << "it did not fire then";
+  EXPECT_TRUE(trigger.settle(0, false));
+  EXPECT_FALSE(trigger.settle(0, false)) << "once";
   EXPECT_TRUE(trigger.end_step({.step = 2, .scalars = scalars, .tensors = {}}));
   EXPECT_FALSE(trigger.end_step({.step = 3, .scalars = scalars, .tensors = {}}));
 }

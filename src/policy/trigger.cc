@@ -1,5 +1,6 @@
 #include "policy/trigger.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "policy/rules.h"
@@ -31,6 +32,15 @@ bool Trigger::end_step(const StepFacts& facts) {
   constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
   quiet_ = policy_.hold_off > kLongest - policy_.after ? kLongest : policy_.after + policy_.hold_off;
   was_false_ = false;
+  unsettled_.push_back(facts.step);
+  return true;
+}
+
+bool Trigger::settle(std::int64_t step, bool saved) noexcept {
+  const auto found = std::ranges::find(unsettled_, step);
+  if (found == unsettled_.end()) return false;
+  unsettled_.erase(found);
+  if (!saved) ++lost_;
   return true;
 }
 

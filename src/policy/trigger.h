@@ -22,10 +22,9 @@ class Trigger {
 
   // To be called for every training step. True: it fires.
   bool end_step(const StepFacts& facts);
-  // A capture could not be saved, and does not count against the maximum.
-  void give_back() noexcept {
-    if (lost_ < captures_) ++lost_;
-  }
+  // What became of the capture of a step. One that could not be saved does not count against the maximum. False: it did
+  // not fire then, or that is known already.
+  bool settle(std::int64_t step, bool saved) noexcept;
 
  private:
   Trigger(TriggerPolicy policy, std::string name, Expression condition);
@@ -34,9 +33,10 @@ class Trigger {
   std::string name_;
   Expression condition_;
   std::int64_t captures_ = 0;
-  std::int64_t lost_ = 0;   // of them
-  std::int64_t quiet_ = 0;  // steps still to pass
-  bool was_false_ = true;   // since it fired last
+  std::int64_t lost_ = 0;                // of them
+  std::vector<std::int64_t> unsettled_;  // steps of those that are on their way
+  std::int64_t quiet_ = 0;               // steps still to pass
+  bool was_false_ = true;                // since it fired last
 };
 
 }  // namespace sonde::policy

@@ -483,9 +483,9 @@ void Steps::tend(double wall_time) {
   for (const auto& outcome : flight_.take_outcomes()) {
     if (!outcome.path) {
       channel_.report({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
+    if (outcome.cause == CaptureInfo::Cause::trigger) engine_->settle(outcome.reason, outcome.step, outcome.path.ok());
                                                         std::to_string(outcome.step) +
                                                         " was not saved: " + outcome.path.error().message()});
-      if (outcome.cause == CaptureInfo::Cause::trigger) engine_->give_back(outcome.reason);
       continue;
     }
     channel_.count_capture();
