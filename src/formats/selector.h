@@ -28,6 +28,7 @@ class Selector {
 
   Match match(std::string_view name, Kind kind) const;
   const std::string& pattern() const noexcept { return tensors_.text; }
+  const std::string& exclude() const noexcept { return exclude_.text; }
 
  private:
   // A text is compared as it stands before it is taken as a pattern, so "a+b" finds the tensor of that name.

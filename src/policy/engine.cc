@@ -147,15 +147,22 @@ std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors)
         tensors, [&](const Named& tensor) { return selector.match(tensor.name, tensor.kind) != tags::Match::none; });
     if (!matches) found.push_back({std::move(place) + " '" + selector.pattern() + "'", selector.pattern()});
   };
-  for (const WatchState& watch : watches_) look(watch.selector, "the watch on");
+  // Compiled before, as a part of something else.
+  const auto look_at_text = [&](const std::string& pattern, std::string place) {
+    if (auto selector = tags::Selector::create(pattern)) look(*selector, std::move(place));
+  };
+  for (const WatchState& watch : watches_) {
+    look(watch.selector, "the watch on");
+    if (watch.selector.exclude().empty()) continue;
+    look_at_text(watch.selector.exclude(), "the exclusion in the watch on '" + watch.selector.pattern() + "',");
+  }
   for (const auto& [condition, place] : conditions()) {
-    for (const std::string& pattern : condition->patterns()) {
-      // Compiled before, with the condition.
-      if (auto selector = tags::Selector::create(pattern)) look(*selector, "the pattern in " + place + ",");
-    }
+    for (const std::string& pattern : condition->patterns()) look_at_text(pattern, "the pattern in " + place + ",");
   }
   // A ring for everything may have nothing to do: there are triggers that look at scalars alone.
   if (wants_flight() && flight_[0].pattern() != ".*") look(flight_[0], "the flight ring's pattern");
+  if (wants_flight() && !flight_[0].exclude().empty())
+    look_at_text(flight_[0].exclude(), "the flight ring's exclusion");
   for (const tags::Selector& allowed : allowed_) look(allowed, "the allowance of -inf for");
   return found;
 }

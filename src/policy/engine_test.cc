@@ -162,6 +162,18 @@ TEST(Engine, NamesPatternsThatMatchNothing) {
   EXPECT_EQ(unmatched[1].place, "the pattern in the trigger 'nan', 'gradiant/.*'");
 }
 
+TEST(Engine, NamesExclusionsThatMatchNothing) {
+  const auto engine = engine_of({.watches = {{.tensors = "dec.*", .exclude = "bais"}, {.exclude = "decoder/.*"}},
+                                 .triggers = {{.when = "loss > 1"}},
+                                 .flight = {.exclude = "inptu/.*"}});
+  const std::array<Engine::Named, 2> tensors = {{{"decoder/0", Kind::gradient}, {"encoder/0", Kind::gradient}}};
+  const auto unmatched = engine->unmatched(tensors);
+  ASSERT_EQ(unmatched.size(), 2U);
+  EXPECT_EQ(unmatched[0].place, "the exclusion in the watch on 'dec.*', 'bais'");
+  EXPECT_EQ(unmatched[0].pattern, "bais");
+  EXPECT_EQ(unmatched[1].place, "the flight ring's exclusion 'inptu/.*'");
+}
+
 TEST(Engine, NamesThePatternsAndScalarsOfAllConditions) {
   const auto engine = *Engine::create({.watches = {{.tensors = "a", .when = "max('nothing') > scalar('test/loss')"}},
                                        .triggers = {{.name = "t", .when = "loss > 2"}},

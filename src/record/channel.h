@@ -137,6 +137,8 @@ class Channel {
   bool timed() const noexcept { return timed_.load(std::memory_order_relaxed); }
   void add_busy(std::uint64_t nanoseconds) noexcept { busy_.fetch_add(nanoseconds, std::memory_order_relaxed); }
 
+  // Whether the program has begun an epoch.
+  bool has_epochs() const noexcept { return epoch_.load(std::memory_order_relaxed) >= 0; }
   // Whether any probe has a condition, which may ask for scalars of the step.
   bool has_conditions() const noexcept { return has_conditions_.load(std::memory_order_relaxed); }
   void count_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }

@@ -327,6 +327,38 @@ TEST(Policy, WarnsOnceOfAPatternThatMatchesNothing) {
                           "'decoder/0' and 'activation/encoder/0'"));
 }
 
+TEST(Policy, NamesEachOfTheNearestOnce) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "dense/kernle"}}), .on_error = errors.handler()});
+  rec.probe("dense/out");
+  rec.probe("dense/kernel", {.kind = Kind::weight});
+  rec.probe("dense/kernel", {.kind = Kind::gradient});
+  rec.probe("dense/bias", {.kind = Kind::weight});
+  rec.step(0);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre("the watch on 'dense/kernle' matches none of the 4 probes; the nearest are "
+                                           "'dense/kernel', 'dense/out' and 'dense/bias'"));
+}
+
+TEST(Policy, WarnsOfEpochsThatNeverBegin) {
+  for (const int steps : {3, 2000}) {
+    TempDir dir;
+    Errors errors;
+    Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "out", .every = 1, .epochs = true}}),
+                                     .on_error = errors.handler()});
+    const Probe out = rec.probe("out");
+    const std::vector<float> values = ramp(4);
+    for (int n = 0; n < steps; ++n) out.record(rec.step(n), view(values));
+    ASSERT_TRUE(rec.flush().ok());
+    EXPECT_EQ(errors.messages.size(), steps < 1000 ? 0U : 1U);
+    ASSERT_TRUE(rec.close().ok());
+    EXPECT_THAT(errors.messages, ElementsAre("the watch on 'out' waits for an epoch, and none has begun: call "
+                                             "Recorder::epoch at the beginning of each, or count steps, as with "
+                                             "every = 100"));
+  }
+}
+
 TEST(Policy, WarnsOfAScalarThatLooksLikeASlipOfThePen) {
   TempDir dir;
   Errors errors;

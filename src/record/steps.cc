@@ -17,7 +17,8 @@ namespace sonde::record {
 namespace {
 
 constexpr std::int64_t kStepsBeforeWarning = 10;
-constexpr std::size_t kManyTensors = 100'000;  // in one step: it has probably been forgotten
+constexpr std::int64_t kStepsWithoutEpoch = 1000;  // before they are missed
+constexpr std::size_t kManyTensors = 100'000;      // in one step: it has probably been forgotten
 constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
 constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
 
@@ -326,6 +327,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
     warn_of_unmatched();
     warn_of_unknown_scalars(false);
   }
+  if (steps_ended_ == kStepsWithoutEpoch) warn_of_epochs();
   channel_.set_committed(stamp.step);
 }
 
@@ -481,9 +483,9 @@ void Steps::fire_manual(const sinks::Stamp& stamp) {
 void Steps::tend(double wall_time) {
   channel_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
   for (const auto& outcome : flight_.take_outcomes()) {
+    if (outcome.cause == CaptureInfo::Cause::trigger) engine_->settle(outcome.reason, outcome.step, outcome.path.ok());
     if (!outcome.path) {
       channel_.report({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
-    if (outcome.cause == CaptureInfo::Cause::trigger) engine_->settle(outcome.reason, outcome.step, outcome.path.ok());
                                                         std::to_string(outcome.step) +
                                                         " was not saved: " + outcome.path.error().message()});
       continue;
@@ -500,6 +502,7 @@ void Steps::settle(double wall_time) {
     if (data(evaluation).open) commit({wall_time, data(evaluation).step}, evaluation);
   }
   if (steps_ended_ < kStepsBeforeWarning) warn_of_unmatched();
+  if (steps_ended_ < kStepsWithoutEpoch) warn_of_epochs();
   warn_of_unknown_scalars(true);
   output_.note(flight_.settle());
 }
@@ -523,15 +526,27 @@ void Steps::warn_of_unmatched() {
   const std::vector<std::pair<std::string, Kind>> probes = channel_.probes();
   std::vector<policy::Engine::Named> named;
   std::vector<std::string> names;
+  std::set<std::string_view> seen;  // several kinds may have one name
   for (const auto& [name, kind] : probes) {
     named.push_back({name, kind});
-    names.push_back(name);
+    if (seen.insert(name).second) names.push_back(name);
     names.push_back(std::string(to_string(kind)) + "/" + name);
   }
   for (const auto& unmatched : engine_->unmatched(named)) {
     if (!warned_.insert(unmatched.place).second) continue;
     channel_.report({Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) +
                                           " probes" + nearest(unmatched.pattern, names)});
+  }
+}
+
+// Without Recorder::epoch a watch that counts epochs keeps nothing for ever.
+void Steps::warn_of_epochs() {
+  if (steps_ended_ == 0 || channel_.has_epochs()) return;
+  for (const WatchPolicy& watch : engine_->policy().watches) {
+    if (!watch.epochs || !warned_.insert("epochs " + watch.tensors).second) continue;
+    channel_.report({Code::not_found, "the watch on '" + watch.tensors +
+                                          "' waits for an epoch, and none has begun: call Recorder::epoch at the "
+                                          "beginning of each, or count steps, as with every = 100"});
   }
 }
 

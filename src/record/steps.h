@@ -79,6 +79,7 @@ class Steps {
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
+  void warn_of_epochs();
   void warn_of_unknown_scalars(bool at_end);
 
   Channel& channel_;
