@@ -324,10 +324,14 @@ Result<TensorView> view(const Entry& entry) {
   return npy::view(entry.packed);
 }
 
+bool is_name(std::string_view name) noexcept {
+  return !name.empty() && name.size() <= kMaxName && name.find('\0') == std::string_view::npos &&
+         simdjson::validate_utf8(name.data(), name.size());
+}
+
 Status Writer::add(std::string_view name, const TensorView& tensor) {
   if (!state_) return state_;
-  if (name.empty() || name.size() > kMaxName || name.find('\0') != std::string_view::npos ||
-      !simdjson::validate_utf8(name.data(), name.size())) {
+  if (!is_name(name)) {
     return {Code::invalid_argument,
             "an array in an npz archive needs a name in UTF-8, not empty, without NUL and below 65,000 bytes"};
   }

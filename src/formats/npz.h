@@ -53,6 +53,9 @@ Result<Tensor> decode(const Entry& entry);
 // the archive is, and its elements may lie at any address, unaligned.
 Result<TensorView> view(const Entry& entry);
 
+// Whether an array may have this name: non-empty UTF-8 without NUL, at most 65,000 bytes.
+bool is_name(std::string_view name) noexcept;
+
 // Writes an archive piece by piece: memory is needed for the directory and, if deflated, for one array at a time.
 // Not safe for several threads at once. After an error of `output` every call returns it, and the archive is
 // incomplete.
@@ -62,7 +65,7 @@ class Writer {
 
   explicit Writer(Output output, Method method = Method::stored) : output_(std::move(output)), method_(method) {}
 
-  // Names are non-empty UTF-8 without NUL, at most 65,000 bytes, each used once.
+  // Names are as is_name says, each used once.
   Status add(std::string_view name, const TensorView& tensor);
   // Writes the directory. No array can be added afterwards.
   Status finish();

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <unordered_set>
+#include <utility>
 
 #include "base/file.h"
 #include "base/file_name.h"
 #include "base/input_file.h"
 #include "base/utf8.h"
+#include "formats/npz.h"
 
 namespace sonde::sinks {
 namespace {
@@ -41,7 +44,7 @@ Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<co
   write_safetensors(stem, tensors);
   write_npz(stem, tensors);
   write_npy(stem, tensors);
-  if (errors_.empty()) return Status::success();
+  if (errors_.empty()) return std::exchange(renamed_, Status::success());
   const Status& first = errors_.front();
   if (errors_.size() == 1) return first;
   return {first.code(), first.message() + "; and " + std::to_string(errors_.size() - 1) + " more of step " +
@@ -73,9 +76,17 @@ void TensorStore::account(const std::string& path, const Status& status, std::si
 
 void TensorStore::leave_out(std::string_view key, const std::string& path, const Status& why) {
   tally_.lost_records.fetch_add(1, std::memory_order_relaxed);
+  if (!first_time(key, path, why.message())) return;
   std::string message = "the tensor '";
   message.append(valid_utf8(key)).append("' is not in '").append(path).append("': ").append(why.message());
   errors_.emplace_back(why.code(), std::move(message));
+}
+
+// What is wrong with a tensor is wrong at every step.
+bool TensorStore::first_time(std::string_view key, const std::string& path, std::string_view what) {
+  std::string about(key);
+  about.append(path.substr(path.rfind('.'))).append(what);
+  return told_.insert(std::move(about)).second;
 }
 
 void TensorStore::write_safetensors(const std::string& stem, std::span<const StoredTensor> tensors) {
@@ -104,14 +115,22 @@ void TensorStore::write_safetensors(const std::string& stem, std::span<const Sto
 void TensorStore::write_npz(const std::string& stem, std::span<const StoredTensor> tensors) {
   const std::string path = stem + std::string(kNpz);
   std::vector<NamedView> named;
+  std::deque<std::string> names;  // what entries point to that got another one
   std::unordered_set<std::string_view> keys;
   for (const StoredTensor& tensor : tensors) {
     if (!tensor.npz) continue;
-    if (const Status status = can_be_named(tensor, keys); status) {
-      named.push_back({tensor.key, tensor.view});
-    } else {
-      leave_out(tensor.key, path, status);
+    StoredTensor entry = tensor;
+    const bool renamed = valid_utf8(tensor.key) == tensor.key && !tensor.key.empty() && !npz::is_name(tensor.key);
+    if (renamed) entry.key = names.emplace_back(file_path_of(tensor.key, ""));
+    if (const Status status = can_be_named(entry, keys); !status) {
+      leave_out(entry.key, path, status);
+      continue;
     }
+    named.push_back({entry.key, entry.view});
+    if (!renamed || !renamed_.ok() || !first_time(entry.key, path, "renamed")) continue;
+    renamed_ = {Code::invalid_argument,
+                "the tensor '" + names.back() + "' has this name in '" + path +
+                    "', since npz can hold neither NUL nor more than 65,000 bytes in a name: give it another one"};
   }
   if (named.empty()) return;
   Status status = make_directories(directory_);

@@ -8,6 +8,7 @@
 // restart in the same process, gets ".1", ".2" behind the writer: nothing is overwritten.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class TensorStore {
 
   // Files appear as a whole. A failure names the file, is counted, and costs what it names and nothing else: the other
   // files of the step are written, and the next step is tried anew. A tensor that a format cannot hold is left out of
-  // its file and named.
+  // its file, one whose name npz cannot hold has that of its .npy file there ("a%00b"); both are told once of each.
   Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors);
 
  private:
@@ -48,11 +49,14 @@ class TensorStore {
   // Counts a file that was written, or what it should have held.
   void account(const std::string& path, const Status& status, std::size_t tensors);
   void leave_out(std::string_view key, const std::string& path, const Status& why);
+  bool first_time(std::string_view key, const std::string& path, std::string_view what);
 
   std::string directory_;
   std::string writer_;
   Tally& tally_;
   std::vector<Status> errors_;  // of the step
+  Status renamed_;              // that a tensor got another name: told when there is nothing worse, one at a time
+  std::set<std::string> told_;  // tensors, formats and what is the matter with them
 };
 
 }  // namespace sonde::sinks

@@ -138,6 +138,36 @@ TEST_F(TensorStoreTest, WhatNoFormatTakesCostsThatTensorOnly) {
   EXPECT_TRUE(load_npy(stem + "/a.npy").ok() && load_npy(stem + "/%FF.npy").ok());
 }
 
+TEST_F(TensorStoreTest, ANameThatNpzCannotHoldIsWrittenAsThatOfAFileAndCostsNoOther) {
+  const std::string nul("activation/a\0b", 14);
+  const std::string endless = "activation/" + std::string(65'000, 'x');
+  const std::vector<StoredTensor> tensors = {
+      {.key = "activation/fine", .view = view(kValues), .whole = true, .npy = true, .npz = true},
+      {.key = nul, .view = view(kValues, {2, 3}), .whole = true, .npy = true, .npz = true},
+      {.key = endless, .view = view(kValues, {3, 2}), .npz = true}};
+  const Status status = write(1, tensors);
+  EXPECT_EQ(status.code(), Code::invalid_argument);
+  EXPECT_THAT(status.message(), HasSubstr("the tensor 'activation/a%00b' has this name in '"));
+  const std::string stem = dir_ / "tensors/000000000001.host.1.0";
+  const auto archive = load_npz(stem + ".npz");
+  ASSERT_TRUE(archive.ok()) << archive.error().message();
+  ASSERT_EQ(archive->size(), 3U);
+  EXPECT_EQ((*archive)[1].name, "activation/a%00b");
+  testing::expect_same((*archive)[1].tensor.view(), view(kValues, {2, 3}));
+  EXPECT_TRUE(load_npy(stem + "/activation/a%00b.npy").ok());
+  EXPECT_EQ(load_safetensors(stem + ".safetensors")->tensors.size(), 2U);
+  EXPECT_EQ(tally_.lost_records, 0U);
+  EXPECT_THAT(write(2, tensors).message(), HasSubstr("the tensor 'activation/xxx"));
+  EXPECT_TRUE(write(3, tensors).ok()) << "each is told once";
+}
+
+TEST_F(TensorStoreTest, WhatAFormatCannotHoldIsToldOnceAndCountedEachTime) {
+  const std::vector<StoredTensor> tensors = {{.key = "c", .view = view(kComplex), .whole = true}};
+  EXPECT_EQ(write(1, tensors).code(), Code::unsupported);
+  EXPECT_TRUE(write(2, tensors).ok());
+  EXPECT_EQ(tally_.lost_records, 2U);
+}
+
 TEST_F(TensorStoreTest, KeysStayBelowTheStep) {
   ASSERT_TRUE(write(1, {{.key = "../../escape", .view = view(kValues), .npy = true},
                         {.key = "/etc/passwd", .view = view(kValues), .npy = true}})
