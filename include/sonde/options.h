@@ -63,8 +63,9 @@ struct RecorderOptions {
   // directory, which is looked at every quarter of a second; one that belongs to another user is ignored.
   bool live_control = true;
 
-  // A signal, such as SIGUSR1, that makes every recorder of the process save a capture; 0: none. Its handler replaces
-  // the program's.
+  // A signal, such as SIGUSR1, that makes every recorder of the process save a capture; 0: none. The capture has the
+  // step in which it came, when that ends, and the five before it; where it comes between two steps, the last six.
+  // Several signals before it is noticed are one. Its handler replaces the program's; one signal a process.
   int trigger_signal = 0;
 
   // Null: errors are only counted. See Recorder::counters.

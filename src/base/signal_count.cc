@@ -16,14 +16,25 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 extern "C" void sonde_count_signal(int) { g_count.fetch_add(1, std::memory_order_relaxed); }
 
+Status taken_by(int known, int signal) {
+  return {Code::invalid_argument, "signal " + std::to_string(signal) + " cannot trigger captures: signal " +
+                                      std::to_string(known) + " does so already in this process"};
+}
+
 }  // namespace
+
+Status check_signal(int signal) {
+  if (const int known = g_signal.load(); known != 0 && known != signal) return taken_by(known, signal);
+  struct sigaction action{};
+  // Asked without a handler the system does not mind the two that cannot be caught.
+  if (signal != SIGKILL && signal != SIGSTOP && ::sigaction(signal, nullptr, &action) == 0) return Status::success();
+  return system_error("catch", "signal " + std::to_string(signal), EINVAL);
+}
 
 Status count_signal(int signal) {
   int known = 0;
   if (!g_signal.compare_exchange_strong(known, signal)) {
-    if (known == signal) return Status::success();
-    return {Code::invalid_argument, "signal " + std::to_string(signal) + " cannot trigger captures: signal " +
-                                        std::to_string(known) + " does so already in this process"};
+    return known == signal ? Status::success() : taken_by(known, signal);
   }
   struct sigaction action{};
   action.sa_handler = &sonde_count_signal;

@@ -194,6 +194,51 @@ TEST(Captures, MayBeAskedForBySignal) {
   EXPECT_EQ(captures_of(dir.path()).at(0).info().reason, "signal");
 }
 
+// Nobody waits for the backend here: it may be some steps behind.
+TEST(Captures, BySignalHaveTheStepInWhichItCame) {
+  TempDir dir;
+  Policy policy;
+  policy.flight.use = FlightPolicy::Use::on;
+  policy.flight.bytes = 1 << 20;
+  Recorder rec = open(dir.path(), {.policy = policy, .trigger_signal = SIGUSR2});
+  const Probe out = rec.probe("out");
+  const std::vector<float> values = ramp(64);
+  for (std::int64_t n = 0; n < 100; ++n) {
+    auto step = rec.step(n);
+    out.record(step, view(values));
+    if (n == 50) ASSERT_EQ(::raise(SIGUSR2), 0);
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  EXPECT_EQ(captures[0].info().step, 50);
+  EXPECT_THAT(steps_of(captures[0]), ElementsAre(45, 46, 47, 48, 49, 50));
+}
+
+TEST(Captures, BySignalAreSavedAlsoWhereTheRecorderIsClosedAtOnce) {
+  TempDir dir;
+  Policy policy;
+  policy.flight.use = FlightPolicy::Use::on;
+  policy.flight.bytes = 1 << 20;
+  Recorder rec = open(dir.path(), {.policy = policy, .trigger_signal = SIGUSR2});
+  train(rec, 0, 9, 100);
+  ASSERT_EQ(::raise(SIGUSR2), 0);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  EXPECT_THAT(steps_of(captures[0]), ElementsAre(4, 5, 6, 7, 8, 9));
+}
+
+TEST(Recorder, ThatCannotHaveItsSignalMakesNothing) {
+  TempDir dir;
+  for (const int signal : {SIGKILL, SIGSTOP, -1, 1000}) {
+    const auto opened = Recorder::open(dir / "run", {.trigger_signal = signal});
+    ASSERT_FALSE(opened.ok()) << signal;
+    EXPECT_THAT(opened.error().message(), HasSubstr("signal " + std::to_string(signal)));
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir / "run"));
+}
+
 TEST(Captures, SayWhyTheyHoldNothingWithoutARing) {
   TempDir dir;
   Errors errors;

@@ -28,8 +28,10 @@ Status check(const RecorderOptions& options) {
   if (options.histogram_buckets < 1) {
     return {Code::invalid_argument, "histogram_buckets is below 1: give at least one bucket"};
   }
-  return Status::success();
+  return options.trigger_signal != 0 ? check_signal(options.trigger_signal) : Status::success();
 }
+
+TriggerJob by_signal() { return {.reason = "signal", .before = 5, .after = 0}; }
 
 // As far as they can be compared.
 bool same(const ProbeOptions& a, const ProbeOptions& b) {
@@ -50,6 +52,7 @@ std::string name_of(const Job& job, TagTable& tags) {
 Channel::Channel(std::string directory, const RecorderOptions& options)
     : directory_(std::move(directory)),
       options_(options),
+      signals_(signal_count()),
       pool_(std::make_unique<Pool>(pool_budget(options.policy), options.tensors, options.max_wait)),
       own_policy_(options.policy) {}
 
@@ -261,9 +264,29 @@ void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
 
 void Channel::end_step(std::int64_t step, bool evaluation) noexcept {
   if (!is_open()) return;
+  if (!evaluation) look_at_signal();  // the capture has the step in which it came
   Backend::push_step(*this, evaluation ? Op::evaluation_end : Op::step_end, step);
   // What the ring does not have yet is lost with the process.
   if (flying_.load(std::memory_order_relaxed)) Backend::get().wake();
+}
+
+void Channel::look_at_signal() noexcept {
+  if (signal_count() == signals_.load(std::memory_order_relaxed)) [[likely]] {
+    return;
+  }
+  if (!take_signal()) return;
+  // With a time stamp of its own, so that it belongs to the step in progress however far behind the backend is.
+  try {
+    if (Payload* payload = stage(by_signal())) send(payload, 0);
+  } catch (...) {
+    count_rejected();
+  }
+}
+
+// Of several that notice it one takes it. In a forked child it is the parent's.
+bool Channel::take_signal() noexcept {
+  const std::uint64_t count = signal_count();
+  return signals_.exchange(count, std::memory_order_relaxed) != count && !forked_;
 }
 
 const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& options) {
@@ -512,7 +535,10 @@ Status Channel::flush_output(double wall_time) {
 
 Status Channel::settle(double wall_time) {
   tell_news(wall_time);
-  if (output_) output_->steps().settle(wall_time);
+  if (!output_) return Status::success();
+  Steps& steps = output_->steps();
+  if (take_signal()) steps.trigger({wall_time, steps.last_step()}, by_signal());
+  steps.settle(wall_time);
   return Status::success();
 }
 
@@ -523,7 +549,10 @@ Status Channel::finish(double wall_time) {
 
 Status Channel::leave(double wall_time) {
   Status status = flush_output(wall_time);
-  if (output_) output_->steps().leave();
+  if (!output_) return status;
+  Steps& steps = output_->steps();
+  if (take_signal()) steps.trigger({wall_time, steps.last_step()}, by_signal());
+  steps.leave();
   return status;
 }
 

@@ -64,6 +64,8 @@ class Channel {
   void begin_epoch(std::int64_t number) noexcept;
   void begin_step(std::int64_t step, bool evaluation) noexcept;
   void end_step(std::int64_t step, bool evaluation) noexcept;
+  // A capture where the signal for one came since the last look. From any thread.
+  void look_at_signal() noexcept;
   std::int64_t next_evaluation() noexcept { return evaluations_.fetch_add(1, std::memory_order_relaxed); }
 
   // The id for a value of this plugin; nothing, and counted, where the recorder is closed or the name unusable.
@@ -166,6 +168,7 @@ class Channel {
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);
+  bool take_signal() noexcept;
   void note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
   void drop(ProbeJob job, std::int64_t step) noexcept;
 
@@ -178,7 +181,8 @@ class Channel {
   std::atomic<std::int64_t> epoch_step_{-1};  // its first step
   std::atomic<bool> epoch_begins_{false};     // with the next step
   std::atomic<bool> flying_{false};
-  std::atomic<bool> timed_{false};  // a budget wants to know what calls cost
+  std::atomic<std::uint64_t> signals_;  // that were seen
+  std::atomic<bool> timed_{false};      // a budget wants to know what calls cost
   // What is written with every record stays away from what every call reads.
   alignas(64) std::atomic<std::uint64_t> scalars_{0};  // written by the backend alone
   std::atomic<std::uint64_t> tensors_{0};              // likewise

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/file.h"
-#include "base/signal_count.h"
 #include "policy/control_file.h"
 #include "record/channel.h"
 #include "record/disk_use.h"
@@ -23,18 +22,14 @@ constexpr std::size_t kLargestControl = std::size_t{1} << 20;
 
 }  // namespace
 
-Steward::Steward(Channel& channel)
-    : channel_(channel), control_path_(join_path(channel.directory(), "control.toml")), signals_(signal_count()) {}
+Steward::Steward(Channel& channel) : channel_(channel), control_path_(join_path(channel.directory(), "control.toml")) {}
 
 void Steward::tend(Output& output, std::uint64_t now, double wall_time) {
   if (now - last_look_ < kLookEvery) return;
   last_look_ = now;
   if (channel_.options().live_control) look_at_control(output, wall_time);
   started_ = true;
-  if (signal_count() != signals_) {
-    signals_ = signal_count();
-    output.steps().trigger({wall_time, output.steps().last_step()}, {.reason = "signal", .before = 5, .after = 0});
-  }
+  channel_.look_at_signal();  // for a program between two steps
   look_at_budget(output, now, wall_time);
 }
 

@@ -40,7 +40,6 @@ class Steward {
 
   std::optional<FileState> control_;  // as it was when it was read
   std::int64_t fired_ = 0;            // the last [control] fire that was seen
-  std::uint64_t signals_ = 0;
   bool fire_ = false;
 
   std::uint64_t engine_version_ = 0;  // whose budget is kept
