@@ -120,7 +120,9 @@ struct BudgetPolicy {
   std::optional<double> overhead =
       {};  // time that callers and the backend spend on tensors, over wall time: 0.01 is "1%"
   std::optional<std::uint64_t> memory = {};  // bytes: tensors on their way and the flight ring
-  std::optional<std::uint64_t> disk = {};    // bytes of the run's directory
+  // Bytes of the run's directory, of which whole tensors and captures have nine tenths: a capture that would take more
+  // is not begun, and does not count against TriggerPolicy::max_captures. Checkpoints count, but are always saved.
+  std::optional<std::uint64_t> disk = {};
   friend bool operator==(const BudgetPolicy&, const BudgetPolicy&) = default;
 };
 

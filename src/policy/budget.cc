@@ -10,6 +10,7 @@ namespace {
 constexpr double kWindow = 1.0;           // seconds over which the overhead is measured
 constexpr double kLongestPatience = 300;  // seconds
 constexpr double kRoom = 0.5;             // more is tried below this share of what is allowed
+constexpr double kWhole = 0.9;            // of the disk for what is whole: statistics still fit where that would not
 
 std::string percent(double share) {
   char text[32];
@@ -60,12 +61,19 @@ std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
   return disk_excess(usage.disk);
 }
 
-// Statistics still fit where whole tensors would not.
 std::string BudgetKeeper::disk_excess(std::uint64_t bytes) const {
   if (!policy_.disk) return {};
   const double share = static_cast<double>(bytes) / static_cast<double>(*policy_.disk);
-  if (share <= (level_ == Level::full ? 0.9 : 1.0)) return {};
+  if (share <= (level_ == Level::full ? kWhole : 1.0)) return {};
   return "the run takes " + size_text(bytes) + " of the " + size_text(*policy_.disk) + " that it may have";
+}
+
+std::string BudgetKeeper::lacks_disk(std::uint64_t taken, std::uint64_t bytes) const {
+  if (!policy_.disk) return {};
+  const double room = static_cast<double>(*policy_.disk) * kWhole - static_cast<double>(taken);
+  if (static_cast<double>(bytes) <= room) return {};
+  return "it would take about " + size_text(bytes) + ", and the run takes " + size_text(taken) + " of the " +
+         size_text(*policy_.disk) + " that it may have, of which the last tenth is for statistics";
 }
 
 std::optional<BudgetKeeper::Change> BudgetKeeper::observe_disk(std::uint64_t bytes) {

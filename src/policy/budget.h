@@ -40,6 +40,9 @@ class BudgetKeeper {
   std::optional<Change> observe(const Usage& usage);
   // Before anything is written: the disk allows no delay. `bytes` are those of the run's directory.
   std::optional<Change> observe_disk(std::uint64_t bytes);
+  // Why something whole that takes so many bytes may not be written, where the run's directory has `taken`; empty where
+  // it may.
+  std::string lacks_disk(std::uint64_t taken, std::uint64_t bytes) const;
 
  private:
   static constexpr double kFirstPatience = 5.0;

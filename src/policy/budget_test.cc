@@ -104,6 +104,16 @@ TEST(Budget, LimitsWhatIsKept) {
   EXPECT_EQ(limit(Keep::print, Level::statistics), Keep::print);
 }
 
+TEST(Budget, OfTheDiskSaysWhatItHasNoRoomFor) {
+  const BudgetKeeper keeper({.disk = 1000});
+  EXPECT_EQ(keeper.lacks_disk(500, 400), "");
+  EXPECT_EQ(keeper.lacks_disk(500, 401),
+            "it would take about 401 B, and the run takes 500 B of the 1000 B that it may have, of which the last "
+            "tenth is for statistics");
+  EXPECT_NE(keeper.lacks_disk(2000, 0), "");
+  EXPECT_EQ(BudgetKeeper({.overhead = 0.1}).lacks_disk(2000, 2000), "");
+}
+
 TEST(Budget, OfTheDiskIsKeptAtOnce) {
   BudgetKeeper keeper({.disk = 1000});
   EXPECT_FALSE(keeper.observe_disk(900));

@@ -8,6 +8,7 @@
 #include "base/signal_count.h"
 #include "base/utf8.h"
 #include "record/backend.h"
+#include "record/disk_use.h"
 #include "record/output.h"
 #include "record/steward.h"
 #include "sonde/capture.h"
@@ -215,6 +216,14 @@ void Channel::set_budget(const Policy& policy) {
 
 void Channel::look_at_disk(double wall_time) {
   if (steward_ && output_) steward_->look_at_disk(*output_, wall_time);
+}
+
+std::string Channel::lacks_disk(double wall_time, std::uint64_t bytes) {
+  return steward_ && output_ ? steward_->lacks_disk(*output_, wall_time, bytes) : std::string();
+}
+
+void Channel::measure_checkpoints() {
+  checkpoint_bytes_.store(bytes_below(join_path(directory_, "checkpoints")), std::memory_order_relaxed);
 }
 
 double Channel::busy_seconds() const noexcept {

@@ -132,6 +132,11 @@ class Channel {
   void set_level(policy::Level level) noexcept { level_.store(level, std::memory_order_relaxed); }
   void set_budget(const Policy& policy);
   void look_at_disk(double wall_time);
+  // Why the budget has no room on the disk for a capture of so many bytes; empty where it has.
+  std::string lacks_disk(double wall_time, std::uint64_t bytes);
+  // What checkpoints take of it. They are saved by their callers, who also remove older ones. Any thread.
+  void measure_checkpoints();
+  std::uint64_t checkpoint_bytes() const noexcept { return checkpoint_bytes_.load(std::memory_order_relaxed); }
   // Whether there is a flight ring: then the end of a step is urgent.
   void set_flying(bool flying) noexcept { flying_.store(flying, std::memory_order_relaxed); }
   // Time spent on tensors and steps, by callers and the backend, as far as a budget wants it measured.
@@ -195,6 +200,7 @@ class Channel {
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};
   std::atomic<std::uint64_t> rejected_{0};
+  std::atomic<std::uint64_t> checkpoint_bytes_{0};
   std::atomic<bool> has_conditions_{false};
   std::atomic<bool> has_news_{false};
 

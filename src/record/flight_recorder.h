@@ -31,6 +31,7 @@ class FlightRecorder {
   // Goes without a ring; why is what captures say.
   void forgo(std::string why) { no_ring_ = std::move(why); }
   bool has_ring() const noexcept { return ring_ != nullptr; }
+  const sinks::FlightRing* ring() const noexcept { return ring_.get(); }  // or null
   std::uint64_t dropped() const noexcept { return dropped_ + (ring_ ? ring_->dropped() : 0); }
 
   // False: there is a ring, but no room in it.

@@ -201,6 +201,15 @@ void Output::say(std::string_view tag_name, const sinks::Stamp& stamp, std::stri
   if (auto id = channel_.tags().resolve(tag_name, tags::Plugin::text)) write(stamp, sinks::TextValue{tag(*id), text});
 }
 
+void Output::give_up(const sinks::Stamp& stamp, const std::string& detail) {
+  sinks::Loss loss;
+  loss.first_step = loss.last_step = stamp.step;
+  loss.reason = stats_record::GapReason::budget;
+  loss.detail = detail;
+  lose(stamp.wall_time, loss);
+  say("sonde/budget", stamp, detail);
+}
+
 // ---- The rest.
 
 void Output::lose(double wall_time, const sinks::Loss& loss) {

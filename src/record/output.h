@@ -26,6 +26,7 @@ class Output {
   void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value);
   void payload(const sinks::Stamp& stamp, Payload* payload);
   Steps& steps() noexcept { return *steps_; }
+  const Steps& steps() const noexcept { return *steps_; }
 
   void lose(double wall_time, const sinks::Loss& loss);
   // True if something was written since the last flush.
@@ -43,6 +44,8 @@ class Output {
   void note(const Status& status);
   // A text in the log, under a tag of Sonde's own.
   void say(std::string_view tag, const sinks::Stamp& stamp, std::string_view text);
+  // What the budget has given up: a gap and a text in the log.
+  void give_up(const sinks::Stamp& stamp, const std::string& detail);
   sinks::Tag tag(std::uint32_t id) { return {id, name(id)}; }
   std::vector<stats::Bucket> buckets(const TensorView& view, const stats::Summary& summary,
                                      const stats::Histogram& histogram) const;

@@ -599,23 +599,6 @@ TEST(Budget, OfTheDiskIsNotExceededByWholeTensorsHoweverFastTheyCome) {
   EXPECT_EQ(log.texts.at("sonde/budget").size(), 1U);
 }
 
-TEST(Budget, OfTheDiskCountsCaptures) {
-  TempDir dir;
-  Policy policy = {.triggers = {{.when = "every(2)", .before = 1, .rearm = Rearm::always, .max_captures = 0}}};
-  policy.flight.bytes = 1 << 20;
-  policy.budget.disk = 1'000'000;
-  Recorder rec = open(dir.path(), {.policy = policy});
-  const Probe out = rec.probe("out");
-  const std::vector<float> values = ramp(10'000);
-  for (std::uint64_t n = 0; n < 60; ++n) {
-    out.record(rec.step(static_cast<std::int64_t>(n)), view(values));
-    ASSERT_TRUE(comes_true([&] { return rec.counters().captures == n / 2 + 1; }));  // every other step
-  }
-  ASSERT_TRUE(rec.close().ok());
-  EXPECT_LE(bytes_below(dir.path()), 1'300'000U) << "captures of nothing but their description may still come";
-  EXPECT_GE(read_log(dir.path()).texts.at("sonde/budget").size(), 1U);
-}
-
 TEST(Budget, OfMemoryIsAllForTensorsWhereThereIsNoRing) {
   TempDir dir;
   Policy policy = watching({{.record = Keep::stats}});

@@ -385,7 +385,9 @@ Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std:
                             const CheckpointOptions& options) noexcept {
   if (!channel_) return {Code::closed, "the checkpoint was not saved: this recorder is disabled"};
   try {
-    return save_checkpoint(channel_->directory(), name, step, tensors, options);
+    Status status = save_checkpoint(channel_->directory(), name, step, tensors, options);
+    channel_->measure_checkpoints();  // older ones may have gone
+    return status;
   } catch (...) {
     return {Code::exhausted, "cannot save a checkpoint: out of memory"};
   }

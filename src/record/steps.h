@@ -46,6 +46,8 @@ class Steps {
   std::int64_t last_step() const noexcept { return last_step_; }
   // Ends the steps in progress and the captures that wait for further ones.
   void settle(double wall_time);
+  // What captures that are not written yet will about take of the disk.
+  std::uint64_t capture_bytes() const noexcept;
   void wait_for_captures() { flight_.wait(); }  // any thread, after it
   void close(double wall_time);
   // The process ends in order: what the ring holds is no crash's.
@@ -76,6 +78,10 @@ class Steps {
   void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
               std::span<const std::int64_t> rows);
   void note_files(const Status& status, bool& failing);
+  // False: there is no room for it on the disk.
+  bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
+  std::uint64_t expected_bytes(const FlightRecorder::Firing& firing) const;
+  void hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why);
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
@@ -91,7 +97,22 @@ class Steps {
   sinks::TensorStore store_;
   std::map<std::string, sinks::TableFile> tables_;  // by name
   std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends
-  bool store_fails_ = false;                        // the disk refused the last ones
+  // What went into the ring with a training step, and the passes before it.
+  struct Flown {
+    std::uint64_t bytes = 0;      // of elements
+    std::uint64_t described = 0;  // what a capture says of them, about
+  };
+  Flown flown_now_;
+  std::deque<Flown> flown_;  // the last training steps
+  struct Begun {
+    CaptureInfo::Cause cause;
+    std::string reason;
+    std::uint64_t bytes;  // expected
+  };
+  std::vector<Begun> begun_;         // captures that are not written yet
+  std::set<std::string> held_back_;  // of these the log says so already
+  policy::Level held_back_at_ = {};  // when it said so
+  bool store_fails_ = false;         // the disk refused the last ones
   bool tables_fail_ = false;
   std::int64_t last_step_ = 0;
   std::int64_t steps_ended_ = 0;

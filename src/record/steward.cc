@@ -88,20 +88,31 @@ void Steward::answer(const std::string& text, const Status& status, const Status
 
 // ---- The budget.
 
-std::uint64_t Steward::disk_bytes(std::uint64_t now) {
+// What is there, and what captures that are being written will add. While there are such nothing is measured: part of
+// them would count twice.
+std::uint64_t Steward::disk_bytes(const Output& output, std::uint64_t now) {
   const std::uint64_t written = channel_.counters().bytes_written;
-  if (disk_look_ == 0 || now - disk_look_ >= kMeasureEvery) {
-    disk_ = bytes_below(channel_.directory());
+  const std::uint64_t coming = output.steps().capture_bytes();
+  if (disk_look_ == 0 || (coming == 0 && now - disk_look_ >= kMeasureEvery)) {
+    channel_.measure_checkpoints();
+    const std::uint64_t all = bytes_below(channel_.directory());
+    disk_ = all - std::min(all, channel_.checkpoint_bytes());
     disk_written_ = written;
     disk_look_ = now;
   }
-  return disk_ + (written - disk_written_);
+  return disk_ + (written - disk_written_) + channel_.checkpoint_bytes() + coming;
+}
+
+std::string Steward::lacks_disk(Output& output, double wall_time, std::uint64_t bytes) {
+  take_budget(output, wall_time);
+  if (!keeper_->policy().disk) return {};
+  return keeper_->lacks_disk(disk_bytes(output, monotonic_nanoseconds()), bytes);
 }
 
 void Steward::look_at_disk(Output& output, double wall_time) {
   take_budget(output, wall_time);
   if (!keeper_->policy().disk) return;
-  const auto change = keeper_->observe_disk(disk_bytes(monotonic_nanoseconds()));
+  const auto change = keeper_->observe_disk(disk_bytes(output, monotonic_nanoseconds()));
   if (change) set_level(output, wall_time, *change);
 }
 
@@ -127,7 +138,7 @@ void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time
   const auto change = keeper_->observe({.wall = static_cast<double>(now) * 1e-9,
                                         .busy = channel_.busy_seconds(),
                                         .refused = counters.dropped_tensors,
-                                        .disk = budget.disk ? disk_bytes(now) : 0});
+                                        .disk = budget.disk ? disk_bytes(output, now) : 0});
   if (change) set_level(output, wall_time, *change);
 }
 
@@ -135,13 +146,7 @@ void Steward::set_level(Output& output, double wall_time, const policy::BudgetKe
   channel_.set_level(change.to);
   const std::string detail =
       std::string(to_string(change.from)) + " -> " + std::string(to_string(change.to)) + ": " + change.reason;
-  const std::int64_t step = output.steps().last_step();
-  sinks::Loss loss;
-  loss.first_step = loss.last_step = step;
-  loss.reason = stats_record::GapReason::budget;
-  loss.detail = detail;
-  output.lose(wall_time, loss);
-  output.say("sonde/budget", {wall_time, step}, detail);
+  output.give_up({wall_time, output.steps().last_step()}, detail);
 }
 
 }  // namespace sonde::record

@@ -23,6 +23,8 @@ class Steward {
   void tend(Output& output, std::uint64_t now, double wall_time);
   // Before a step is written: whether the disk still has room for whole tensors, and for any.
   void look_at_disk(Output& output, double wall_time);
+  // Why the disk has no room for a capture of so many bytes; empty where it has.
+  std::string lacks_disk(Output& output, double wall_time, std::uint64_t bytes);
 
  private:
   void look_at_control(Output& output, double wall_time);
@@ -31,7 +33,7 @@ class Steward {
   void take_budget(Output& output, double wall_time);
   void look_at_budget(Output& output, std::uint64_t now, double wall_time);
   void set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change);
-  std::uint64_t disk_bytes(std::uint64_t now);
+  std::uint64_t disk_bytes(const Output& output, std::uint64_t now);
 
   Channel& channel_;
   const std::string control_path_;
@@ -44,7 +46,7 @@ class Steward {
 
   std::uint64_t engine_version_ = 0;  // whose budget is kept
   std::optional<policy::BudgetKeeper> keeper_;
-  std::uint64_t disk_ = 0;          // bytes when the directory was looked at last
+  std::uint64_t disk_ = 0;          // bytes when the directory was looked at last, without checkpoints
   std::uint64_t disk_written_ = 0;  // of the tally, at that time
   std::uint64_t disk_look_ = 0;     // ns
 };
