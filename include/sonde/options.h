@@ -60,7 +60,8 @@ struct RecorderOptions {
   Policy policy = {};
 
   // Whether `sonde arm`, `sonde trigger` and `sonde policy` may change this run, through the file control.toml in its
-  // directory, which is looked at every quarter of a second; one that belongs to another user is ignored.
+  // directory, which is looked at every quarter of a second; one that belongs to another user is ignored. One that is
+  // there at open counts from the first step on; where it is wrong, the policy above does.
   bool live_control = true;
 
   // A signal, such as SIGUSR1, that makes every recorder of the process save a capture; 0: none. The capture has the

@@ -206,7 +206,9 @@ TEST(Captures, BySignalHaveTheStepInWhichItCame) {
   for (std::int64_t n = 0; n < 100; ++n) {
     auto step = rec.step(n);
     out.record(step, view(values));
-    if (n == 50) ASSERT_EQ(::raise(SIGUSR2), 0);
+    if (n == 50) {
+      ASSERT_EQ(::raise(SIGUSR2), 0);
+    }
   }
   ASSERT_TRUE(rec.close().ok());
   const auto captures = captures_of(dir.path());

@@ -66,12 +66,14 @@ Result<std::shared_ptr<Channel>> Channel::open(std::string_view directory, const
   if (Status status = make_directories(path); !status.ok()) return status;
   std::shared_ptr<Channel> channel(new Channel(std::move(path), options));
   if (Status status = channel->use(options.policy); !status.ok()) return status;
+  channel->steward_ = std::make_unique<Steward>(*channel);
+  channel->steward_->begin();
   channel->recover_rings();
   auto output = Output::create(*channel, true);
   if (!output) return output.error();
   channel->output_ = std::move(*output);
   channel->output_engine_ = channel->engine_version();
-  channel->steward_ = std::make_unique<Steward>(*channel);
+  channel->steward_->begun(*channel->output_);
   if (options.trigger_signal != 0) {
     if (Status status = count_signal(options.trigger_signal); !status.ok()) return status;
   }
@@ -170,6 +172,11 @@ Status Channel::set_policy(const Policy& policy) {
 
 Status Channel::set_control(std::optional<policy::ControlFile> control) {
   return change([&](Policy&, auto& current) { current = std::move(control); });
+}
+
+BudgetPolicy Channel::budget_with(const policy::ControlFile& control) {
+  const std::scoped_lock changing(change_mutex_);
+  return combined(own_policy_, control).budget;
 }
 
 std::shared_ptr<policy::Engine> Channel::engine() {

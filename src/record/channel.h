@@ -124,6 +124,8 @@ class Channel {
 
   // Somebody changes the running job, or takes it back.
   Status set_control(std::optional<policy::ControlFile> control);
+  // The budget that would be in force with it.
+  BudgetPolicy budget_with(const policy::ControlFile& control);
   // Has the output go by the newest policy, if it does not yet. The error is about its flight ring, and is told by
   // itself. Backend.
   Status follow_engine();

@@ -29,6 +29,10 @@ constexpr std::size_t kManyTensors = 100'000;  // in one step: it has probably b
 constexpr Keep kFiles = Keep::whole | Keep::npy | Keep::npz;
 constexpr Keep kElements = kFiles | Keep::csv | Keep::image | Keep::audio | Keep::print;
 
+FlightRecorder::Firing firing_of(const TriggerJob& job) {
+  return {.cause = CaptureInfo::Cause::manual, .reason = job.reason, .before = job.before, .after = job.after};
+}
+
 // By which the log tells of captures that were held back: those that are asked for by hand may have any reason.
 std::string told_as(const FlightRecorder::Firing& firing) {
   return firing.cause == CaptureInfo::Cause::manual ? std::string() : firing.reason;
@@ -81,7 +85,8 @@ Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool m
       writer_(writer),
       flight_(channel.directory(), writer, channel.tally()),
       store_(channel.directory(), writer, channel.tally()) {
-  if (Status status = set_engine(channel.engine(), may_fly); !status.ok()) channel_.tell(std::move(status));
+  ring_status_ = set_engine(channel.engine(), may_fly);
+  if (!ring_status_.ok()) channel_.tell(ring_status_);
 }
 
 Steps::~Steps() = default;
@@ -480,9 +485,15 @@ void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
 // ---- Captures.
 
 void Steps::trigger(const sinks::Stamp& stamp, const TriggerJob& job) {
-  manual_.push_back(
-      {.cause = CaptureInfo::Cause::manual, .reason = job.reason, .before = job.before, .after = job.after});
+  manual_.push_back(firing_of(job));
   if (!data(false).open) fire_manual({stamp.wall_time, last_step_});
+}
+
+Status Steps::check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,
+                         std::uint64_t taken) {
+  const FlightRecorder::Firing firing = firing_of(job);
+  const std::string why = budget.lacks_disk(taken, expected_bytes(firing));
+  return why.empty() ? Status::success() : hold_back(stamp, firing, why);
 }
 
 void Steps::fire(const sinks::Stamp& stamp) {
@@ -505,7 +516,7 @@ void Steps::fire_manual(const sinks::Stamp& stamp) {
 bool Steps::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
   const std::uint64_t bytes = expected_bytes(firing);
   if (const std::string why = channel_.lacks_disk(stamp.wall_time, bytes); !why.empty()) {
-    hold_back(stamp, firing, why);
+    (void)hold_back(stamp, firing, why);
     return false;
   }
   held_back_.erase(told_as(firing));
@@ -535,18 +546,18 @@ std::uint64_t Steps::expected_bytes(const FlightRecorder::Firing& firing) const 
 
 // Once for each trigger, until it has room again or the level is another one; of what somebody asked for by hand each
 // time.
-void Steps::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why) {
+Status Steps::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why) {
   if (const policy::Level level = channel_.level(); held_back_at_ != level) {
     held_back_at_ = level;
     held_back_.clear();
   }
+  Status status = {Code::exhausted, "the capture '" + firing.reason + "' of step " + std::to_string(stamp.step) +
+                                        " was not saved: " + why + "; set a larger [budget] disk, let it have fewer " +
+                                        "steps, or remove captures that nobody needs"};
   const bool news = held_back_.insert(told_as(firing)).second;
-  if (!news && firing.cause != CaptureInfo::Cause::manual) return;
-  const std::string sentence = "the capture '" + firing.reason + "' of step " + std::to_string(stamp.step) +
-                               " was not saved: " + why + "; set a larger [budget] disk, let it have fewer steps, or " +
-                               "remove captures that nobody needs";
-  channel_.report({Code::exhausted, sentence});
-  if (news) output_.give_up(stamp, sentence);
+  if (news || firing.cause == CaptureInfo::Cause::manual) channel_.report(status);
+  if (news) output_.give_up(stamp, status.message());
+  return status;
 }
 
 std::uint64_t Steps::capture_bytes() const noexcept {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/budget.h"
 #include "policy/engine.h"
 #include "record/flight_recorder.h"
 #include "record/step_data.h"
@@ -30,6 +31,7 @@ class Steps {
 
   // Another policy, from the next step on. The error is about its flight ring; recording goes on without.
   Status set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
+  const Status& ring_status() const noexcept { return ring_status_; }  // of the first policy
 
   void scalar(std::uint32_t tag, std::string_view name, double value);
   void begin(const sinks::Stamp& stamp, bool evaluation);
@@ -40,6 +42,10 @@ class Steps {
   void table(const sinks::Stamp& stamp, const TableJob& job);
   // A capture when the step in progress ends, or at once where there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
+  // Whether there would be room for it under a budget, where the run takes so many bytes of the disk. Where there is
+  // not, it is told as if it had been tried.
+  Status check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,
+                    std::uint64_t taken);
 
   // Every round of the backend.
   void tend(double wall_time);
@@ -81,7 +87,7 @@ class Steps {
   // False: there is no room for it on the disk.
   bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
   std::uint64_t expected_bytes(const FlightRecorder::Firing& firing) const;
-  void hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why);
+  Status hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why);
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
   void warn_of_unmatched();
@@ -94,6 +100,7 @@ class Steps {
   std::shared_ptr<policy::Engine> engine_;
   StepData data_[2];  // training, evaluation
   FlightRecorder flight_;
+  Status ring_status_;
   sinks::TensorStore store_;
   std::map<std::string, sinks::TableFile> tables_;  // by name
   std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends

@@ -28,48 +28,84 @@ void Steward::tend(Output& output, std::uint64_t now, double wall_time) {
   if (now - last_look_ < kLookEvery) return;
   last_look_ = now;
   if (channel_.options().live_control) look_at_control(output, wall_time);
-  started_ = true;
   channel_.look_at_signal();  // for a program between two steps
   look_at_budget(output, now, wall_time);
 }
 
 // ---- The control file.
 
+void Steward::begin() {
+  if (!channel_.options().live_control) return;
+  const auto text = changed_control();
+  if (!text) return;
+  Status status;
+  if (const auto control = policy::parse_control(*text, "control.toml")) {
+    fired_ = control->fire;  // asked of another process
+    status = channel_.set_control(*control);
+  } else {
+    status = control.error();
+  }
+  first_ = {*text, std::move(status)};
+}
+
+void Steward::begun(const Output& output) {
+  const auto first = std::exchange(first_, std::nullopt);
+  if (!first) return;
+  if (!first->status.ok()) return refuse(first->text, first->status);
+  answer(first->text, first->status, output.steps().ring_status());
+}
+
 void Steward::look_at_control(Output& output, double wall_time) {
+  const auto text = changed_control();
+  if (!text) return;
+  const auto control = policy::parse_control(*text, "control.toml");
+  if (!control) return refuse(*text, control.error());
+  const sinks::Stamp stamp = {wall_time, output.steps().last_step()};
+  const TriggerJob job = {.reason = "manual", .before = 5, .after = 0};
+  const bool fire = control->fire > fired_;  // the number only grows: a file that lacks it asks nothing
+  if (fire) {
+    const policy::BudgetKeeper keeper(channel_.budget_with(*control));
+    const std::uint64_t taken = keeper.policy().disk ? disk_bytes(output, monotonic_nanoseconds()) : 0;
+    if (const Status room = output.steps().check_room(stamp, job, keeper, taken); !room.ok()) {
+      return answer(*text, room, {});  // as a whole: whoever asked for it puts back what was there
+    }
+  }
+  if (const Status status = channel_.set_control(*control); !status.ok()) return refuse(*text, status);
+  fired_ = std::max(fired_, control->fire);
+  answer(*text, {}, channel_.follow_engine());
+  if (fire) output.steps().trigger(stamp, job);
+}
+
+// Its text, where it is another one than at the last look.
+std::optional<std::string> Steward::changed_control() {
   const auto seen = file_state(control_path_);
   if (!seen) {
-    if (!std::exchange(control_, std::nullopt)) return;
-    if (Status status = channel_.set_control(std::nullopt); !status.ok()) channel_.report(status);
-    return;
+    if (!std::exchange(control_, std::nullopt)) return std::nullopt;
+    if (Status status = channel_.set_control(std::nullopt); !status.ok()) channel_.tell(status);
+    return std::nullopt;
   }
-  if (control_ && *control_ == *seen) return;
+  if (control_ && *control_ == *seen) return std::nullopt;
   control_ = *seen;
+  const auto ignore = [&](Status why) -> std::optional<std::string> {
+    channel_.tell(std::move(why));
+    return std::nullopt;
+  };
   const auto file = InputFile::open(control_path_);
-  if (!file) return channel_.report({file.error().code(), "the control file is ignored: " + file.error().message()});
+  if (!file) return ignore({file.error().code(), "the control file is ignored: " + file.error().message()});
   const auto own = file->belongs_to_user();
   if (!own || !*own) {
-    channel_.report({Code::permission_denied, "'" + control_path_ + "' is ignored: it belongs to another user"});
-    return;
+    return ignore({Code::permission_denied, "'" + control_path_ + "' is ignored: it belongs to another user"});
   }
   std::string text(std::min<std::size_t>(seen->size, kLargestControl + 1), '\0');
   const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
-  if (!got) return channel_.report(got.error());
+  if (!got) return ignore(got.error());
   text.resize(*got);
-  take_control(text);
-  if (std::exchange(fire_, false)) {
-    output.steps().trigger({wall_time, output.steps().last_step()}, {.reason = "manual", .before = 5, .after = 0});
-  }
+  return text;
 }
 
-void Steward::take_control(const std::string& text) {
-  const auto control = policy::parse_control(text, "control.toml");
-  if (!control) return answer(text, control.error(), {});
-  // What was asked for before this process began was another's. The number only grows: a file that lacks it asks
-  // nothing.
-  fire_ = started_ && control->fire > fired_;
-  fired_ = std::max(fired_, control->fire);
-  const Status status = channel_.set_control(*control);
-  answer(text, status, status.ok() ? channel_.follow_engine() : Status::success());
+void Steward::refuse(const std::string& text, const Status& why) {
+  channel_.tell({why.code(), "the policy stays as it was: " + why.message()});
+  answer(text, why, {});
 }
 
 // Beside the file, for whoever wrote it: whether it is in force, and if not, why; or what of it could not be done.
@@ -78,12 +114,9 @@ void Steward::answer(const std::string& text, const Status& status, const Status
   std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
   std::string line = (status.ok() ? "applied " : "refused ") + std::string(checksum);
   if (!ring.ok()) line += " " + ring.message();
-  if (!status.ok()) {
-    line += " " + status.message();
-    channel_.report({status.code(), "the policy stays as it was: " + status.message()});
-  }
+  if (!status.ok()) line += " " + status.message();
   const Status written = write_file(join_path(channel_.directory(), "control.state"), line + "\n");
-  if (!written.ok()) channel_.report(written);
+  if (!written.ok()) channel_.tell(written);
 }
 
 // ---- The budget.

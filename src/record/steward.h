@@ -19,6 +19,10 @@ class Steward {
  public:
   explicit Steward(Channel& channel);
 
+  // Takes a control file that is there before the recorder has begun, and answers it when it has an output.
+  void begin();
+  void begun(const Output& output);
+
   // `now` is monotonic, in ns.
   void tend(Output& output, std::uint64_t now, double wall_time);
   // Before a step is written: whether the disk still has room for whole tensors, and for any.
@@ -28,7 +32,8 @@ class Steward {
 
  private:
   void look_at_control(Output& output, double wall_time);
-  void take_control(const std::string& text);
+  std::optional<std::string> changed_control();
+  void refuse(const std::string& text, const Status& why);
   void answer(const std::string& text, const Status& status, const Status& ring);
   void take_budget(Output& output, double wall_time);
   void look_at_budget(Output& output, std::uint64_t now, double wall_time);
@@ -38,11 +43,14 @@ class Steward {
   Channel& channel_;
   const std::string control_path_;
   std::uint64_t last_look_ = 0;  // ns
-  bool started_ = false;
 
   std::optional<FileState> control_;  // as it was when it was read
   std::int64_t fired_ = 0;            // the last [control] fire that was seen
-  bool fire_ = false;
+  struct First {
+    std::string text;
+    Status status;
+  };
+  std::optional<First> first_;  // the file that was there at the beginning, until it is answered
 
   std::uint64_t engine_version_ = 0;  // whose budget is kept
   std::optional<policy::BudgetKeeper> keeper_;
