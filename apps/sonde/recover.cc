@@ -6,9 +6,11 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "capture_text.h"
 #include "sonde/capture.h"
 #include "subcommand.h"
+#include "tensor_files/rings_elsewhere.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -21,15 +23,16 @@ class Recover final : public Subcommand {
       : Subcommand({.name = "recover",
                     .usage = "recover RUN [options]",
                     .summary = "save the last steps of a process that was killed",
-                    .details = "A process with a flight ring keeps its last steps in a file of its run. Where it was "
-                               "killed, this turns the file into a capture, as the next start of the job would do, "
+                    .details = "A process with a flight ring keeps its last steps in a file of its run, or where "
+                               "[flight] dir of its policy says. Where it was killed, this turns the file into a "
+                               "capture, as the next start of the job would do, "
                                "and removes it. The ring of a process that runs is left alone.",
                     .examples = {"sonde recover logs/train",
                                  "sonde recover logs/train --ring rings/flight-host-4711-0.ring"}}) {}
 
   void setup(Flags& flags) override {
     flags.argument(run_, "RUN", "the directory of a run");
-    flags.path_option(ring_, "--ring", "FILE", "a ring that lies elsewhere (all in RUN that were left)");
+    flags.path_option(ring_, "--ring", "FILE", "this ring alone (all of RUN that were left)");
   }
 
   int run() override {
@@ -75,6 +78,9 @@ class Recover final : public Subcommand {
           entry.name.ends_with(".ring") && !std::ranges::count(left, path)) {
         found.push_back(path);
       }
+    }
+    for (const std::string& path : tensor_files::rings_elsewhere(run_)) {
+      if (const Result<bool> locked = is_locked(path); locked && *locked) found.push_back(path);
     }
     return found;
   }

@@ -123,7 +123,8 @@ SONDE_API Origin find_origin(const CaptureInfo& capture);
 // capture. Refused while the process lives, also for a copy of its ring; a ring of which nothing can be read stays.
 // Recorder::open does it by itself for the rings of its run.
 SONDE_API Result<std::string> recover_ring(std::string_view ring_path, std::string_view run_directory);
-// The rings in a run's directory that no living process holds.
+// The rings in a run's directory, and those of the run that [flight] dir has put elsewhere, that no living process
+// holds.
 SONDE_API Result<std::vector<std::string>> abandoned_rings(std::string_view run_directory);
 
 }  // namespace sonde

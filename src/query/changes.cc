@@ -46,7 +46,7 @@ bool is_of_run(const DirectoryEntry& entry) {
     return !entry.link && std::ranges::find(kFolders, name) != kFolders.end();
   }
   return index::type_of_file(name).has_value() || name == kNote || name == "control.toml" || name == "control.state" ||
-         index::is_ring(name);
+         index::is_ring(name) || (name.starts_with("flight-") && name.ends_with(".elsewhere"));
 }
 
 // "20261116-093000", in UTC.

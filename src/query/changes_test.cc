@@ -58,6 +58,7 @@ TEST_F(Writing, ANoteIsAFileOfTheRun) {
 
 TEST_F(Writing, ADeletedRunIsInTheTrashAndThoseBelowItStay) {
   append(dir_ / "logs/a/captures/1-x/capture.json", "{}");
+  append(dir_ / "logs/a/flight-w.elsewhere", "/rings/flight-host-1-0.ring");
   append(dir_ / "logs/a/mine.txt", "kept");
   Asked asked(logs());
   EXPECT_EQ(asked.post("delete", R"({"run":"a"})", true).status, 200);
@@ -66,7 +67,8 @@ TEST_F(Writing, ADeletedRunIsInTheTrashAndThoseBelowItStay) {
   EXPECT_EQ(runs.text("/runs/0/run"), "a/below");
   ASSERT_EQ(trash().size(), 1U);
   EXPECT_THAT(trash().front(), testing::EndsWith("-a"));
-  EXPECT_THAT(names_in(dir_ / "logs/.sonde-trash/" + trash().front()), ElementsAre("captures", std::string(kEvents)));
+  EXPECT_THAT(names_in(dir_ / "logs/.sonde-trash/" + trash().front()),
+              ElementsAre("captures", std::string(kEvents), "flight-w.elsewhere"));
   EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre("below", "mine.txt"));
   EXPECT_EQ(Asked(logs()).log().runs().size(), 1U);  // the trash is no run
 }

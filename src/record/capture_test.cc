@@ -566,6 +566,61 @@ TEST(Killed, ARingElsewhereGoesBackToItsOwnRun) {
   EXPECT_EQ(captures_of(dir / "a").size(), 0U);
 }
 
+// Whatever the policy of the next start says.
+TEST(Killed, ARingThatALaterPolicyHasPutElsewhereIsFound) {
+  for (const bool by_control : {false, true}) {
+    TempDir dir;
+    TempDir rings;
+    if (by_control) {
+      ASSERT_TRUE(
+          write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"1MiB\"\ndir = \"" + rings.path() + "\"\n")
+              .ok());
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto rec = Recorder::open(dir.path());
+      Policy policy;
+      policy.flight.use = FlightPolicy::Use::on;
+      policy.flight.bytes = 1 << 20;
+      policy.flight.directory = rings.path();
+      if (!rec || (!by_control && !rec->set_policy(policy).ok()) || !rec->flush().ok()) ::_exit(1);
+      train(*rec, 0, 9, 100);
+      if (!rec->flush().ok()) ::_exit(1);
+      ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    ASSERT_EQ(files_with(rings.path(), ".ring").size(), 1U);
+    EXPECT_EQ(abandoned_rings(dir.path())->size(), 1U);
+    std::filesystem::remove(dir / "control.toml");
+    {
+      Recorder next = open(dir.path());
+    }
+    EXPECT_THAT(files_with(rings.path(), ".ring"), IsEmpty());
+    EXPECT_THAT(files_with(dir.path(), ".elsewhere"), IsEmpty());
+    const auto captures = captures_of(dir.path());
+    ASSERT_EQ(captures.size(), 1U);
+    EXPECT_EQ(captures[0].info().cause, CaptureInfo::Cause::crash);
+    EXPECT_THAT(steps_of(captures[0]), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  }
+}
+
+TEST(FlightRecorder, ElsewhereIsNotedInTheRunAsLongAsItIsThere) {
+  TempDir dir;
+  TempDir rings;
+  Policy policy = triggered({.when = "step == 4"});
+  policy.flight.directory = rings.path();
+  Recorder rec = open(dir.path(), {.policy = policy});
+  EXPECT_EQ(files_with(dir.path(), ".elsewhere").size(), 1U);
+  EXPECT_THAT(*abandoned_rings(dir.path()), IsEmpty());
+  EXPECT_EQ(files_with(dir.path(), ".elsewhere").size(), 1U);
+  train(rec, 0, 5, 100);
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(files_with(dir.path(), ".elsewhere"), IsEmpty());
+  EXPECT_THAT(files_with(rings.path(), ".ring"), IsEmpty());
+}
+
 TEST(Fork, TheFlightRingIsTheParentsAlone) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 100"})});

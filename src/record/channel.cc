@@ -15,6 +15,7 @@
 #include "tensor/copy.h"
 #include "tensor/rows.h"
 #include "tensor_files/capture_files.h"
+#include "tensor_files/rings_elsewhere.h"
 
 namespace sonde::record {
 namespace {
@@ -106,6 +107,7 @@ void Channel::recover_rings() {
   recover(abandoned_rings(directory_));
   const std::string& elsewhere = options_.policy.flight.directory;
   if (!elsewhere.empty()) recover(tensor_files::abandoned_rings_of(directory_, elsewhere));
+  (void)tensor_files::rings_elsewhere(directory_);  // those that are gone by now are forgotten
 }
 
 // ---- The policy.

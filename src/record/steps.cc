@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/file_name.h"
 #include "base/suggest.h"
@@ -13,6 +14,7 @@
 #include "tensor/convert.h"
 #include "tensor/copy.h"
 #include "tensor/rows.h"
+#include "tensor_files/rings_elsewhere.h"
 
 namespace sonde::record {
 namespace {
@@ -103,7 +105,26 @@ Status Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
   const auto in_progress = data(false).open ? std::optional(data(false).step) : std::nullopt;
   Status status = flight_.apply(*engine_, in_progress);
   channel_.set_flying(flight_.has_ring());
+  note_ring_elsewhere();
   return status;
+}
+
+// The next start of the job may have another policy, and would not look for it there.
+void Steps::note_ring_elsewhere() {
+  if (!flight_.has_ring() || engine_->policy().flight.directory.empty()) return;
+  const auto path = real_path(flight_.ring()->path());
+  if (!path || std::ranges::count(rings_elsewhere_, *path) > 0) return;
+  rings_elsewhere_.push_back(*path);
+  Status status = tensor_files::note_rings_elsewhere(channel_.directory(), writer_, rings_elsewhere_);
+  if (!status.ok()) channel_.tell(std::move(status));
+}
+
+void Steps::close_ring() {
+  const Status closed = flight_.close();
+  output_.note(closed);
+  if (!closed.ok() || rings_elsewhere_.empty()) return;
+  rings_elsewhere_.clear();
+  output_.note(tensor_files::note_rings_elsewhere(channel_.directory(), writer_, {}));
 }
 
 void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
@@ -600,14 +621,14 @@ void Steps::settle(double wall_time) {
 void Steps::close(double wall_time) {
   settle(wall_time);
   flight_.wait();
-  output_.note(flight_.close());
+  close_ring();
   tend(wall_time);
 }
 
 void Steps::leave() {
   output_.note(flight_.settle());
   flight_.wait();
-  output_.note(flight_.close());
+  close_ring();
 }
 
 // A pattern that matches nothing is as a rule a slip of the pen.

@@ -62,6 +62,8 @@ class Steps {
 
  private:
   StepData& data(bool evaluation) noexcept { return data_[evaluation ? 1 : 0]; }
+  void note_ring_elsewhere();
+  void close_ring();
   bool decides_later(const StepData::Tensor& tensor) const;
   // `held`: the parts of its plan that count; `keep`: what they keep, within the budget.
   void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep keep,
@@ -101,6 +103,7 @@ class Steps {
   StepData data_[2];  // training, evaluation
   FlightRecorder flight_;
   Status ring_status_;
+  std::vector<std::string> rings_elsewhere_;  // paths of those that there were so far
   sinks::TensorStore store_;
   std::map<std::string, sinks::TableFile> tables_;  // by name
   std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends

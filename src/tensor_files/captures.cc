@@ -18,6 +18,7 @@
 #include "sonde/capture.h"
 #include "sonde/tensor_io.h"
 #include "tensor_files/capture_files.h"
+#include "tensor_files/rings_elsewhere.h"
 
 namespace sonde {
 namespace {
@@ -200,6 +201,17 @@ bool has_writer(const Directory& run, const std::string& writer) {
   });
 }
 
+// Whether a ring was made by a writer of the run.
+bool is_of_run(Bytes file, const Directory& run) {
+  const Result<flight::Contents> ring = flight::read(file);
+  return ring && has_writer(run, ring->identity.writer);
+}
+
+bool is_of_run(const std::string& ring_path, const Directory& run) {
+  const Result<MappedFile> file = MappedFile::open(ring_path);
+  return file && is_of_run(file->bytes(), run);
+}
+
 // The library never throws: where memory ends, it says so.
 template <class Do>
 auto within_memory(std::string_view path, Do what) -> decltype(what(std::string())) {
@@ -266,6 +278,15 @@ Result<std::vector<std::string>> abandoned_rings(std::string_view run_directory)
       // One that vanished meanwhile was closed, or somebody else recovered it.
       if (const Result<bool> locked = is_locked(path); locked && !*locked) abandoned.push_back(path);
     }
+    const std::vector<std::string> elsewhere = tensor_files::rings_elsewhere(run);
+    if (elsewhere.empty()) return abandoned;
+    const Result<Directory> directory = read_directory(run);
+    if (!directory) return directory.error();
+    for (const std::string& path : elsewhere) {
+      if (const Result<bool> locked = is_locked(path); !locked || *locked) continue;
+      // At its path there may be another run's by now.
+      if (is_of_run(path, *directory) && !std::ranges::count(abandoned, path)) abandoned.push_back(path);
+    }
     return abandoned;
   });
 }
@@ -285,8 +306,7 @@ Result<std::vector<std::string>> abandoned_rings_of(const std::string& run_direc
       remove_blank(path);
       return true;
     }
-    const Result<flight::Contents> ring = flight::read(file->bytes());
-    return !ring || !has_writer(*run, ring->identity.writer);
+    return !is_of_run(file->bytes(), *run);
   });
   return found;
 }

@@ -29,6 +29,10 @@ class Job:
         self._process.stdin.write("j")
         self._process.stdin.flush()
 
+    def kill(self):
+        self._process.kill()
+        self._process.communicate(timeout=60)
+
     def end(self):
         """What it said on standard error."""
         if self._process.stdin.closed:
@@ -100,6 +104,15 @@ class Arm(ControlCase):
         until(lambda: os.path.exists(self.path("run/control.state")))
         job.jump()
         until(lambda: self.captures() == ["1-trigger"])
+
+    def test_holds_from_the_first_step_of_the_next_job_on(self):
+        self.output("arm", "run", "--when", "step == 3", "--before", "1")
+        self.write("own.toml", "[flight]\nsize = '1MiB'\n")
+        done = subprocess.run([RECORDER, "run", "own.toml", "60"], cwd=self.folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60, check=True)
+        self.assertEqual((done.stdout, done.stderr), ("running\n60 steps, 1 captures\n", ""))
+        (capture,) = self.json("captures", "run")["captures"]
+        self.assertEqual([step["step"] for step in capture["steps"]], [2, 3])
 
     def test_keeps_every_line_that_somebody_wrote(self):
         before = "# by hand\n[control] # mine\nfire = 3 # so far\n\n[budget]\noverhead = '1%'"
@@ -192,6 +205,15 @@ class Trigger(ControlCase):
         self.assertRegex(self.output("trigger", "run"), r"\Aa capture is being saved: run/captures/1-manual, which holds no "
                                                         r"tensors: [^\n]+\n\Z")
 
+    def test_that_finds_no_room_on_the_disk_says_why(self):
+        self.write("run/old", "x" * 100_000)
+        self.write("own.toml", "[flight]\nuse = true\nsize = '1MiB'\n[budget]\ndisk = 100_000\n")
+        job = Job(self, "run", "own.toml")
+        self.assertRegex(self.error("trigger", "run"), r"the capture 'manual' of step \d+ was not saved: it would take about")
+        self.assertEqual(self.captures(), [])
+        self.assertFalse(self.control.exists())
+        self.assertIn("set a larger [budget] disk", job.end())
+
     def test_saves_one_after_the_file_was_removed(self):
         Job(self, "run")
         self.output("trigger", "run")
@@ -224,6 +246,17 @@ class Policy(ControlCase):
         until(lambda: glob.glob(self.path("run/tensors/*.safetensors")))
         self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
         self.assertEqual(job.end(), "")
+
+    def test_whose_ring_lies_elsewhere_is_recovered_after_a_kill(self):
+        os.makedirs(self.path("rings"))
+        self.write("new.toml", f"[flight]\nuse = true\nsize = '1MiB'\ndir = '{self.path('rings')}'\n")
+        job = Job(self, "run")
+        self.output("policy", "run", "new.toml")
+        until(lambda: glob.glob(self.path("rings/*.ring")))
+        self.assertIn("belongs to a process that still runs", self.error("recover", "run"))
+        job.kill()
+        self.assertRegex(self.output("recover", "run"), r"\Arun/captures/1-crash  from /[^\n]+\.ring\n")
+        self.assertEqual(glob.glob(self.path("rings/*")) + glob.glob(self.path("run/flight-*")), [])
 
     def test_gives_way_to_the_job_s_own(self):
         self.write("own.toml", '[[trigger]]\nname = "own"\nwhen = "loss > 50"\n')

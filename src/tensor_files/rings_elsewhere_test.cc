@@ -1,0 +1,68 @@
+#include "tensor_files/rings_elsewhere.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "base/temp_dir_testing.h"
+
+namespace sonde::tensor_files {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class RingsElsewhere : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(make_directories(run_).ok());
+    ASSERT_TRUE(write_file(ring_, "ring").ok());
+  }
+  TempDir dir_;
+  const std::string run_ = dir_ / "run";
+  const std::string ring_ = *real_path(dir_.path()) + "/flight-" + host_name() + "-1-0.ring";
+  const std::string note_ = dir_ / "run/flight-w.1.elsewhere";
+};
+
+TEST_F(RingsElsewhere, AreFoundAsLongAsTheyAreThere) {
+  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  const std::array rings = {dir_ / ("flight-" + host_name() + "-1-1.ring"), ring_};
+  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", rings).ok());
+  ASSERT_TRUE(note_rings_elsewhere(run_, "w.2", {&ring_, 1}).ok());
+  EXPECT_THAT(rings_elsewhere(run_), ElementsAre(ring_));
+  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", {}).ok());
+  EXPECT_FALSE(file_state(note_).ok());
+  EXPECT_THAT(rings_elsewhere(run_), ElementsAre(ring_));
+  ASSERT_TRUE(remove_file(ring_).ok());
+  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(run_)) << "what names no ring any more is removed";
+}
+
+TEST_F(RingsElsewhere, OfAnotherMachineStayNoted) {
+  const std::string other = dir_ / "flight-elsewhere-1-0.ring";
+  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", {&other, 1}).ok());
+  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  EXPECT_TRUE(file_state(note_).ok());
+}
+
+TEST_F(RingsElsewhere, AreNotTakenFromWhatIsNoSuchFile) {
+  ASSERT_TRUE(write_file(dir_ / "run/flight-w.elsewhere", "relative.ring\n" + note_ + "\n\n").ok());
+  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  ASSERT_TRUE(write_file(dir_ / "real", ring_ + "\n").ok());
+  std::filesystem::create_symlink(dir_ / "real", note_);
+  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  std::filesystem::remove(note_);
+  if (::geteuid() != 0) return;
+  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", {&ring_, 1}).ok());
+  ASSERT_EQ(::chown(note_.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sonde::tensor_files
