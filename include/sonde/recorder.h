@@ -17,8 +17,11 @@
 // to RecorderOptions::on_error and noted in the log.
 // Blocking. No record call blocks longer than RecorderOptions::max_wait.
 // Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of the process recorders that
-// are still open are drained for up to two seconds. After fork() the child's first call opens a file of its own.
-// Order. Within a tag, the order in the file is the order of the calls, over all threads.
+// are still open are drained for up to two seconds.
+// Fork. The child's first call opens files of its own, and records by the policy that was in force. The flight ring,
+// the budget, the control file and the trigger signal stay the parent's: a child has no ring, keeps no budget and
+// follows neither `sonde policy`, `arm` and `trigger` nor the signal. A process that is to have them opens a recorder
+// itself. Order. Within a tag, the order in the file is the order of the calls, over all threads.
 //
 // With SONDE_DISABLED defined all of this compiles to nothing.
 #pragma once
@@ -197,12 +200,13 @@ class Recorder {
                        const TableOptions& options = {}) noexcept;
 
   // Saves the tensors under a name, checkpoints/<name>-<step>.safetensors, before it returns: written aside, synced,
-  // renamed. See sonde/checkpoint.h for what is kept and how to load it. Fails where the recorder is disabled.
+  // renamed. See sonde/checkpoint.h for what is kept and how to load it. Fails where the recorder is disabled;
+  // a budget counts it, but never holds it back.
   SONDE_API Status checkpoint(std::string_view name, std::int64_t step, const std::vector<NamedView>& tensors,
                               const CheckpointOptions& options = {}) noexcept;
 
   // Saves a capture when the step in progress ends: it and the steps before it, out of the flight ring, and `after`
-  // more. For what no expression can say.
+  // more. For what no expression can say. Refused, and told to the error handler, where BudgetPolicy::disk has no room.
   SONDE_API void trigger(std::string_view reason = "manual", std::int64_t before = 5, std::int64_t after = 0) noexcept;
 
   // Another policy, from the next step on. One that makes no sense changes nothing.
