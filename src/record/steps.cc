@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kStepsBeforeWarning = 10;
 constexpr std::int64_t kStepsWithoutEpoch = 1000;  // before they are missed
-constexpr std::size_t kStepsFlown = 10'000;  // of which the sizes are remembered
+constexpr std::size_t kStepsFlown = 10'000;        // of which the sizes are remembered
 // Bytes that a capture has about itself, about each step, tensor and scalar, without their names.
 constexpr std::uint64_t kDescription = 1024;
 constexpr std::uint64_t kStepDescription = 256;
@@ -524,7 +524,7 @@ void Steps::fire(const sinks::Stamp& stamp) {
                                        .values = trigger->condition().values(),
                                        .before = trigger->policy().before,
                                        .after = trigger->policy().after});
-    if (!begun) engine_->give_back(trigger->name());
+    if (!begun) engine_->settle(trigger->name(), stamp.step, false);
   }
   fire_manual(stamp);
 }
@@ -546,7 +546,8 @@ bool Steps::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
   return true;
 }
 
-// As many of the last steps as the ring can have, and those to come as large as the last one.
+// As many of the last steps as the ring can have, and those to come as large as the last one; with these it may grow to
+// twice the ring.
 std::uint64_t Steps::expected_bytes(const FlightRecorder::Firing& firing) const {
   if (!flight_.has_ring() || flown_.empty()) return kDescription;
   std::uint64_t room = flight_.ring()->bytes();
@@ -562,7 +563,9 @@ std::uint64_t Steps::expected_bytes(const FlightRecorder::Firing& firing) const 
   }
   const Flown& last = flown_.back();
   const auto after = static_cast<std::uint64_t>(std::max<std::int64_t>(firing.after, 0));
-  return bytes + (last.bytes > 0 ? std::min(after, room / last.bytes) * (last.bytes + last.described) : 0);
+  return bytes + (last.bytes > 0
+                      ? std::min(after, (room + flight_.ring()->bytes()) / last.bytes) * (last.bytes + last.described)
+                      : 0);
 }
 
 // Once for each trigger, until it has room again or the level is another one; of what somebody asked for by hand each

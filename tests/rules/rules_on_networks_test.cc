@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -103,7 +104,9 @@ struct Training {
 std::vector<sonde::CaptureInfo> captures_of(const Training& training, const sonde::Policy& policy) {
   static const Split digits = load();
   const sonde::TempDir dir;
-  auto recorder = sonde::Recorder::open(dir.path(), {.policy = policy});
+  // On a machine that is busy the network waits: what rules find must not depend on it.
+  auto recorder = sonde::Recorder::open(
+      dir.path(), {.tensors = sonde::Overflow::wait, .max_wait = std::chrono::minutes(1), .policy = policy});
   EXPECT_TRUE(recorder) << recorder.error().message();
   Network network(training.layers());
   Batches batches(digits.train, 32, training.seed);
