@@ -120,7 +120,8 @@ struct Origin {
 SONDE_API Origin find_origin(const CaptureInfo& capture);
 
 // Turns a flight ring that a process left behind into a capture, <n>-crash, and removes the ring. The path of the
-// capture. Refused while the process lives, also for a copy of its ring; a ring of which nothing can be read stays.
+// capture. Refused while the process lives, also for a copy of its ring; a ring of which nothing can be read stays, and
+// so does a file that is no ring. One in which nothing was ever written is known by its name.
 // Recorder::open does it by itself for the rings of its run.
 SONDE_API Result<std::string> recover_ring(std::string_view ring_path, std::string_view run_directory);
 // The rings in a run's directory, and those of the run that [flight] dir has put elsewhere, that no living process

@@ -1,6 +1,7 @@
 // Reading captures, and making one of what a killed process left: the rest of sonde/capture.h is in origin.cc.
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -78,6 +79,21 @@ bool is_blank(Bytes file) {
   return std::ranges::all_of(file, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
+// The host in the name that a process gives its ring, "flight-<host>-<pid>-<k>.ring"; none in other names.
+std::optional<std::string_view> host_in_name(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with(kRingBegin) || !name.ends_with(kRingEnd)) return std::nullopt;
+  name.remove_prefix(kRingBegin.size());
+  name.remove_suffix(std::min(kRingEnd.size(), name.size()));
+  for (int i = 0; i < 2; ++i) {  // <k>, then <pid>; a host may have dashes of its own
+    const std::size_t dash = name.rfind('-');
+    if (dash == std::string_view::npos || dash + 1 == name.size()) return std::nullopt;
+    if (name.find_first_not_of(kDigits, dash + 1) != std::string_view::npos) return std::nullopt;
+    name = name.substr(0, dash);
+  }
+  return name;
+}
+
 // A ring whose process has ended, for as long as this lives. Lock and mapping are those of one file, whatever others
 // do with its path: of two who recover it one may remove it in between, and a new process may put its own there.
 struct HeldRing {
@@ -148,8 +164,10 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   const Result<HeldRing> held = hold(ring_path);
   if (!held) return held.error();
   const Bytes bytes = held->file.bytes();
-  // One that is blank makes an empty capture: the end of its process is known all the same.
-  const Result<flight::Contents> ring = is_blank(bytes) ? flight::Contents() : flight::read(bytes);
+  // One that is blank makes an empty capture: the end of its process is known all the same. Only its name tells that it
+  // is a ring, and any other blank file is somebody's.
+  const bool unused = is_blank(bytes) && host_in_name(ring_path);
+  const Result<flight::Contents> ring = unused ? flight::Contents() : flight::read(bytes);
   if (!ring) return about("recover the ring", ring_path, ring.error());
   if (ring->torn > 0 && ring->steps.empty()) {
     return about(
@@ -170,21 +188,9 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   return path;
 }
 
-// Whether a ring was made on this machine: "flight-<host>-<pid>-<k>.ring".
-bool is_of_this_host(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  const std::string begin = std::string(kRingBegin) + host_name() + "-";
-  if (!name.starts_with(begin) || !name.ends_with(kRingEnd)) return false;
-  name.remove_prefix(begin.size());
-  name.remove_suffix(std::min(kRingEnd.size(), name.size()));
-  const std::size_t dash = name.find_first_not_of(kDigits);
-  return dash != 0 && dash != std::string_view::npos && name[dash] == '-' && dash + 1 < name.size() &&
-         name.find_first_not_of(kDigits, dash + 1) == std::string_view::npos;
-}
-
 // A ring in which nothing was ever written names no run that could take it.
 void remove_blank(const std::string& path) {
-  if (!is_of_this_host(path)) return;
+  if (host_in_name(path) != host_name()) return;
   const Result<HeldRing> held = hold(path);
   if (!held || !is_blank(held->file.bytes()) || !held->is_at(path)) return;
   (void)remove_file(path);  // where it cannot be removed it does no harm

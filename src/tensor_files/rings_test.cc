@@ -208,6 +208,21 @@ TEST_F(Rings, OfAProcessThatEndedBeforeItRecordedBecomeAnEmptyCapture) {
   }
 }
 
+TEST_F(Rings, AreNotBlankFilesOfOtherNames) {
+  for (const char* name : {"precious.txt", "flight-box-1.ring", "flight-box-1-.ring", "flight-box-x-0.ring",
+                           "flight-box-1-0.ring.bak", "flight-.ring", "my-flight-box-1-0.ring"}) {
+    for (const std::string& file : {std::string(), std::string(4096, '\0')}) {
+      ASSERT_TRUE(write_file(dir_ / name, file).ok());
+      const auto path = recover_ring(dir_ / name, dir_.path());
+      ASSERT_FALSE(path) << name;
+      EXPECT_THAT(path.error().message(), HasSubstr(name));
+      EXPECT_THAT(path.error().message(), HasSubstr("not a readable flight ring"));
+      EXPECT_EQ(*read_file(dir_ / name), file);
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "captures"));
+}
+
 TEST_F(Rings, OfAnotherVersionOrDamagedStayAndAreNamed) {
   for (const auto& [offset, code] : {std::pair(8, Code::unsupported), std::pair(0, Code::corrupt)}) {
     RingImage ring;

@@ -291,6 +291,15 @@ class Recover(CaptureCase):
         ring.write_bytes(b"something else")
         self.assertIn("flight-box-1-0.ring", self.error("recover", "run"))
 
+    def test_leaves_a_blank_file_that_is_no_ring(self):
+        os.makedirs(self.path("run"))
+        for name, content in (("precious.txt", b""), ("zeros.npy", bytes(4096))):
+            path = pathlib.Path(self.path(name))
+            path.write_bytes(content)
+            self.assertIn(f"'{name}': ", self.error("recover", "run", "--ring", name))
+            self.assertEqual(path.read_bytes(), content)
+        self.assertEqual(os.listdir(self.path("run")), [])
+
     def test_waits_for_no_pipe(self):
         os.makedirs(self.path("run"))
         os.mkfifo(self.path("run/flight-box-1-0.ring"))
