@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/input_file.h"
+#include "sonde/tensor_io.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -173,22 +174,40 @@ std::string origin_text(const Origin& origin, bool color) {
          field("", text.substr(end), Style::plain, color);
 }
 
+// What a step's file has that capture.json does not say, as the end of a sentence. The head of the file alone is read,
+// which tells its length, too.
+std::string damage(const Capture& capture, const CapturedStep& step) {
+  const Result<TensorFile> file = capture.step_file(step);
+  if (!file) return " are damaged: " + file.error().message();
+  const std::string begin = " are damaged: '" + file->path() + "' ";
+  for (const CapturedTensor& tensor : step.tensors) {
+    const Result<TensorInfo> info = file->info(tensor.key);
+    if (!info) return begin + "lacks " + tensor.key + ", which capture.json names";
+    if (info->dtype != tensor.dtype || info->shape != tensor.shape) {
+      return begin + "holds " + tensor.key + " with another type or shape than capture.json says";
+    }
+  }
+  if (file->names().size() == step.tensors.size()) return "";
+  return begin + "holds " + counted(file->names().size(), "tensor") + ", and capture.json names " +
+         grouped(step.tensors.size());
+}
+
 }  // namespace
 
 CaptureFiles files_of(const Capture& capture) {
   CaptureFiles files;
   if (const auto json = file_state(join_path(capture.directory(), "capture.json"))) files.bytes += json->size;
-  std::uint64_t missing = 0;
+  std::uint64_t problems = 0;
   for (const CapturedStep& step : capture.steps()) {
     if (step.file.empty()) continue;
     const Result<FileState> state = file_state(join_path(capture.directory(), step.file));
-    if (state) {
-      files.bytes += state->size;
-    } else if (++missing == 1) {
-      files.missing = "the tensors of step " + std::to_string(step.step) + " are missing: " + state.error().message();
+    if (state) files.bytes += state->size;
+    const std::string problem = state ? damage(capture, step) : " are missing: " + state.error().message();
+    if (!problem.empty() && ++problems == 1) {
+      files.problem = "the tensors of step " + std::to_string(step.step) + problem;
     }
   }
-  if (missing > 1) files.missing += ", and " + grouped(missing - 1) + " more";
+  if (problems > 1) files.problem += ", and " + grouped(problems - 1) + " more";
   return files;
 }
 
@@ -215,6 +234,7 @@ std::string capture_text(const Capture& capture, const CaptureFiles& files, bool
   add("when", info.when);
   add("values", values_text(info.values));
   add("kept", kept_text(info, files.bytes));
+  add("damaged", files.problem, Style::red);
   for (std::size_t i = 0; i < std::min(info.dropped.size(), kGapsShown); ++i) {
     add("lost", gap_text(info.dropped[i]), Style::yellow);
   }

@@ -129,7 +129,7 @@ class Captures final : public Subcommand {
       return capture;
     }
     files = files_of(*capture);
-    if (!files.missing.empty()) problems_.push_back(files.missing);
+    if (!files.problem.empty()) problems_.push_back(files.problem);
     return capture;
   }
 

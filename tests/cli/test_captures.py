@@ -154,6 +154,37 @@ class Captures(CaptureCase):
         _, sentences = self.fails("captures", "run")
         self.assertRegex(sentences, r"\Asonde: the tensors of step 118 are missing: [^\n]+, and 5 more\n\Z")
 
+    def test_whose_tensors_are_damaged_are_shown_and_named(self):
+        path = pathlib.Path(self.path(self.make("nan", "run")))
+        file = path / "000000000120.safetensors"
+        content = file.read_bytes()
+        tensors = safetensors.numpy.load_file(file)
+
+        def damaged(said):
+            text, sentences = self.fails("captures", "run")
+            self.assertIn("    kept     steps 118 .. 123, 24 tensors", text)
+            self.assertIn("    damaged  the tensors of step 120 are damaged: ", text)
+            self.assertRegex(sentences, r"\Asonde: the tensors of step 120 are damaged: [^\n]*"
+                                        r"1-nan/000000000120\.safetensors'[^\n]*\n\Z")
+            self.assertIn(said, sentences)
+            self.assertEqual(len(json.loads(self.fails("captures", "run", "--json")[0])["captures"]), 1)
+
+        for size in (0, 50, len(content) - 1):
+            file.write_bytes(content[:size])
+            damaged("safetensors")
+        file.write_bytes(content + b"x")
+        damaged("safetensors")
+        kernel = tensors.pop("weight/dense/kernel")
+        safetensors.numpy.save_file(tensors, file)
+        damaged("lacks weight/dense/kernel, which capture.json names")
+        for other in (kernel.astype(np.float64), kernel.T.copy(), kernel[:1]):
+            safetensors.numpy.save_file({**tensors, "weight/dense/kernel": other}, file)
+            damaged("holds weight/dense/kernel with another type or shape than capture.json says")
+        safetensors.numpy.save_file({**tensors, "weight/dense/kernel": kernel, "more": kernel}, file)
+        damaged("holds 5 tensors, and capture.json names 4")
+        file.write_bytes(content)
+        self.output("captures", "run")
+
     def test_whose_steps_do_not_ascend_say_so(self):
         path = pathlib.Path(self.path(self.make("nan", "run")), "capture.json")
         stored = json.loads(path.read_text(encoding="utf-8"))
@@ -205,7 +236,7 @@ class Captures(CaptureCase):
         text = pathlib.Path(path).read_text(encoding="utf-8")
         evil = text.replace("loss > 10", "\\u001b[31mloss").replace("activation/dense/out", "a\\u001b[2J")
         pathlib.Path(path).write_text(evil, encoding="utf-8")
-        self.assertNotIn("\x1b", self.output("captures", "run"))
+        self.assertNotIn("\x1b", "".join(self.fails("captures", "run")))  # the file knows the tensor by its real name
 
 
 class Recover(CaptureCase):
