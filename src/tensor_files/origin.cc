@@ -287,24 +287,15 @@ class Search {
     return found == places_.end() ? std::span<const std::size_t>() : found->second;
   }
 
-  // A scalar, such as the loss from which gradients come.
+  // A scalar, such as the loss from which gradients come. A capture has the last value of each in the step, and does
+  // not tell which tensors came before it: what the scalar was when this one was computed was not seen.
   Input find_scalar(std::string_view name) const {
     for (const auto& [scalar, value] : step_->scalars) {
       if (scalar != name) continue;
-      // Only the last value is kept, and a gradient may be the sum over all passes.
-      if (may_have_several_passes()) return unseen("the values of the scalar " + scalar + " in all passes of the step");
       if (!std::isfinite(value)) return unseen("how the scalar " + scalar + " was computed, which was not finite");
-      return {Input::State::finite, scalar, nullptr};
+      return unseen("the scalar " + scalar + " at that moment (its last value in this step was finite)");
     }
     return unseen(std::string(name) + " (not in the capture)");
-  }
-
-  bool may_have_several_passes() const {
-    if (partial_ && !whole_step_elsewhere_) return true;
-    return std::ranges::any_of(capture_.steps, [&](const CapturedStep& step) {
-      return step.evaluation == step_->evaluation &&
-             std::ranges::any_of(step.tensors, [](const CapturedTensor& tensor) { return tensor.occurrence > 0; });
-    });
   }
 
   // What was not recorded in this step before the tensor. The step before may tell, for what does not change between
