@@ -26,11 +26,12 @@ using Checkpoints = std::vector<CheckpointInfo>;
 
 constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 
-// Whether `one` is the best of its name, and the first where several are.
+// Whether `one` is the best of its name, and the first where several are. Only finite metrics count, as for what is
+// kept.
 bool is_best(const CheckpointInfo& one, const Checkpoints& all) {
-  if (std::isnan(one.metric)) return false;
+  if (!std::isfinite(one.metric)) return false;
   return std::ranges::none_of(all, [&](const CheckpointInfo& other) {
-    if (other.name != one.name || std::isnan(other.metric)) return false;
+    if (other.name != one.name || !std::isfinite(other.metric)) return false;
     if (other.metric == one.metric) return other.step < one.step;
     return one.lower_is_better ? other.metric < one.metric : other.metric > one.metric;
   });

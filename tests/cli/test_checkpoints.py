@@ -58,6 +58,14 @@ class Checkpoints(Case):
         self.assertEqual(self.marks(), {("low", "1"): "best", ("low", "3"): "latest", ("high", "0"): "best, latest"})
         self.assertEqual(self.marks("--name", "low"), {("low", "1"): "best", ("low", "3"): "latest"})
 
+    def test_marks_none_as_the_best_by_a_metric_that_is_not_finite(self):
+        for step, metric in enumerate(("inf", "0.5", "-inf", "nan")):
+            self.save("low", step, name="low", time=1e9 + step, metric=metric, best="lowest")
+            self.save("high", step, name="high", time=1e9 + step, metric=metric, best="highest")
+        self.save("alone", 0, name="alone", metric="inf", best="highest")
+        self.assertEqual(self.marks(), {("low", "1"): "best", ("low", "3"): "latest", ("high", "1"): "best",
+                                        ("high", "3"): "latest", ("alone", "0"): "latest"})
+
     def test_copies_one_byte_for_byte(self):
         path = self.save("model", 5)
         self.save("model", 6)
