@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/file_name.h"
+#include "base/input_file.h"
 #include "terminal.h"
 
 namespace sonde::cli {
@@ -23,6 +25,60 @@ std::optional<std::int64_t> step_of(std::string_view name) {
   if (end.ec != std::errc{} || end.ptr == name.data() + name.size() || *end.ptr != '.') return std::nullopt;
   return step;
 }
+
+// The paths below a folder of all files in it, at any depth, by name. Nobody puts links there.
+void add_files(const std::string& folder, const std::string& below, std::string_view extension,
+               std::vector<std::string>& paths) {
+  const Result<Directory> directory = read_directory(join_path(folder, below));
+  if (!directory) return;
+  for (const DirectoryEntry& entry : directory->entries) {
+    const std::string path = below.empty() ? entry.name : join_path(below, entry.name);
+    if (entry.type == DirectoryEntry::Type::directory && !entry.link) add_files(folder, path, extension, paths);
+    if (entry.type == DirectoryEntry::Type::file && entry.name.ends_with(extension)) paths.push_back(path);
+  }
+}
+
+// Counts the rows of a table, piece by piece: it may be long, and grow or be cut off meanwhile.
+class RowCounter {
+ public:
+  void read(std::string_view piece) {
+    for (const char c : piece) {
+      if (c == '"') quoted_ = !quoted_;
+      if (c == '\n' && !quoted_) {
+        end_row();
+      } else if (c == ',' && !quoted_) {
+        in_step_ = false;
+      } else if (in_step_) {
+        step_ += c;
+      }
+    }
+  }
+
+  bool is_table() const { return is_table_; }  // as the heading tells
+  const KeptSeries& series() const { return series_; }
+
+ private:
+  void end_row() {
+    if (!heading_read_) {
+      is_table_ = step_ == "step";
+    } else if (std::int64_t step = 0;
+               std::from_chars(step_.data(), step_.data() + step_.size(), step).ec == std::errc{}) {
+      series_.first_step = series_.count == 0 ? step : std::min(series_.first_step, step);
+      series_.last_step = series_.count == 0 ? step : std::max(series_.last_step, step);
+      ++series_.count;
+    }
+    heading_read_ = true;
+    in_step_ = true;
+    step_.clear();
+  }
+
+  KeptSeries series_;
+  bool heading_read_ = false;
+  bool is_table_ = false;
+  bool quoted_ = false;
+  bool in_step_ = true;  // the first field
+  std::string step_;
+};
 
 }  // namespace
 
@@ -81,6 +137,55 @@ std::vector<std::string> KeptTensors::tags() const {
   std::ranges::sort(tags);
   tags.erase(std::ranges::unique(tags).begin(), tags.end());
   return tags;
+}
+
+std::vector<KeptSeries> KeptTensors::list() const {
+  std::map<std::string, KeptSeries> found;
+  for (const Place& place : places_) {
+    std::vector<std::string> tags;
+    if (place.folder) {
+      add_files(place.path, "", ".npy", tags);
+      for (std::string& tag : tags) tag = text_of_file_path(tag, ".npy");
+    } else if (const Result<TensorFile> file = TensorFile::open(place.path)) {
+      tags = file->names();
+    } else {
+      note(file.error().message());
+    }
+    for (std::string& tag : tags) {
+      KeptSeries& series = found[tag];
+      if (series.count > 0 && series.last_step == place.step) continue;  // in another format, or by another writer
+      if (series.count == 0) series = {std::move(tag), 0, place.step, place.step};
+      ++series.count;
+      series.last_step = place.step;
+    }
+  }
+  std::vector<KeptSeries> all;
+  all.reserve(found.size());
+  for (auto& [tag, series] : found) all.push_back(std::move(series));
+  return all;
+}
+
+std::vector<KeptSeries> tables_of(const std::string& run_directory) {
+  std::vector<std::string> paths;
+  add_files(join_path(run_directory, "tables"), "", ".csv", paths);
+  std::vector<KeptSeries> tables;
+  std::vector<std::byte> piece(std::size_t{1} << 16);
+  for (const std::string& path : paths) {
+    const std::string below_run = join_path("tables", path);
+    const Result<InputFile> file = InputFile::open(join_path(run_directory, below_run));
+    RowCounter counter;
+    Result<std::size_t> count = file ? Result<std::size_t>(0) : file.error();
+    for (std::uint64_t at = 0; file; at += *count) {
+      count = file->read_at(at, piece);
+      if (!count || *count == 0) break;
+      counter.read(as_text(Bytes(piece).first(*count)));
+    }
+    if (!count) note(count.error().message());
+    if (!count || !counter.is_table()) continue;
+    tables.push_back(counter.series());
+    tables.back().name = below_run;
+  }
+  return tables;
 }
 
 }  // namespace sonde::cli

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "base/clock.h"
 #include "formats/json.h"
+#include "kept_tensors.h"
 #include "render/console.h"
 #include "selection.h"
 #include "sonde/capture.h"
@@ -22,11 +24,18 @@ namespace sonde::cli {
 namespace {
 
 // "0 .. 990", or one step alone.
-std::string steps_text(const Tag& tag) {
-  if (tag.points == 0) return "";
-  const std::string first = std::to_string(tag.first_step);
-  return tag.first_step == tag.last_step ? first : first + " .. " + std::to_string(tag.last_step);
+std::string steps_text(std::uint64_t count, std::int64_t first, std::int64_t last) {
+  if (count == 0) return "";
+  return first == last ? std::to_string(first) : std::to_string(first) + " .. " + std::to_string(last);
 }
+
+// A run, with those of its tags, tables and kept tensors that are asked for.
+struct ListedRun {
+  Run run;
+  std::vector<Tag> tags;
+  std::vector<KeptSeries> tensors;
+  std::vector<KeptSeries> tables;
+};
 
 // "full -> statistics: recording took 3.1 % of the time, more than 1 %": what the budget gave up, and took up again.
 struct BudgetChange {
@@ -66,10 +75,12 @@ class Ls final : public Subcommand {
             {.name = "ls",
              .usage = "ls LOGDIR [options]",
              .summary = "list the runs and tags of a log directory",
-             .details = "One line for each tag: what it is, how many points it has, from which step to which, "
-                        "and the last value of a scalar; then what is missing, what a budget gave up and when, and how "
-                        "many captures and checkpoints there are. Reads whatever TensorBoard reads. Of a job that was "
-                        "restarted and wrote steps again, the newest points count.",
+             .details =
+                 "One line for each tag: what it is, how many points it has, from which step to which, "
+                 "and the last value of a scalar. Then tensors that were kept whole, with the number of their "
+                 "steps, and tables, with that of their rows; what is missing, what a budget gave up and when, "
+                 "and how many captures and checkpoints there are. Reads whatever TensorBoard reads. Of a job that was "
+                 "restarted and wrote steps again, the newest points count.",
              .examples = {"sonde ls logs", "sonde ls logs --runs 'train.*' --tags '.*loss'", "sonde ls logs --json"}}) {
   }
 
@@ -85,7 +96,7 @@ class Ls final : public Subcommand {
     if (!log) return fail(log.error());
     const Result<std::vector<Run>> runs = select_runs(*log, runs_);
     if (!runs) return fail(runs.error());
-    const Result<std::vector<SelectedRun>> selected = select(*runs, tags_);
+    const Result<std::vector<ListedRun>> selected = choose(*runs);
     if (!selected) {
       report_unreadable(*log, *runs);
       return fail(selected.error());
@@ -99,28 +110,62 @@ class Ls final : public Subcommand {
   }
 
  private:
+  // By their names: a pattern speaks of tags, kept tensors and tables alike.
+  Result<std::vector<ListedRun>> choose(const std::vector<Run>& runs) const {
+    std::vector<ListedRun> listed;
+    if (runs.empty()) {
+      if (Status status = tags_.compile(); !status) return status;
+      return listed;
+    }
+    std::set<std::string> unique;
+    for (const Run& run : runs) {
+      listed.push_back({run, run.tags(), KeptTensors(run.directory()).list(), tables_of(run.directory())});
+      for (const Tag& tag : listed.back().tags) unique.insert(tag.name);
+      for (const KeptSeries& tensor : listed.back().tensors) unique.insert(tensor.name);
+      for (const KeptSeries& table : listed.back().tables) unique.insert(table.name);
+    }
+    const std::vector<std::string> names(unique.begin(), unique.end());
+    const auto chosen = tags_.choose(names, Selector::Missing::error);
+    if (!chosen) return chosen.error();
+    if (chosen->size() == names.size()) return listed;
+    const auto left_out = [&](const auto& one) { return !chosen->contains(one.name); };
+    std::erase_if(listed, [&](ListedRun& one) {
+      std::erase_if(one.tags, left_out);
+      std::erase_if(one.tensors, left_out);
+      std::erase_if(one.tables, left_out);
+      return one.tags.empty() && one.tensors.empty() && one.tables.empty();
+    });
+    return listed;
+  }
+
   struct Row {
     std::string tag, kind, points, steps, last = {};
     bool alarming = false;  // the last value is not finite
   };
 
-  void print_text(const std::vector<SelectedRun>& selected) {
+  void print_text(const std::vector<ListedRun>& selected) {
     if (selected.empty()) {
       print("There are no runs in '" + harmless(directory_) + "'.\n");
       return;
     }
     std::uint64_t tags = 0;
     std::uint64_t points = 0;
+    std::uint64_t tensors = 0;
+    std::uint64_t tables = 0;
     std::vector<std::vector<Row>> rows;
-    for (const SelectedRun& one : selected) {
+    for (const ListedRun& one : selected) {
       rows.push_back(rows_of(one));
       tags += one.tags.size();
+      tensors += one.tensors.size();
+      tables += one.tables.size();
       for (const Tag& tag : one.tags) points += tag.points;
     }
     measure(rows);
     print(styled(harmless(directory_), Style::bold, color_) + "  " + counted(selected.size(), "run") + ", " +
-          counted(tags, "tag") + ", " + counted(points, "point") + "\n");
-    if (tags > 0) print_row({"tag", "kind", "points", "steps", "last"}, Style::dim);
+          counted(tags, "tag") + ", " + counted(points, "point") +
+          (tensors > 0 ? ", " + counted(tensors, "whole tensor") : "") +
+          (tables > 0 ? ", " + counted(tables, "table") : "") + "\n");
+    if (tags + tensors + tables > 0) print_row({"tag", "kind", "points", "steps", "last"}, Style::dim);
     for (std::size_t i = 0; i < selected.size(); ++i) {
       print_heading(selected[i]);
       for (const Row& one : rows[i]) print_row(one, Style::cyan);
@@ -129,8 +174,9 @@ class Ls final : public Subcommand {
     }
   }
 
-  // A line for each tag. What a tensor's statistics and histogram have in common is said once.
-  static std::vector<Row> rows_of(const SelectedRun& selected) {
+  // A line for each tag. What a tensor's statistics and histogram have in common is said once. Then what was kept
+  // whole, with the number of its steps, and the tables, with that of their rows.
+  static std::vector<Row> rows_of(const ListedRun& selected) {
     std::vector<Row> rows;
     for (const Tag& tag : selected.tags) {
       Row next = row(selected.run, tag);
@@ -141,6 +187,12 @@ class Ls final : public Subcommand {
         rows.push_back(std::move(next));
       }
     }
+    const auto add = [&](const KeptSeries& one, std::string_view kind) {
+      rows.push_back(
+          {one.name, std::string(kind), grouped(one.count), steps_text(one.count, one.first_step, one.last_step)});
+    };
+    for (const KeptSeries& tensor : selected.tensors) add(tensor, "whole");
+    for (const KeptSeries& table : selected.tables) add(table, "table");
     return rows;
   }
 
@@ -148,7 +200,7 @@ class Ls final : public Subcommand {
     Row row{.tag = tag.name,
             .kind = std::string(to_string(tag.kind)),
             .points = grouped(tag.points),
-            .steps = steps_text(tag),
+            .steps = steps_text(tag.points, tag.first_step, tag.last_step),
             .last = {}};
     if (tag.kind == TagKind::tensors && !tag.plugin.empty()) row.kind = render::printable(tag.plugin);
     if (tag.kind != TagKind::scalars || tag.points == 0) return row;
@@ -178,7 +230,7 @@ class Ls final : public Subcommand {
     tag_width_ = std::min(tag, room);
   }
 
-  void print_heading(const SelectedRun& selected) const {
+  void print_heading(const ListedRun& selected) const {
     std::uint64_t bytes = 0;
     for (const LogFile& file : selected.run.files()) bytes += file.size;
     double last = 0;
@@ -250,9 +302,21 @@ class Ls final : public Subcommand {
            ",\"checkpoints\":" + std::to_string(found.checkpoints);
   }
 
-  static void print_json(const std::vector<SelectedRun>& selected) {
+  // `begin` stands before the name of each, and `count` before its number.
+  static std::string json_kept(const std::vector<KeptSeries>& all, std::string_view begin, std::string_view count) {
+    std::string out = "[";
+    for (const KeptSeries& one : all) {
+      if (&one != all.data()) out += ',';
+      out.append(begin).append(json_text(one.name)).append(count).append(std::to_string(one.count));
+      out +=
+          ",\"first_step\":" + std::to_string(one.first_step) + ",\"last_step\":" + std::to_string(one.last_step) + "}";
+    }
+    return out + "]";
+  }
+
+  static void print_json(const std::vector<ListedRun>& selected) {
     std::string out = "{\"runs\":[";
-    for (const SelectedRun& one : selected) {
+    for (const ListedRun& one : selected) {
       if (&one != selected.data()) out += ',';
       out += "{\"run\":" + json_text(one.run.name()) + ",\"tags\":[";
       for (const Tag& tag : one.tags) {
@@ -261,7 +325,8 @@ class Ls final : public Subcommand {
                ",\"points\":" + std::to_string(tag.points) + ",\"first_step\":" + std::to_string(tag.first_step) +
                ",\"last_step\":" + std::to_string(tag.last_step) + ",\"plugin\":" + json_text(tag.plugin) + "}";
       }
-      out += "]," + json_besides(one.run) + "}";
+      out += "],\"tensors\":" + json_kept(one.tensors, R"({"tensor":)", R"(,"steps":)") +
+             ",\"tables\":" + json_kept(one.tables, R"({"file":)", R"(,"rows":)") + "," + json_besides(one.run) + "}";
       print(out);
       out.clear();
     }

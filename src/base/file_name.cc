@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kLongestPart = 200;  // file systems take 255, and files are written aside under longer names
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
+bool is_digit(char c) noexcept { return kHex.find(c) != std::string_view::npos; }
+
 void put_escaped(std::string& out, std::string_view bytes) {
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -71,11 +73,28 @@ std::string file_path_of(std::string_view text, std::string_view extension) {
       const std::size_t at = name.size() - extension.size();
       std::string escaped = name.substr(0, at);
       put_escaped(escaped, name.substr(at, 1));
-      name = escaped + name.substr(at + 1);
+      name = escaped.append(name, at + 1);
     }
     path.append(name).append("/");
     text.remove_prefix(slash + 1);
   }
+}
+
+std::string text_of_file_path(std::string_view path, std::string_view extension) {
+  if (path.ends_with(extension)) path.remove_suffix(extension.size());
+  std::string text;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const std::string_view rest = path.substr(i + 1);
+    if (path[i] != '%') {
+      text += path[i];
+    } else if (rest.size() >= 2 && is_digit(rest[0]) && is_digit(rest[1])) {
+      text += static_cast<char>(kHex.find(rest[0]) << 4 | kHex.find(rest[1]));
+      i += 2;
+    } else if (rest.starts_with('~')) {
+      text += '%';
+    }  // else alone, for an empty part
+  }
+  return text;
 }
 
 }  // namespace sonde

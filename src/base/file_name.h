@@ -14,5 +14,7 @@ namespace sonde {
 //
 //   "gradient/dense_1/out#1" -> "gradient/dense_1/out#1.npy"      "../a:b" -> "%2E./a%3Ab.npy"
 std::string file_path_of(std::string_view text, std::string_view extension);
+// The text of such a path. A part that was cut stays as it is, with its checksum.
+std::string text_of_file_path(std::string_view path, std::string_view extension);
 
 }  // namespace sonde

@@ -51,6 +51,15 @@ TEST(FilePathOf, NeedsNoDirectoryWhereAFileIs) {
   EXPECT_EQ(file_path_of("a.npy/b", ".npy"), "a%2Enpy/b.npy");
 }
 
+TEST(TextOfFilePath, UndoesIt) {
+  for (const char* text : {"gradient/dense_1/out#1", "größe (m²)", "a:b\\c*?\"<>|%", "../../etc/passwd", "/root//a/",
+                           "", "a.npy/b", "%2E", "%~", "ä\xff", "100%"}) {
+    EXPECT_EQ(text_of_file_path(file_path_of(text, ".npy"), ".npy"), text);
+  }
+  const std::string cut = file_path_of("a/" + std::string(250, 'x'), "");
+  EXPECT_EQ(text_of_file_path(cut, ""), cut);
+}
+
 // Texts of the characters that matter, so short that they often differ in one of them only.
 TEST(FilePathOf, GivesEveryTextAPathOfItsOwnThatCanBeMade) {
   const std::vector<std::string> pieces = {"a",  ".",   "/",  "%",  "~",    "2E", "25",   ":", ".npy",

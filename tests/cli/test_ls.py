@@ -46,7 +46,8 @@ class Ls(Case):
             writer.scalar("x", 1, 5)
             writer.scalar("x", 2, 7)
         self.assertEqual(self.json("ls", "logs"), {"runs": [{
-            "run": "a", "damage": 0, "gaps": 0, "budget": [], "captures": 0, "checkpoints": 0, "tags": [
+            "run": "a", "damage": 0, "gaps": 0, "budget": [], "captures": 0, "checkpoints": 0, "tensors": [], "tables": [],
+            "tags": [
                 {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "plugin": "scalars"}]}]})
 
     def test_a_table_for_people_with_the_last_value(self):
@@ -125,6 +126,58 @@ class Ls(Case):
             "\n  2 captures: 'sonde captures logs/a'\n  1 checkpoint: 'sonde checkpoints logs/a'\n"))
         (run,) = self.json("ls", "logs")["runs"]
         self.assertEqual((run["captures"], run["checkpoints"]), (2, 1))
+
+    def test_lists_tables_and_tensors_that_were_kept_whole(self):
+        values = np.arange(6, dtype=np.float32).reshape(3, 2)
+        safetensors.numpy.save_file({'two\nlines, "quoted"': values}, self.path("values.safetensors"))
+        subprocess.run([os.environ["SONDE_TABLE_RECORDER"], "logs/a", "val/outputs", "values.safetensors", "4"],
+                       cwd=self.folder, check=True, timeout=60)
+        (outputs,) = pathlib.Path(self.path("logs/a/tables/val")).glob("outputs.*.csv")
+        (probe,) = pathlib.Path(self.path("logs/a/tables/activation")).glob("two*.csv")
+        with open(self.path("logs/a/tables/else.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b\n1,2\n")  # of somebody else
+        tables = [{"file": str(path.relative_to(self.path("logs/a"))), "rows": 12, "first_step": 0, "last_step": 3}
+                  for path in (probe, outputs)]
+        (run,) = self.json("ls", "logs")["runs"]
+        self.assertEqual((run["tags"], run["tensors"], run["tables"]), ([], [], tables))
+        text = self.output("ls", "logs")
+        self.assertIn("1 run, 0 tags, 0 points, 2 tables\n", text)
+        self.assertNotIn("nothing yet", text)
+        self.assertRegex(text, r"(?m)^  tables/val/outputs\.\S+\.csv +table +12  0 \.\. 3$")
+
+        kept = pathlib.Path(self.path("logs/a/tensors"))
+        kept.mkdir()
+        tensors = {"activation/out": values, "weight/w": values}
+        safetensors.numpy.save_file(tensors, kept / "000000000005.w.safetensors")
+        np.savez(kept / "000000000005.w.npz", **tensors)  # the same again
+        safetensors.numpy.save_file({"activation/out": values}, kept / "000000000007.w.safetensors")
+        (kept / "000000000009.w/activation").mkdir(parents=True)
+        np.save(kept / "000000000009.w/activation/out.npy", values)
+        np.save(kept / "000000000009.w/activation/a%3Ab.npy", values)
+        (run,) = self.json("ls", "logs")["runs"]
+        self.assertEqual(run["tables"], tables)
+        self.assertEqual(run["tensors"], [
+            {"tensor": "activation/a:b", "steps": 1, "first_step": 9, "last_step": 9},
+            {"tensor": "activation/out", "steps": 3, "first_step": 5, "last_step": 9},
+            {"tensor": "weight/w", "steps": 1, "first_step": 5, "last_step": 5}])
+        text = self.output("ls", "logs")
+        self.assertIn("1 run, 0 tags, 0 points, 3 whole tensors, 2 tables\n", text)
+        self.assertRegex(text, r"(?m)^  activation/out +whole +3  5 \.\. 9$")
+        for run, tag in (("a", "activation/out"), ("a", "activation/a:b")):  # what it lists can be shown
+            self.output("show", "logs", run, tag)
+        (run,) = self.json("ls", "logs", "--tags", "activation/o.*")["runs"]
+        self.assertEqual(([one["tensor"] for one in run["tensors"]], run["tables"]), (["activation/out"], []))
+        self.assertIn("'weight/w'", self.error("ls", "logs", "--tags", "weight/ww"))
+
+    def test_tells_of_files_that_it_cannot_read(self):
+        with logs.Writer(self.path("logs/a")) as writer:
+            writer.scalar("x", 1, 5)
+        os.makedirs(self.path("logs/a/tensors"))
+        pathlib.Path(self.path("logs/a/tensors/000000000005.w.safetensors")).write_bytes(b"damaged")
+        result = self.run_sonde("ls", "logs")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("000000000005.w.safetensors", result.stderr)
+        self.assertIn("1 run, 1 tag, 1 point\n", result.stdout)
 
     def test_tells_what_was_not_recorded_a_line_for_every_reason(self):
         with logs.Writer(self.path("logs/a")) as writer:
