@@ -69,7 +69,8 @@ struct RecorderOptions {
   // Several signals before it is noticed are one. Its handler replaces the program's; one signal a process.
   int trigger_signal = 0;
 
-  // Null: errors are only counted. See Recorder::counters.
+  // Null: errors are only counted. See Recorder::counters. What a policy asks for in vain is in the log as well: the
+  // texts sonde/warnings and sonde/flight.
   ErrorHandler on_error = {};
 };
 

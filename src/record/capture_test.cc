@@ -668,6 +668,18 @@ TEST(Control, AnswersThatARingCouldNotBeMade) {
               testing::AllOf(testing::StartsWith("applied "), HasSubstr("recording goes on, but ")));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_EQ(read_log(dir.path()).texts.at("sonde/flight"), errors.messages);
+}
+
+TEST(Control, ARingThatCouldNotBeMadeIsToldInTheLogAlsoWithoutAnErrorHandler) {
+  TempDir dir;
+  Recorder rec =
+      open(dir.path(), {.policy = {.flight = {.use = FlightPolicy::Use::on, .bytes = std::uint64_t{900} << 40}}});
+  train(rec, 0, 3, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_THAT(log.texts.at("sonde/flight"), ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_EQ(log.steps.size(), 4U);
 }
 
 TEST(Control, AWrongFileChangesNothingAndIsAnswered) {

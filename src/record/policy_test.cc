@@ -16,6 +16,7 @@
 namespace sonde::record {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -325,6 +326,24 @@ TEST(Policy, WarnsOnceOfAPatternThatMatchesNothing) {
   EXPECT_THAT(errors.messages,
               ElementsAre("the watch on 'encodr/.*' matches none of the 2 probes; the nearest are 'encoder/0', "
                           "'decoder/0' and 'activation/encoder/0'"));
+  EXPECT_EQ(read_log(dir.path()).texts.at("sonde/warnings"), errors.messages);
+}
+
+TEST(Policy, IsWarnedOfInTheLogAlsoWithoutAnErrorHandler) {
+  TempDir dir;
+  Recorder rec = open(dir.path(), {.policy = {.watches = {{.tensors = "encodr/.*"}, {.tensors = "decodr/.*"}},
+                                              .triggers = {{.name = "spike", .when = "los > 3"}},
+                                              .flight = {.use = FlightPolicy::Use::off}}});
+  rec.probe("encoder/0");
+  for (std::int64_t n = 0; n < 3; ++n) {
+    auto step = rec.step(n);
+    rec.scalar("loss", 1, n);
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(
+      read_log(dir.path()).texts.at("sonde/warnings"),
+      ElementsAre(AllOf(HasSubstr("'encodr/.*' matches none"), HasSubstr("\n\nthe watch on 'decodr/.*' matches"),
+                        HasSubstr("\n\nthe scalar 'los' in the trigger 'spike' was never recorded"))));
 }
 
 TEST(Policy, NamesEachOfTheNearestOnce) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/file_name.h"
@@ -94,6 +95,13 @@ Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool m
 Steps::~Steps() = default;
 
 Status Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
+  Status status = take_engine(std::move(engine), may_fly);
+  // Who has no error handler finds it in the log.
+  if (!status.ok()) output_.say("sonde/flight", {wall_seconds(), last_step_}, status.message());
+  return status;
+}
+
+Status Steps::take_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
   if (engine_) channel_.hand_over(*engine_, *engine);
   engine_ = std::move(engine);
   steps_ended_ = 0;
@@ -182,9 +190,9 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   }
   record.summary = *summary;
   if (complex && has(keep, Keep::stats | Keep::histogram) && warned_.insert("complex " + entry.name).second) {
-    channel_.report({Code::unsupported, "the probe '" + entry.name +
-                                            "' leaves no statistics, since complex numbers have no order: record its "
-                                            "real and imaginary parts or its magnitude"});
+    warn({Code::unsupported, "the probe '" + entry.name +
+                                 "' leaves no statistics, since complex numbers have no order: record its "
+                                 "real and imaginary parts or its magnitude"});
   }
   if (record.histogram) tensor.buckets = output_.buckets(payload->view, record.summary, *record.histogram);
   record.occurrence = step.next_occurrence(entry.id);
@@ -199,10 +207,10 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
         for (const std::string& input : entry.options.inputs) flown_now_.described += input.size() + 3;
       }
       if (!kept && warned_.insert("ring").second) {
-        channel_.report({Code::exhausted, "the flight ring has no room for '" + entry.name + "' in step " +
-                                              std::to_string(stamp.step) +
-                                              ": set a larger [flight] size, or let it keep "
-                                              "fewer tensors"});
+        warn({Code::exhausted, "the flight ring has no room for '" + entry.name + "' in step " +
+                                   std::to_string(stamp.step) +
+                                   ": set a larger [flight] size, or let it keep "
+                                   "fewer tensors"});
       }
     } else {
       step.degraded = true;
@@ -375,6 +383,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
     warn_of_unknown_scalars(false);
   }
   if (steps_ended_ == kStepsWithoutEpoch) warn_of_epochs();
+  log_warnings(stamp);
   channel_.set_committed(stamp.step);
 }
 
@@ -618,6 +627,7 @@ void Steps::settle(double wall_time) {
   if (steps_ended_ < kStepsBeforeWarning) warn_of_unmatched();
   if (steps_ended_ < kStepsWithoutEpoch) warn_of_epochs();
   warn_of_unknown_scalars(true);
+  log_warnings({wall_time, last_step_});
   output_.note(flight_.settle());
 }
 
@@ -634,6 +644,18 @@ void Steps::leave() {
   close_ring();
 }
 
+// Each once, as the callers see to. Those of a step are one text in the log, for who has no error handler.
+void Steps::warn(const Status& status) {
+  channel_.report(status);
+  warnings_.append(warnings_.empty() ? "" : "\n\n").append(status.message());
+}
+
+void Steps::log_warnings(const sinks::Stamp& stamp) {
+  if (warnings_.empty()) return;
+  output_.say("sonde/warnings", stamp, warnings_);
+  warnings_.clear();
+}
+
 // A pattern that matches nothing is as a rule a slip of the pen.
 void Steps::warn_of_unmatched() {
   if (steps_ended_ == 0) return;
@@ -648,8 +670,8 @@ void Steps::warn_of_unmatched() {
   }
   for (const auto& unmatched : engine_->unmatched(named)) {
     if (!warned_.insert(unmatched.place).second) continue;
-    channel_.report({Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) +
-                                          " probes" + nearest(unmatched.pattern, names)});
+    warn({Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) + " probes" +
+                               nearest(unmatched.pattern, names)});
   }
 }
 
@@ -676,7 +698,7 @@ void Steps::warn_of_unknown_scalars(bool at_end) {
     if (slashed != known.end()) meant = "; the one with a slash in its name is scalar('" + *slashed + "')";
     if (meant.empty() && !at_end) continue;
     if (!warned_.insert(scalar.place).second) continue;
-    channel_.report({Code::not_found, scalar.place + " was never recorded" + meant});
+    warn({Code::not_found, scalar.place + " was never recorded" + meant});
   }
 }
 

@@ -29,7 +29,8 @@ class Steps {
   Steps(Channel& channel, Output& output, const std::string& writer, bool may_fly);
   ~Steps();
 
-  // Another policy, from the next step on. The error is about its flight ring; recording goes on without.
+  // Another policy, from the next step on. The error is about its flight ring, and is in the log; recording goes on
+  // without.
   Status set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
   const Status& ring_status() const noexcept { return ring_status_; }  // of the first policy
 
@@ -92,6 +93,9 @@ class Steps {
   Status hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why);
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
+  Status take_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
+  void warn(const Status& status);
+  void log_warnings(const sinks::Stamp& stamp);
   void warn_of_unmatched();
   void warn_of_epochs();
   void warn_of_unknown_scalars(bool at_end);
@@ -127,6 +131,7 @@ class Steps {
   std::int64_t last_step_ = 0;
   std::int64_t steps_ended_ = 0;
   std::set<std::string> warned_;  // of these
+  std::string warnings_;          // that the log does not have yet
 
   // Used again for every step.
   std::vector<policy::TensorFacts> facts_;
