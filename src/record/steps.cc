@@ -680,7 +680,7 @@ void Steps::warn_of_epochs() {
   if (steps_ended_ == 0 || channel_.has_epochs()) return;
   for (const WatchPolicy& watch : engine_->policy().watches) {
     if (!watch.epochs || !warned_.insert("epochs " + watch.tensors).second) continue;
-    channel_.report({Code::not_found, "the watch on '" + watch.tensors +
+    warn({Code::not_found, "the watch on '" + watch.tensors +
                                           "' waits for an epoch, and none has begun: call Recorder::epoch at the "
                                           "beginning of each, or count steps, as with every = 100"});
   }
