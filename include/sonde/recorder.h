@@ -222,8 +222,10 @@ class Recorder {
   template <std::floating_point Number>
   Step step(Number number) = delete;
 
-  // The last step that is complete: the backend has handed all that was recorded in it to the files. -1 before the
-  // first.
+  // The last step that is complete, -1 before the first: the backend has taken all that was recorded in it, and
+  // conditions and triggers have seen it. What the flight ring takes of it is there, and whole tensors and tables that
+  // the policy keeps are in their files: that survives the process. Its records for the event and statistics files may
+  // still be in memory, for about RecorderOptions::flush_interval: flush() waits until they are written.
   SONDE_API std::int64_t committed_step() const noexcept;
   SONDE_API Counters counters() const noexcept;
 
