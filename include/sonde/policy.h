@@ -138,10 +138,18 @@ struct Policy {
 
   // `source` is the file's name in messages: "policy.toml:3:9: ...". Unknown keys are errors, with the nearest known
   // one.
+#if !defined(SONDE_DISABLED)
   SONDE_API static Result<Policy> parse(std::string_view toml, std::string_view source = "policy");
   SONDE_API static Result<Policy> load(std::string_view path);
   // That every expression, selector and number in it makes sense, for one made in code; parse has done so.
   SONDE_API Status check() const;
+#else
+  // Nothing is read, so that a program which records nothing needs no library. Never as functions of their own, which
+  // would take the place of the library's where another part of the program records.
+  [[gnu::always_inline]] static Result<Policy> parse(std::string_view, std::string_view = "policy") { return Policy(); }
+  [[gnu::always_inline]] static Result<Policy> load(std::string_view) { return Policy(); }
+  [[gnu::always_inline]] Status check() const { return {}; }
+#endif
 };
 
 }  // namespace sonde

@@ -23,7 +23,8 @@
 // follows neither `sonde policy`, `arm` and `trigger` nor the signal. A process that is to have them opens a recorder
 // itself. Order. Within a tag, the order in the file is the order of the calls, over all threads.
 //
-// With SONDE_DISABLED defined all of this compiles to nothing.
+// With SONDE_DISABLED defined all of this compiles to nothing, and Policy::parse, load and check look at nothing: a
+// program that only records then needs no library.
 #pragma once
 
 #include <concepts>

@@ -96,13 +96,27 @@ class Installed(unittest.TestCase):
         run(COMPILER, "-std=c++20", CONSUMER / "main.cc", *flags, "-o", self.folder / "by_pkg_config")
         self.assert_records(self.folder / "by_pkg_config", LD_LIBRARY_PATH=str(self.prefix / "lib"))
 
-    def test_disabled_records_nothing(self):
-        program = self.folder / "disabled"
-        run(COMPILER, "-std=c++20", "-DSONDE_DISABLED", "-I", self.prefix / "include", CONSUMER / "main.cc",
-            "-L", self.prefix / "lib", "-lsonde", "-o", program)
+    def test_disabled_records_nothing_and_needs_no_library(self):
+        for source in (CONSUMER / "main.cc", CONSUMER / "with_policy.cc"):
+            for optimization in ("-O0", "-O2"):
+                program = self.folder / "disabled"
+                run(COMPILER, "-std=c++20", optimization, "-DSONDE_DISABLED", "-I", self.prefix / "include", source,
+                    "-o", program)
+                with tempfile.TemporaryDirectory() as logs:
+                    run(program, logs)
+                    self.assertEqual(list(pathlib.Path(logs).iterdir()), [])
+
+    def test_a_part_that_is_disabled_leaves_the_others_alone(self):
+        # The library's own functions must not be replaced by the empty ones.
+        for define, name in ((["-DSONDE_DISABLED", "-Dmain=other"], "disabled.o"), ([], "enabled.o")):
+            run(COMPILER, "-std=c++20", *define, "-c", "-I", self.prefix / "include", CONSUMER / "with_policy.cc",
+                "-o", self.folder / name)
+        program = self.folder / "both"
+        run(COMPILER, self.folder / "disabled.o", self.folder / "enabled.o", "-L", self.prefix / "lib", "-lsonde",
+            "-o", program)
         with tempfile.TemporaryDirectory() as logs:
             run(program, logs, LD_LIBRARY_PATH=str(self.prefix / "lib"))
-            self.assertEqual(list(pathlib.Path(logs).iterdir()), [])
+            self.assertEqual(len(list(pathlib.Path(logs).glob("events.out.tfevents.*"))), 1)
 
     def test_sources_are_taken_by_add_subdirectory(self):
         # The same sources with the same flags as the build under test: the compiler's cache holds them already.
