@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tensor_files/origin_testing.h"
 
@@ -218,6 +219,21 @@ TEST(FindOrigin, ANameThatMayMeanATensorThatWasNotSeenIsNotSeen) {
   EXPECT_THAT(certain(origin), IsEmpty());
   EXPECT_THAT(origin.producers[0].unseen,
               ElementsAre("weight/w at the beginning of the step (it was finite in step 6), where w means that"));
+}
+
+TEST(FindOrigin, StepsMayBeTheSmallestAndTheLargestNumbers) {
+  constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  const std::vector<CapturedTensor> healthy = {tensor("input/x", kFinite), tensor("activation/a", kFinite, {"x"})};
+  const std::vector<CapturedTensor> ill = {tensor("input/x", kFinite), tensor("activation/a", kNan, {"x"})};
+  CaptureInfo info = capture(
+      {step(kFirst, healthy), step(kFirst + 1, healthy), step(0, healthy), step(kLast - 1, healthy), step(kLast, ill)});
+  EXPECT_THAT(certain(find_origin(info)), ElementsAre("activation/a"));
+  info.dropped = {{"tensors", kFirst, kLast, 1, "no room"}};
+  EXPECT_THAT(find_origin(info).text(), HasSubstr("in steps -9223372036854775808 to 9223372036854775807"));
+  info.dropped.clear();
+  info.steps = {step(kLast, healthy), step(kFirst, ill)};  // a job that went back
+  EXPECT_THAT(certain(find_origin(info)), ElementsAre("activation/a"));
 }
 
 // ---- Several occurrences in a step

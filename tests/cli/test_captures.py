@@ -190,7 +190,8 @@ class Captures(CaptureCase):
         stored = json.loads(path.read_text(encoding="utf-8"))
         for numbers, said in (((5, 6, 7, 3, 4, 5), "6 steps with numbers from 3 to 7, not ascending, 24 tensors"),
                               ((9, 8, 7, 6, 5, 4), "6 steps with numbers from 4 to 9, not ascending, 24 tensors"),
-                              ((0,) * 6, "6 times step 0, 24 tensors"), ((1, 2, 3, 5, 7, 9), "steps 1 .. 9, 24 tensors")):
+                              ((0,) * 6, "6 times step 0, 24 tensors"), ((1, 2, 3, 5, 7, 9), "steps 1 .. 9, 24 tensors"),
+                              ((-2**63, -1, 0, 1, 2**63 - 2, 2**63 - 1), f"steps {-2**63} .. {2**63 - 1}, 24 tensors")):
             for step, number in zip(stored["steps"], numbers):
                 step["step"] = number
             path.write_text(json.dumps(stored), encoding="utf-8")
