@@ -681,8 +681,8 @@ void Steps::warn_of_epochs() {
   for (const WatchPolicy& watch : engine_->policy().watches) {
     if (!watch.epochs || !warned_.insert("epochs " + watch.tensors).second) continue;
     warn({Code::not_found, "the watch on '" + watch.tensors +
-                                          "' waits for an epoch, and none has begun: call Recorder::epoch at the "
-                                          "beginning of each, or count steps, as with every = 100"});
+                               "' waits for an epoch, and none has begun: call Recorder::epoch at the "
+                               "beginning of each, or count steps, as with every = 100"});
   }
 }
 
