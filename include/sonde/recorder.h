@@ -19,9 +19,9 @@
 // Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of the process recorders that
 // are still open are drained for up to two seconds.
 // Fork. The child's first call opens files of its own, and records by the policy that was in force. The flight ring,
-// the budget, the control file and the trigger signal stay the parent's: a child has no ring, keeps no budget and
-// follows neither `sonde policy`, `arm` and `trigger` nor the signal. A process that is to have them opens a recorder
-// itself. Order. Within a tag, the order in the file is the order of the calls, over all threads.
+// the budget, the control file and the trigger signal stay the parent's. A child that is to have them opens a recorder
+// itself.
+// Order. Within a tag, the order in the file is the order of the calls, over all threads.
 //
 // With SONDE_DISABLED defined all of this compiles to nothing, and Policy::parse, load and check look at nothing: a
 // program that only records then needs no library.
