@@ -245,6 +245,22 @@ TEST(Trigger, DoesNotCountACaptureThatWasLost) {
   EXPECT_FALSE(trigger.end_step({.step = 3, .scalars = scalars, .tensors = {}}));
 }
 
+TEST(Trigger, ThatFiresOnceForAllFiresAgainWhereThatWasLost) {
+  Trigger trigger = *Trigger::create({.name = "t", .when = "loss > 1", .rearm = Rearm::never});
+  const auto fires_at = [&](std::int64_t step, double loss) {
+    const std::array<std::pair<std::string_view, double>, 1> scalars = {{{"loss", loss}}};
+    return trigger.end_step({.step = step, .scalars = scalars, .tensors = {}});
+  };
+  EXPECT_TRUE(fires_at(0, 2));
+  EXPECT_TRUE(trigger.settle(0, false));
+  EXPECT_FALSE(fires_at(1, 2)) << "its condition was not false in between";
+  EXPECT_FALSE(fires_at(2, 0));
+  EXPECT_TRUE(fires_at(3, 2));
+  EXPECT_TRUE(trigger.settle(3, true));
+  EXPECT_FALSE(fires_at(4, 0));
+  EXPECT_FALSE(fires_at(5, 2));
+}
+
 TEST(Trigger, IsNamedAfterItsRule) {
   const auto trigger = Trigger::create({.rule = "nonfinite"});
   ASSERT_TRUE(trigger) << trigger.error().message();

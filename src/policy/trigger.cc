@@ -24,7 +24,9 @@ bool Trigger::end_step(const StepFacts& facts) {
   const bool holds = condition_.evaluate(facts);
   const bool quiet = quiet_ > 0;
   if (quiet) --quiet_;
-  const bool armed = policy_.rearm == Rearm::always || captures_ == 0 || (policy_.rearm == Rearm::edge && was_false_);
+  // One that fires once for all still has to, as long as nothing of it was saved.
+  const bool again = policy_.rearm == Rearm::edge || captures_ == lost_;
+  const bool armed = policy_.rearm == Rearm::always || captures_ == 0 || (again && was_false_);
   was_false_ |= !holds;
   const bool spent = policy_.max_captures > 0 && captures_ - lost_ >= policy_.max_captures;
   if (!holds || quiet || !armed || spent) return false;
