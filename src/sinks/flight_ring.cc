@@ -141,8 +141,9 @@ struct FlightRing::State {
   void begin_step(const Stamp& stamp, bool evaluation);
   bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
   void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
-  bool make_room(std::uint64_t size, std::uint64_t reserve);
+  bool make_room(std::uint64_t size, std::uint64_t reserve, bool evaluation);
   void give_up(std::size_t count, std::uint64_t new_begin);
+  void begin_anew(Open& step) noexcept;
   void keep_to_limit();
   EntryHeader start_entry(EntryType type, std::uint64_t size, Open& step);
   void finish_entry(const EntryHeader& header, Open& step);
@@ -179,6 +180,7 @@ std::uint64_t FlightRing::State::filler_before(std::uint64_t size) const noexcep
 void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
   for (std::size_t i = 0; i < count; ++i) {
     if (kept[i].pinned) kept[i].pinned->leave_ring(*this);
+    if (kept[i].phase == Kept::Phase::in_progress) begin_anew(*open[kept[i].evaluation ? 1 : 0]);
   }
   kept.pop_front(count);
   if (new_begin == begin) return;
@@ -187,8 +189,17 @@ void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
   shared(flight::kBeginOffset).exchange(begin, std::memory_order_acq_rel);
 }
 
-// Gives up as many of the oldest steps as it takes, or none if that would not help.
-bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve) {
+// What it had in the ring is gone; what comes of it is kept.
+void FlightRing::State::begin_anew(Open& step) noexcept {
+  step.dropped += step.tensors;
+  dropped += step.tensors;
+  step.tensors = 0;
+  step.number.reset();
+}
+
+// Gives up as many of the oldest steps as it takes, or none if that would not help. An evaluation pass that goes on for
+// longer than the ring lasts makes way for training steps, but not for itself; a training step makes way for nothing.
+bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, bool evaluation) {
   if (size > entries.size()) return false;
   const std::uint64_t start = position + filler_before(size);
   for (std::size_t count = 0;; ++count) {
@@ -199,7 +210,7 @@ bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve) {
       if (all) position = start;  // no filler is needed in front of what is kept
       return true;
     }
-    if (all || kept[count].phase == Kept::Phase::in_progress) return false;
+    if (all || (kept[count].phase == Kept::Phase::in_progress && (evaluation || !kept[count].evaluation))) return false;
   }
 }
 
@@ -266,7 +277,7 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
                                    .inputs = tensor.inputs,
                                    .dtype = tensor.view.dtype,
                                    .shape = tensor.view.shape});
-    fits = make_room(flight::entry_size(meta.size(), byte_size(tensor.view)), kReserve);
+    fits = make_room(flight::entry_size(meta.size(), byte_size(tensor.view)), kReserve, evaluation);
   }
   if (!fits) {
     ++step.dropped;
@@ -297,7 +308,7 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
                                      .tensors = step.tensors,
                                      .dropped = step.dropped,
                                      .scalars = scalars});
-    fits = make_room(flight::entry_size(meta.size(), 0), reserve);
+    fits = make_room(flight::entry_size(meta.size(), 0), reserve, evaluation);
     if (fits || scalars.empty()) break;
   }
   if (fits) {

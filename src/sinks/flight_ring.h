@@ -41,8 +41,9 @@ class FlightRing {
 
   // A tensor of the step in progress. It overwrites the oldest steps, but never the step itself: where that leaves no
   // room the tensor is left out and counted in the step. Allocates nothing, unless a step is pinned.
-  // A training step and an evaluation step may be in progress at the same time. One whose end never comes is one that
-  // was not completed as soon as the next of its sort begins.
+  // A training step and an evaluation step may be in progress at the same time; where there is no room for both, the
+  // latter loses its oldest tensors, and counts them. One whose end never comes is one that was not completed as soon
+  // as the next of its sort begins.
   struct Entry {
     std::string_view name;
     Kind kind = Kind::activation;
