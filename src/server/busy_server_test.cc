@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -291,6 +292,37 @@ TEST_F(BusyServer, EndsWhenWhatChangesSomethingIsDone) {
   answers_->let_go();
   ends.join();
   EXPECT_EQ(done, 1);
+}
+
+// Something is new by the second time that anybody looks.
+class NewsAtOnce final : public Answerer {
+ public:
+  query::Answer answer(const query::Question&) const override { return {}; }
+  std::uint64_t revision() const noexcept override { return looked_.exchange(true) ? 2 : 1; }
+  std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const override {
+    std::uint64_t none = 0;
+    first_wait_.compare_exchange_strong(none, seen);
+    if (seen == 2) std::this_thread::sleep_for(timeout);
+    return 2;
+  }
+  query::Change change_since(std::uint64_t) const override { return {2, "{}"}; }
+
+  std::uint64_t first_wait() const { return first_wait_; }
+
+ private:
+  mutable std::atomic<bool> looked_ = false;
+  mutable std::atomic<std::uint64_t> first_wait_ = 0;
+};
+
+TEST(BusyServerStart, MissesNothingThatComesWhileItsThreadsBegin) {
+  const auto answers = std::make_shared<NewsAtOnce>();
+  ServerOptions options;
+  options.port = 0;
+  options.token = "correct-horse-battery";
+  const auto server = Server::start(options, std::shared_ptr<const Answerer>(answers));
+  ASSERT_TRUE(server) << server.status().message();
+  while (answers->first_wait() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(answers->first_wait(), 1u) << "what was known when it started";
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class Listener {
   void begin_session(PlainSocket socket);
   void beat();
   void serve();
-  void wait_for_changes();
+  void wait_for_changes(std::uint64_t seen);
   void ask_for_change(std::uint64_t seen);
 
   Acceptor acceptor_;

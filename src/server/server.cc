@@ -96,13 +96,15 @@ Status Listener::start() {
   if (Status status = quick_.start(4, kNoLimit); !status) return status;
   if (Status status = values_.start(std::clamp(2 * processor_count(), 4, 16), kNoLimit); !status) return status;
   if (Status status = dear_.start(std::clamp(processor_count() / 2, 1, 4), limits.waiting); !status) return status;
-  revision = api->revision();
+  // Known before anybody is told of it: what comes while the threads begin is new to all.
+  const std::uint64_t seen = api->revision();
+  revision = seen;
   accept();
   beat();
   Result<Thread> sockets = Thread::start("sonde-sockets", [this] { serve(); });
   if (!sockets) return sockets.error();
   sockets_ = *std::move(sockets);
-  Result<Thread> changes = Thread::start("sonde-changes", [this] { wait_for_changes(); });
+  Result<Thread> changes = Thread::start("sonde-changes", [this, seen] { wait_for_changes(seen); });
   if (!changes) return changes.error();
   changes_ = *std::move(changes);
   return Status::success();
@@ -183,8 +185,7 @@ void Listener::beat() {
   });
 }
 
-void Listener::wait_for_changes() {
-  std::uint64_t seen = api->revision();
+void Listener::wait_for_changes(std::uint64_t seen) {
   for (;;) {
     const std::uint64_t latest = api->wait_for_change(seen, kStopLatency);
     std::unique_lock lock(mutex_);
