@@ -1,12 +1,13 @@
-// A control file that is there when a job starts, and one that asks for what the budget does not allow.
+// The control file: one that is there when a job starts, one that asks for what the budget does not allow, and those
+// that come while a job runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
-#include "record/recorder_testing.h"
-#include "sonde/capture.h"
-#include "sonde/recorder.h"
+#include "record/capture_testing.h"
 
 namespace sonde::record {
 namespace {
@@ -101,6 +102,135 @@ TEST(Control, ThatAsksForACaptureWithoutRoomIsRefusedUntilThereIsSome) {
   EXPECT_TRUE(comes_true([&] { return rec.counters().captures == 1; }));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the capture 'manual' of step 9 was not saved")));
+}
+
+// ---- While a job runs.
+
+TEST(Control, ArmsATriggerOnARunningJob) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  train(rec, 0, 3, 100);
+  ASSERT_TRUE(write_file(dir / "control.toml",
+                         "[control]\nkeep_triggers = true\n[[trigger]]\nname = \"late\"\nwhen = "
+                         "\"step == 50\"\nbefore = 1\n[flight]\nsize = \"1MiB\"\n")
+                  .ok());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  EXPECT_THAT(*read_file(dir / "control.state"), testing::StartsWith("applied "));
+  ASSERT_TRUE(comes_true([&] { return !files_with(dir.path(), ".ring").empty(); }));
+  train(rec, 40, 55, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  EXPECT_EQ(captures[0].info().reason, "late");
+  EXPECT_THAT(steps_of(captures[0]), ElementsAre(49, 50));
+}
+
+TEST(Control, AnswersThatARingCouldNotBeMade) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  EXPECT_THAT(*read_file(dir / "control.state"),
+              testing::AllOf(testing::StartsWith("applied "), HasSubstr("recording goes on, but ")));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_EQ(read_log(dir.path()).texts.at("sonde/flight"), errors.messages);
+}
+
+TEST(Control, ARingThatCouldNotBeMadeIsToldInTheLogAlsoWithoutAnErrorHandler) {
+  TempDir dir;
+  Recorder rec =
+      open(dir.path(), {.policy = {.flight = {.use = FlightPolicy::Use::on, .bytes = std::uint64_t{900} << 40}}});
+  train(rec, 0, 3, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_THAT(log.texts.at("sonde/flight"), ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_EQ(log.steps.size(), 4U);
+}
+
+TEST(Control, AWrongFileChangesNothingAndIsAnswered) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.policy = {.watches = {{.tensors = "one"}}}, .on_error = errors.handler()});
+  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\nevry = 3\n").ok());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  EXPECT_THAT(*read_file(dir / "control.state"),
+              testing::AllOf(testing::StartsWith("refused "), HasSubstr("evry"), HasSubstr("3:1")));
+  train(rec, 0, 0, 100);
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.steps.at(0).tensors.size(), 1U);
+  EXPECT_EQ(log.steps[0].tensors[0].name, "one");
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the policy stays as it was: ")));
+}
+
+TEST(Control, RepeatedFiringsAreCaptures) {
+  TempDir dir;
+  Policy policy;
+  policy.flight.use = FlightPolicy::Use::on;
+  policy.flight.bytes = 1 << 20;
+  ASSERT_TRUE(write_file(dir / "control.toml", "[control]\nfire = 7\n").ok());  // asked of an earlier process
+  Recorder rec = open(dir.path(), {.policy = policy});
+  train(rec, 0, 3, 100);
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  ASSERT_TRUE(write_file(dir / "control.toml", "[control]\nfire = 8\n").ok());
+  EXPECT_TRUE(comes_true([&] { return rec.counters().captures == 1; }));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_EQ(captures_of(dir.path()).size(), 1U);
+}
+
+TEST(Control, AFileOfAnotherOwnerIsIgnored) {
+  TempDir dir;
+  Errors errors;
+  if (::geteuid() == 0) {
+    ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+    ASSERT_EQ(::chown((dir / "control.toml").c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  } else {
+    std::filesystem::create_symlink("/etc/passwd", dir / "control.toml");
+  }
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  EXPECT_TRUE(comes_true([&] {
+    const std::scoped_lock lock(errors.mutex);
+    return errors.messages.size() == 1;
+  }));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("is ignored: it belongs to another user")));
+  EXPECT_FALSE(std::filesystem::exists(dir / "control.state"));
+}
+
+TEST(Control, APipeInItsPlaceStopsNothingAndIsToldOf) {
+  TempDir dir;
+  Errors errors;
+  ASSERT_EQ(::mkfifo((dir / "control.toml").c_str(), 0600), 0);
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  EXPECT_TRUE(comes_true([&] {
+    const std::scoped_lock lock(errors.mutex);
+    return !errors.messages.empty();
+  }));
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("control.toml': it is not a regular file")));
+}
+
+TEST(Control, StaysOnTopOfThePolicyThatTheProgramSets) {
+  TempDir dir;
+  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+  Recorder rec = open(dir.path());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  ASSERT_TRUE(rec.set_policy({.watches = {{.tensors = "one"}}}).ok());
+  EXPECT_FALSE(rec.probe("one").wanted(rec.step(0)));
+  EXPECT_TRUE(rec.probe("two").wanted(rec.step(0)));
+}
+
+TEST(Control, EndsWithItsFile) {
+  TempDir dir;
+  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+  Recorder rec = open(dir.path());
+  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
+  const Probe one = rec.probe("one");
+  EXPECT_FALSE(one.wanted(rec.step(0)));
+  std::filesystem::remove(dir / "control.toml");
+  EXPECT_TRUE(comes_true([&] { return one.wanted(rec.step(1)); }));
 }
 
 }  // namespace

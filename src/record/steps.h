@@ -89,6 +89,9 @@ class Steps {
   void note_files(const Status& status, bool& failing);
   // False: there is no room for it on the disk.
   bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
+  // What goes into the ring, for the size of captures to come.
+  void count_flown(const ProbeEntry& probe, const TensorView& view);
+  void count_flown(const StepData& step, bool evaluation);
   std::uint64_t expected_bytes(const FlightRecorder::Firing& firing) const;
   Status hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why);
   void fire(const sinks::Stamp& stamp);

@@ -301,13 +301,16 @@ class NewsAtOnce final : public Answerer {
   std::uint64_t revision() const noexcept override { return looked_.exchange(true) ? 2 : 1; }
   std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const override {
     std::uint64_t none = 0;
-    first_wait_.compare_exchange_strong(none, seen);
+    if (first_wait_.compare_exchange_strong(none, seen)) first_wait_.notify_all();
     if (seen == 2) std::this_thread::sleep_for(timeout);
     return 2;
   }
   query::Change change_since(std::uint64_t) const override { return {2, "{}"}; }
 
-  std::uint64_t first_wait() const { return first_wait_; }
+  std::uint64_t first_wait() const {
+    first_wait_.wait(0);
+    return first_wait_;
+  }
 
  private:
   mutable std::atomic<bool> looked_ = false;
@@ -321,7 +324,6 @@ TEST(BusyServerStart, MissesNothingThatComesWhileItsThreadsBegin) {
   options.token = "correct-horse-battery";
   const auto server = Server::start(options, std::shared_ptr<const Answerer>(answers));
   ASSERT_TRUE(server) << server.status().message();
-  while (answers->first_wait() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(answers->first_wait(), 1u) << "what was known when it started";
 }
 
