@@ -88,7 +88,7 @@ class Walk {
   Walk(Bytes entries, std::uint64_t begin) noexcept : entries_(entries), begin_(begin), capacity_(entries.size()) {}
   // Over a copy of what is in a ring from `begin` on.
   Walk(Bytes copy, std::uint64_t begin, std::uint64_t capacity) noexcept
-      : entries_(copy), begin_(begin), capacity_(capacity), copied_from_(begin) {}
+      : entries_(copy), begin_(begin), capacity_(capacity), copied_(true) {}
 
   void run(std::uint64_t expected_end, std::uint64_t last) {
     for (std::uint64_t position = begin_; position < last;) {
@@ -134,7 +134,7 @@ class Walk {
   }
 
   std::uint64_t place_of(std::uint64_t position) const noexcept {
-    return copied_from_ ? position - *copied_from_ : position % capacity_;
+    return copied_ ? position - begin_ : position % capacity_;
   }
 
   // False where the entry is damaged.
@@ -157,7 +157,7 @@ class Walk {
   Bytes entries_;
   std::uint64_t begin_;
   std::uint64_t capacity_;
-  std::optional<std::uint64_t> copied_from_;
+  bool copied_ = false;
   std::uint64_t sequence_ = 0;  // of the last entry seen; the first one has 1
   std::uint64_t torn_ = 0;
   std::vector<Step> steps_;

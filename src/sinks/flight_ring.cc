@@ -210,7 +210,9 @@ bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, boo
       if (all) position = start;  // no filler is needed in front of what is kept
       return true;
     }
-    if (all || (kept[count].phase == Kept::Phase::in_progress && (evaluation || !kept[count].evaluation))) return false;
+    if (all) return false;
+    const bool stays = evaluation || !kept[count].evaluation;  // while it is in progress
+    if (stays && kept[count].phase == Kept::Phase::in_progress) return false;
   }
 }
 

@@ -32,6 +32,10 @@ bool is_of_this_host(std::string_view ring) {
 
 }  // namespace
 
+bool names_rings_elsewhere(std::string_view file_name) noexcept {
+  return file_name.starts_with(kBegin) && file_name.ends_with(kEnd);
+}
+
 Status note_rings_elsewhere(const std::string& run_directory, const std::string& writer,
                             std::span<const std::string> rings) {
   const std::string path = join_path(run_directory, std::string(kBegin) + writer + std::string(kEnd));
@@ -46,7 +50,7 @@ std::vector<std::string> rings_elsewhere(const std::string& run_directory) {
   const Result<Directory> run = read_directory(run_directory);
   if (!run) return found;
   for (const DirectoryEntry& entry : run->entries) {
-    if (entry.link || !entry.name.starts_with(kBegin) || !entry.name.ends_with(kEnd)) continue;
+    if (entry.link || !names_rings_elsewhere(entry.name)) continue;
     const std::string path = join_path(run_directory, entry.name);
     const std::optional<std::string> text = own_text(path);
     if (!text) continue;

@@ -11,6 +11,9 @@
 
 namespace sonde::tensor_files {
 
+// Whether a file in a run's directory is such a one.
+bool names_rings_elsewhere(std::string_view file_name) noexcept;
+
 // All that this writer has had; without any the file is removed.
 Status note_rings_elsewhere(const std::string& run_directory, const std::string& writer,
                             std::span<const std::string> rings);
