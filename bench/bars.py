@@ -51,11 +51,11 @@ def bars(results):
     def peer(name):
         return results["peers"][name][0]
 
-    def rate(room, name):
-        return results[room][name]["bytes"] / 1e9
+    def rate(module, name):
+        return results[module][name]["bytes"] / 1e9
 
-    def seconds(room, name):
-        return results[room][name]["seconds"]
+    def seconds(module, name):
+        return results[module][name]["seconds"]
 
     wide = results["simd"] == "AVX-512"
     dram, cache = 16 << 20, 64 << 10

@@ -1,5 +1,5 @@
-# Everything a program that uses Sonde sees: one shared library made from all rooms, the headers of include/sonde, and
-# the files by which CMake (find_package, add_subdirectory) and pkg-config find them. What the rooms use inside is
+# Everything a program that uses Sonde sees: one shared library made from all modules, the headers of include/sonde, and
+# the files by which CMake (find_package, add_subdirectory) and pkg-config find them. What the modules use inside is
 # linked privately, so none of it is named in the installed files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 add_library(sonde SHARED)
 add_library(Sonde::sonde ALIAS sonde)
 target_link_libraries(sonde PRIVATE $<BUILD_INTERFACE:sonde_options>)
-sonde_link_rooms(sonde ${SONDE_ROOMS})
+sonde_link_modules(sonde ${SONDE_MODULES})
 target_compile_features(sonde PUBLIC cxx_std_20)
 target_include_directories(sonde INTERFACE
   $<BUILD_INTERFACE:${SONDE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

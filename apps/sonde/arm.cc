@@ -66,7 +66,7 @@ class Arm final : public Subcommand {
     if (!said) return fail(said.error());
     const Result<Answer> answer = arm(run_, trigger_);
     if (!answer) return fail(answer.error());
-    print("armed: " + *said + (answer->applied ? " (in force)" : "") + said_of(*answer) + "\n");
+    print("armed: " + *said + (answer->applied ? " (in force)" : "") + describe(*answer) + "\n");
     return kSuccess;
   }
 

@@ -182,7 +182,7 @@ Result<Answer> put_control(const Control& before, const std::string& text) {
   return Status(Code::io, "somebody else has changed '" + path + "' in the meantime: try again");
 }
 
-std::string said_of(const Answer& answer) {
+std::string describe(const Answer& answer) {
   if (!answer.applied) return "; no running recorder has taken it yet, and it takes effect when one does";
   return answer.but.empty() ? "" : "; " + harmless(answer.but);
 }

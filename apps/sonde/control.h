@@ -1,5 +1,6 @@
 // How commands change a running job: they write RUN/control.toml, which its recorder looks at every quarter of a
-// second, and the recorder answers in RUN/control.state (record/steward.cc). See policy/control_file.h for the file.
+// second, and the recorder answers in RUN/control.state (record/run controller.cc). See policy/control_file.h for the
+// file.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct Answer {
 Result<Answer> put_control(const Control& before, const std::string& text);
 
 // The end of a sentence about it: nothing where all is as asked, otherwise "; ..." with what is not.
-std::string said_of(const Answer& answer);
+std::string describe(const Answer& answer);
 
 // Sleeps for a few milliseconds; false once `seconds` have passed since `start`, of monotonic_nanoseconds().
 bool wait_a_little(std::uint64_t start, double seconds) noexcept;

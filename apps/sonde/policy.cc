@@ -102,7 +102,7 @@ class PolicyCommand final : public Subcommand {
     const Result<Answer> answer = put_control(*control, text);
     if (!answer) return fail(answer.error());
     print((answer->applied ? "in force: " : "written: ") + contents(policy->content) + ", from " + harmless(file_) +
-          said_of(*answer) + "\n");
+          describe(*answer) + "\n");
     return kSuccess;
   }
 

@@ -10,7 +10,7 @@
 #include "capture_text.h"
 #include "sonde/capture.h"
 #include "subcommand.h"
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -79,7 +79,7 @@ class Recover final : public Subcommand {
         found.push_back(path);
       }
     }
-    for (const std::string& path : tensor_files::rings_elsewhere(run_)) {
+    for (const std::string& path : tensor_files::external_rings(run_)) {
       if (const Result<bool> locked = is_locked(path); locked && *locked) found.push_back(path);
     }
     return found;

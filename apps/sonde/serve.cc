@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::uint16_t kUsualPort = 6006;
 
-// What the page may change by way of the rooms that write.
+// What the page may change by way of the modules that write.
 class PageActions final : public query::Actions {
  public:
   Status arm(const std::string& run_directory, std::string_view when, std::int64_t before,

@@ -16,7 +16,7 @@ namespace sonde {
 Status system_error(std::string_view doing, std::string_view path, int error);
 
 // A descriptor for reading what is a regular file; of a pipe, a directory, a socket or a device the Status says that it
-// is none, without waiting. For the rest of this room.
+// is none, without waiting. For the rest of this module.
 Result<int> open_regular_file(const std::string& path);
 
 // A file that only grows. Not safe for several threads at once.

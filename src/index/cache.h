@@ -22,7 +22,7 @@ namespace sonde::index {
 // The cache file of a run; its name is made from the path of the run's directory, which is absolute and without links.
 std::string cache_file(const std::string& cache_directory, const std::string& run_directory);
 
-// The bytes of a cache file and back. All columns must be settled. Decoding gives false, and leaves `run` undefined,
+// The bytes of a cache file and back. All columns must be packed. Decoding gives false, and leaves `run` undefined,
 // where there is nothing that can be used; columns point into the bytes, which `owner` keeps alive.
 Result<std::string> encode_cache(const RunData& run);
 bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run);

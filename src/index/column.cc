@@ -243,7 +243,7 @@ void Column::pack_tail() {
   tail_count_ = 0;
 }
 
-void Column::settle() {
+void Column::pack() {
   pack_tail();
   tail_ = {};
   tail_capacity_ = 0;

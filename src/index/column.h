@@ -86,7 +86,7 @@ class Column {
     ++tail_count_;
   }
   // Packs the points of the last block too. For a column that will not grow for a while.
-  void settle();
+  void pack();
 
   std::size_t size() const noexcept { return packed_ + tail_count_; }
   Point at(std::size_t index) const noexcept;
@@ -107,7 +107,7 @@ class Column {
   // Anonymous memory, roughly.
   std::size_t memory() const noexcept;
 
-  // For the cache: everything, of a settled column, appended to `out`, and back. The packed data are used in place:
+  // For the cache: everything, of a packed column, appended to `out`, and back. The packed data are used in place:
   // `owner` keeps the bytes alive. Nothing is believed that could lead outside of the bytes; false where something is
   // wrong.
   void save(std::string& out) const;

@@ -58,11 +58,11 @@ RC_GTEST_PROP(ColumnProperty, GivesBackEveryPointWhateverItIs, ()) {
       const Point point = any_point(static_cast<std::int64_t>(points.size()), kind);
       points.push_back(point);
       column.append(point.step, point.time, point.value);
-      if (points.size() % 97 == 0) column.settle();
+      if (points.size() % 97 == 0) column.pack();
     }
   }
   expect_same(column, points);
-  column.settle();
+  column.pack();
   expect_same(column, points);
 }
 
@@ -77,7 +77,7 @@ TEST(Column, TakesNextToNothingForConstantStridesAndRepeatedTimes) {
   Column column;
   constexpr std::size_t kCount = 100 * Column::kBlock;
   for (std::size_t i = 0; i < kCount; ++i) column.append(static_cast<std::int64_t>(i) * 10, 1.7e9, 0.5);
-  column.settle();
+  column.pack();
   EXPECT_LT(column.memory(), kCount);  // less than a byte a point, where all three are regular
 }
 
@@ -88,14 +88,14 @@ TEST(Column, TakesLittleMoreThanItsValuesForAnOrdinaryRun) {
     const auto n = static_cast<double>(i);
     column.append(static_cast<std::int64_t>(i), 1.7e9 + n * 0.1, static_cast<double>(static_cast<float>(std::sin(n))));
   }
-  column.settle();
+  column.pack();
   EXPECT_LT(column.memory(), kCount * 6);
 }
 
 TEST(Column, KnowsTheExtremesOfItsBlocks) {
   Column column;
   for (int i = 0; i < 256; ++i) column.append(i, i, i == 7 ? -3 : i == 200 ? 9 : 1);
-  column.settle();
+  column.pack();
   const Column::Block* block = column.block(0);
   ASSERT_NE(block, nullptr);
   EXPECT_EQ(block->min, -3);
@@ -114,7 +114,7 @@ TEST(Column, ComesBackFromItsBytesAndGrowsOn) {
     points.push_back(point);
     column.append(point.step, point.time, point.value);
   }
-  column.settle();
+  column.pack();
   auto bytes = std::make_shared<std::string>();
   column.save(*bytes);
   Column restored;
@@ -132,7 +132,7 @@ TEST(Column, ComesBackFromItsBytesAndGrowsOn) {
 TEST(Column, RefusesBytesThatAreCutShort) {
   Column column;
   for (std::int64_t i = 0; i < 600; ++i) column.append(i, static_cast<double>(i), static_cast<double>(i) * 0.1);
-  column.settle();
+  column.pack();
   std::string bytes;
   column.save(bytes);
   for (std::size_t size = 0; size < bytes.size(); ++size) {

@@ -19,7 +19,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 Column column_of(const std::vector<Point>& points) {
   Column column;
   for (const Point& point : points) column.append(point.step, point.time, point.value);
-  column.settle();
+  column.pack();
   return column;
 }
 

@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read_all<StatisticsReader>(run, bytes);
   }
   for (Series& series : run.series()) {
-    for (auto& entry : series.columns.entries()) entry.source.settle();
+    for (auto& entry : series.columns.entries()) entry.source.pack();
     ask(series);
   }
   // What the cache gives back is what went in.

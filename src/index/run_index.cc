@@ -72,7 +72,7 @@ bool RunIndex::update() {
   for (const std::uint32_t file : data_.file_order()) {
     if (!data_.files[file].gone) changed |= read_file(file, states[file]);
   }
-  if (changed) settle();
+  if (changed) pack();
   changed |= look_beside();
   bytes = 0;
   for (const SourceFile& file : data_.files) bytes += file.read;
@@ -230,10 +230,10 @@ Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::u
   return Status::success();
 }
 
-void RunIndex::settle() {
+void RunIndex::pack() {
   const std::unique_lock lock(data_mutex_);
   for (Series& series : data_.series()) {
-    for (auto& entry : series.columns.entries()) entry.source.settle();
+    for (auto& entry : series.columns.entries()) entry.source.pack();
   }
 }
 

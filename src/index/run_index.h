@@ -98,7 +98,7 @@ class RunIndex {
   void note_error(std::uint32_t file, const Status& status);
   template <class Reader>
   Status read_records(std::uint32_t file, const InputFile& input, std::uint64_t size);
-  void settle();
+  void pack();
   std::string path_of(const SourceFile& source) const;
   void restore();
 

@@ -74,7 +74,7 @@ Column merged(std::span<const ColumnStretch> stretches) {
   std::ranges::stable_sort(all, {}, &Point::step);
   Column column;
   for (const Point& point : all) column.append(point.step, point.time, point.value);
-  column.settle();
+  column.pack();
   return column;
 }
 

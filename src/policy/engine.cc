@@ -48,7 +48,7 @@ Keep Plan::keep(Parts due) const noexcept {
   return all;
 }
 
-void Plan::settle() noexcept {
+void Plan::finalize() noexcept {
   const bool same = !flight && !observed && !parts.empty() &&
                     std::ranges::all_of(parts, [&](const Part& part) { return part.sample == parts[0].sample; });
   sample = same ? parts[0].sample : RowSample{};
@@ -136,7 +136,7 @@ Plan Engine::plan(std::string_view name, Kind kind, const Part& own) const {
   plan.observed = is_observed(name, kind);
   plan.negative_infinity_allowed = std::ranges::any_of(
       allowed_, [&](const tags::Selector& selector) { return selector.match(name, kind) != tags::Match::none; });
-  plan.settle();
+  plan.finalize();
   return plan;
 }
 
@@ -212,8 +212,9 @@ void Engine::retire_spent() noexcept {
   }
 }
 
-void Engine::settle(std::string_view trigger, std::int64_t step, bool saved) noexcept {
-  (void)std::ranges::any_of(triggers_, [&](Trigger& one) { return one.name() == trigger && one.settle(step, saved); });
+void Engine::capture_ended(std::string_view trigger, std::int64_t step, bool saved) noexcept {
+  (void)std::ranges::any_of(triggers_,
+                            [&](Trigger& one) { return one.name() == trigger && one.capture_ended(step, saved); });
 }
 
 void Engine::end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due) {

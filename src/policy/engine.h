@@ -67,7 +67,7 @@ struct Plan {
   Parts due(const Moment& moment) const noexcept;
   Keep keep(Parts due) const noexcept;
   // Sets `sample` from the parts.
-  void settle() noexcept;
+  void finalize() noexcept;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -108,7 +108,7 @@ class Engine {
   bool is_conditional(std::uint32_t watch) const noexcept;
   // What became of a capture, of each in the order in which they were taken: several triggers may have one name and
   // fire in one step.
-  void settle(std::string_view trigger, std::int64_t step, bool saved) noexcept;
+  void capture_ended(std::string_view trigger, std::int64_t step, bool saved) noexcept;
   // Whether some watch has come to its end since plans were made, so that new ones would ask for less. They do after
   // retire_spent, during which none may be made.
   bool has_newly_spent() const noexcept { return newly_spent_; }

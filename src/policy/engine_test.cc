@@ -143,12 +143,12 @@ TEST(Engine, TakesALostCaptureBackFromTheTriggerThatTookIt) {
   using Texts = std::vector<std::string>;
   EXPECT_EQ(fired(0, 2), Texts{"loss > 1"});
   EXPECT_EQ(fired(1, 9), Texts{"loss > 5"});
-  engine->settle("trigger", 0, false);
-  engine->settle("trigger", 1, true);
+  engine->capture_ended("trigger", 0, false);
+  engine->capture_ended("trigger", 1, true);
   EXPECT_EQ(fired(2, 9), Texts{"loss > 1"}) << "whose capture was lost";
-  engine->settle("trigger", 2, false);
-  engine->settle("trigger", 7, false);
-  engine->settle("other", 1, false);
+  engine->capture_ended("trigger", 2, false);
+  engine->capture_ended("trigger", 7, false);
+  engine->capture_ended("other", 1, false);
   EXPECT_EQ(fired(3, 9), Texts{"loss > 1"});
 }
 
@@ -238,9 +238,9 @@ TEST(Trigger, DoesNotCountACaptureThatWasLost) {
   const std::array<std::pair<std::string_view, double>, 1> scalars = {{{"loss", 2}}};
   EXPECT_TRUE(trigger.end_step({.step = 0, .scalars = scalars, .tensors = {}}));
   EXPECT_FALSE(trigger.end_step({.step = 1, .scalars = scalars, .tensors = {}}));
-  EXPECT_FALSE(trigger.settle(1, false)) << "it did not fire then";
-  EXPECT_TRUE(trigger.settle(0, false));
-  EXPECT_FALSE(trigger.settle(0, false)) << "once";
+  EXPECT_FALSE(trigger.capture_ended(1, false)) << "it did not fire then";
+  EXPECT_TRUE(trigger.capture_ended(0, false));
+  EXPECT_FALSE(trigger.capture_ended(0, false)) << "once";
   EXPECT_TRUE(trigger.end_step({.step = 2, .scalars = scalars, .tensors = {}}));
   EXPECT_FALSE(trigger.end_step({.step = 3, .scalars = scalars, .tensors = {}}));
 }
@@ -252,11 +252,11 @@ TEST(Trigger, ThatFiresOnceForAllFiresAgainWhereThatWasLost) {
     return trigger.end_step({.step = step, .scalars = scalars, .tensors = {}});
   };
   EXPECT_TRUE(fires_at(0, 2));
-  EXPECT_TRUE(trigger.settle(0, false));
+  EXPECT_TRUE(trigger.capture_ended(0, false));
   EXPECT_FALSE(fires_at(1, 2)) << "its condition was not false in between";
   EXPECT_FALSE(fires_at(2, 0));
   EXPECT_TRUE(fires_at(3, 2));
-  EXPECT_TRUE(trigger.settle(3, true));
+  EXPECT_TRUE(trigger.capture_ended(3, true));
   EXPECT_FALSE(fires_at(4, 0));
   EXPECT_FALSE(fires_at(5, 2));
 }

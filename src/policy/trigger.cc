@@ -38,7 +38,7 @@ bool Trigger::end_step(const StepFacts& facts) {
   return true;
 }
 
-bool Trigger::settle(std::int64_t step, bool saved) noexcept {
+bool Trigger::capture_ended(std::int64_t step, bool saved) noexcept {
   const auto found = std::ranges::find(unsettled_, step);
   if (found == unsettled_.end()) return false;
   unsettled_.erase(found);

@@ -24,7 +24,7 @@ class Trigger {
   bool end_step(const StepFacts& facts);
   // What became of the capture of a step. One that could not be saved does not count against the maximum. False: it did
   // not fire then, or that is known already.
-  bool settle(std::int64_t step, bool saved) noexcept;
+  bool capture_ended(std::int64_t step, bool saved) noexcept;
 
  private:
   Trigger(TriggerPolicy policy, std::string name, Expression condition);

@@ -29,7 +29,7 @@ struct Route {
   bool writes = false;
   bool kept = false;         // the same until the next revision, and worth keeping until then
   Cost cost = Cost::values;  // the least that it takes
-  std::int64_t many = 0;     // `most` above which it is dear; 0: it never is
+  std::int64_t many = 0;     // `most` above which it is expensive; 0: it never is
 };
 
 constexpr Route kRoutes[] = {
@@ -41,7 +41,10 @@ constexpr Route kRoutes[] = {
     {.path = "series", .known = {"axis", "range", "width", "smooth"}, .required = {"series"}, .post = answer_series},
     {.path = "bands", .known = {"axis", "range", "width"}, .required = {"groups"}, .post = answer_bands},
     {.path = "table", .known = {"step", "range", "smooth"}, .required = {"series"}, .post = answer_table},
-    {.path = "scalars", .known = {"run", "tag", "format", "first", "last"}, .get = answer_scalars, .cost = Cost::dear},
+    {.path = "scalars",
+     .known = {"run", "tag", "format", "first", "last"},
+     .get = answer_scalars,
+     .cost = Cost::expensive},
     {.path = "steps", .known = {"run", "tag", "kind"}, .get = answer_steps},
     {.path = "histograms",
      .known = {"run", "tag", "kind", "step", "first", "last", "most"},
@@ -175,9 +178,9 @@ Cost cost_of(const Question& question) noexcept {
   try {
     const auto* const route = std::ranges::find(kRoutes, question.path, &Route::path);
     if (route == std::end(kRoutes)) return Cost::values;
-    return route->cost == Cost::values && is_dear(*route, question) ? Cost::dear : route->cost;
+    return route->cost == Cost::values && is_dear(*route, question) ? Cost::expensive : route->cost;
   } catch (const std::exception&) {
-    return Cost::dear;
+    return Cost::expensive;
   }
 }
 

@@ -32,9 +32,9 @@ struct Answer {
 
 // What an answer takes, as far as the question alone tells.
 enum class Cost : std::uint8_t {
-  quick,   // what there is, and what changes something
-  values,  // what was recorded: a few charts, a picture
-  dear,    // hundreds of charts or histograms at once, every point of a series
+  quick,      // what there is, and what changes something
+  values,     // what was recorded: a few charts, a picture
+  expensive,  // hundreds of charts or histograms at once, every point of a series
 };
 // Takes the question apart as Api::answer does, but looks at no log. Any thread: it takes far less than a millisecond.
 Cost cost_of(const Question& question) noexcept;

@@ -12,7 +12,7 @@
 #include "index/run_access.h"
 #include "index/run_files.h"
 #include "query/answers.h"
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 
 namespace sonde::query {
 namespace {
@@ -47,7 +47,7 @@ bool is_of_run(const DirectoryEntry& entry) {
     return !entry.link && std::ranges::find(kFolders, name) != kFolders.end();
   }
   return index::type_of_file(name).has_value() || name == kNote || name == "control.toml" || name == "control.state" ||
-         index::is_ring(name) || tensor_files::names_rings_elsewhere(name);
+         index::is_ring(name) || tensor_files::names_external_rings(name);
 }
 
 // "20261116-093000", in UTC.

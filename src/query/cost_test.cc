@@ -44,24 +44,24 @@ TEST(CostOf, WhatAPageShowsAtOnceIsNotDear) {
 }
 
 TEST(CostOf, ManyChartsWideChartsAndEveryPointAreDear) {
-  EXPECT_EQ(cost_of(asks("scalars")), Cost::dear);
+  EXPECT_EQ(cost_of(asks("scalars")), Cost::expensive);
   for (const char* path : {"series", "bands", "table"}) {
-    EXPECT_EQ(cost_of(asks(path, body_of(path, 1000, ""))), Cost::dear) << path;
+    EXPECT_EQ(cost_of(asks(path, body_of(path, 1000, ""))), Cost::expensive) << path;
   }
-  EXPECT_EQ(cost_of(asks("series", body_of("series", 100, R"(, "width" : 16384)"))), Cost::dear);
-  EXPECT_EQ(cost_of(asks("bands", body_of("bands", 100, R"(, "width":16384)"))), Cost::dear);
-  EXPECT_EQ(cost_of(asks("series", std::string(70'000, ' '))), Cost::dear) << "which takes long to read";
+  EXPECT_EQ(cost_of(asks("series", body_of("series", 100, R"(, "width" : 16384)"))), Cost::expensive);
+  EXPECT_EQ(cost_of(asks("bands", body_of("bands", 100, R"(, "width":16384)"))), Cost::expensive);
+  EXPECT_EQ(cost_of(asks("series", std::string(70'000, ' '))), Cost::expensive) << "which takes long to read";
 }
 
 TEST(CostOf, HundredsOfHistogramsAreDear) {
   for (const char* path : {"histograms?run=a&tag=b&most=500", "histograms?m%6fst=101", "statistics?most=10000"}) {
-    EXPECT_EQ(cost_of(asks(path)), Cost::dear) << path;
+    EXPECT_EQ(cost_of(asks(path)), Cost::expensive) << path;
   }
 }
 
 TEST(CostOf, TheWidthIsWhatJsonSaysItIs) {
   const std::string body = body_of("series", 100, R"(, "\u0077idth": 16384)");
-  EXPECT_EQ(cost_of(asks("series", body)), Cost::dear);
+  EXPECT_EQ(cost_of(asks("series", body)), Cost::expensive);
   EXPECT_EQ(cost_of(asks("series", R"({"series": [{"run": "\"width\":16384", "tag": "\"width\":16384"}]})")),
             Cost::values);
 }

@@ -179,7 +179,7 @@ Status Backend::add(const std::shared_ptr<Channel>& channel) {
 }
 
 Status Backend::flush(Channel& channel) { return submit(channel, Request::Kind::flush, 0ms); }
-Status Backend::settle(Channel& channel) { return submit(channel, Request::Kind::settle, 0ms); }
+Status Backend::finish_pending(Channel& channel) { return submit(channel, Request::Kind::finish_pending, 0ms); }
 Status Backend::close(Channel& channel) { return submit(channel, Request::Kind::close, 0ms); }
 
 // A timeout of 0 waits until it is done.
@@ -310,7 +310,7 @@ void Backend::answer(Request& request) {
   Status status;
   switch (request.kind) {
     case Request::Kind::flush: status = request.channel->flush_output(now); break;
-    case Request::Kind::settle: status = request.channel->settle(now); break;
+    case Request::Kind::finish_pending: status = request.channel->finish_pending(now); break;
     case Request::Kind::close: status = request.channel->finish(now); break;
     case Request::Kind::leave: status = request.channel->leave(now); break;
   }
@@ -362,7 +362,7 @@ void Backend::housekeeping() {
     last_anchor_ = now;
   }
   for (const auto& channel : serving_) {
-    if (channel) channel->tend(now, last_wall_);
+    if (channel) channel->poll(now, last_wall_);
   }
   forget_unused();
 }

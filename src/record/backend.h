@@ -32,7 +32,7 @@ class Backend {
   // Return when everything recorded before is in the files.
   Status flush(Channel& channel);
   // Ends the steps in progress, so that nothing but close is left to do.
-  Status settle(Channel& channel);
+  Status finish_pending(Channel& channel);
   Status close(Channel& channel);
 
   // Hand something over, stamped with the time of the call. May wait as `overflow` says. What is dropped, it or
@@ -47,7 +47,7 @@ class Backend {
  private:
   friend struct LocalRing;
   struct Request {
-    enum class Kind : std::uint8_t { flush, settle, close, leave };
+    enum class Kind : std::uint8_t { flush, finish_pending, close, leave };
     std::shared_ptr<Channel> channel;
     Kind kind = Kind::flush;
     bool done = false;  // guarded by mutex_

@@ -10,12 +10,12 @@
 #include "record/backend.h"
 #include "record/disk_use.h"
 #include "record/output.h"
-#include "record/steward.h"
+#include "record/run_controller.h"
 #include "sonde/capture.h"
 #include "tensor/copy.h"
 #include "tensor/rows.h"
 #include "tensor_files/capture_files.h"
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 
 namespace sonde::record {
 namespace {
@@ -67,14 +67,14 @@ Result<std::shared_ptr<Channel>> Channel::open(std::string_view directory, const
   if (Status status = make_directories(path); !status.ok()) return status;
   std::shared_ptr<Channel> channel(new Channel(std::move(path), options));
   if (Status status = channel->use(options.policy); !status.ok()) return status;
-  channel->steward_ = std::make_unique<Steward>(*channel);
-  channel->steward_->begin();
+  channel->controller_ = std::make_unique<RunController>(*channel);
+  channel->controller_->begin();
   channel->recover_rings();
   auto output = Output::create(*channel, true);
   if (!output) return output.error();
   channel->output_ = std::move(*output);
   channel->output_engine_ = channel->engine_version();
-  channel->steward_->begun(*channel->output_);
+  channel->controller_->begun(*channel->output_);
   if (options.trigger_signal != 0) {
     if (Status status = count_signal(options.trigger_signal); !status.ok()) return status;
   }
@@ -107,7 +107,7 @@ void Channel::recover_rings() {
   recover(abandoned_rings(directory_));
   const std::string& elsewhere = options_.policy.flight.directory;
   if (!elsewhere.empty()) recover(tensor_files::abandoned_rings_of(directory_, elsewhere));
-  (void)tensor_files::rings_elsewhere(directory_);  // those that are gone by now are forgotten
+  (void)tensor_files::external_rings(directory_);  // those that are gone by now are forgotten
 }
 
 // ---- The policy.
@@ -224,11 +224,11 @@ void Channel::set_budget(const Policy& policy) {
 }
 
 void Channel::look_at_disk(double wall_time) {
-  if (steward_ && output_) steward_->look_at_disk(*output_, wall_time);
+  if (controller_ && output_) controller_->look_at_disk(*output_, wall_time);
 }
 
 std::string Channel::lacks_disk(double wall_time, std::uint64_t bytes) {
-  return steward_ && output_ ? steward_->lacks_disk(*output_, wall_time, bytes) : std::string();
+  return controller_ && output_ ? controller_->lacks_disk(*output_, wall_time, bytes) : std::string();
 }
 
 void Channel::measure_checkpoints() {
@@ -439,7 +439,7 @@ Status Channel::flush() noexcept {
 Status Channel::close() noexcept {
   if (!open_.exchange(false)) return Status::success();
   // Captures are waited for here: on the backend all other recorders would wait too.
-  Status status = Backend::get().settle(*this);
+  Status status = Backend::get().finish_pending(*this);
   if (status.ok() && output_) output_->steps().wait_for_captures();
   if (Status closed = Backend::get().close(*this); status.ok()) status = std::move(closed);
   pool_->reclaim();
@@ -533,12 +533,12 @@ Status Channel::follow_engine() {
   return status;
 }
 
-void Channel::tend(std::uint64_t now, double wall_time) {
+void Channel::poll(std::uint64_t now, double wall_time) {
   tell_news(wall_time);
   if (output_) {
-    if (steward_) steward_->tend(*output_, now, wall_time);
+    if (controller_) controller_->poll(*output_, now, wall_time);
     (void)follow_engine();  // told by itself
-    output_->steps().tend(wall_time);
+    output_->steps().poll(wall_time);
   }
   const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.flush_interval).count());
   if (!output_ || !output_->dirty() || now - last_flush_ < interval) return;
@@ -551,12 +551,12 @@ Status Channel::flush_output(double wall_time) {
   return output_ ? output_->flush() : Status::success();
 }
 
-Status Channel::settle(double wall_time) {
+Status Channel::finish_pending(double wall_time) {
   tell_news(wall_time);
   if (!output_) return Status::success();
   Steps& steps = output_->steps();
   if (take_signal()) steps.trigger({wall_time, steps.last_step()}, by_signal());
-  steps.settle(wall_time);
+  steps.finish_pending(wall_time);
   return Status::success();
 }
 
@@ -595,7 +595,7 @@ void Channel::become_child() {
   // The ring's lock would otherwise outlive the parent.
   if (output_) output_->steps().abandon_ring();
   new std::unique_ptr<Output>(std::move(output_));
-  new std::unique_ptr<Steward>(std::move(steward_));
+  new std::unique_ptr<RunController>(std::move(controller_));
   forked_ = true;
   flying_.store(false);
   level_.store(policy::Level::full);  // nobody keeps a budget here

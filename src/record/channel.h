@@ -28,7 +28,7 @@
 namespace sonde::record {
 
 class Output;
-class Steward;
+class RunController;
 
 // A probe; its address is what handles hold.
 struct ProbeEntry {
@@ -100,10 +100,10 @@ class Channel {
   // Opens the files where they are not open, as in a forked child. Null where that failed.
   Output* output() noexcept;
   // Every round: passes on what the front end had to say, and flushes when it is time. `now` is monotonic, in ns.
-  void tend(std::uint64_t now, double wall_time);
+  void poll(std::uint64_t now, double wall_time);
   Status flush_output(double wall_time);
   // Ends what is in progress; then, once its captures are written, finish.
-  Status settle(double wall_time);
+  Status finish_pending(double wall_time);
   Status finish(double wall_time);
   // At the end of the process, without close.
   Status leave(double wall_time);
@@ -222,7 +222,7 @@ class Channel {
 
   // The backend's, once the channel has joined.
   std::unique_ptr<Output> output_;
-  std::unique_ptr<Steward> steward_;
+  std::unique_ptr<RunController> controller_;
   std::uint64_t output_engine_ = 0;  // the version of the engine that it has
   bool forked_ = false;
   bool output_failed_ = false;

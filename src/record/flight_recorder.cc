@@ -84,7 +84,7 @@ Status FlightRecorder::make_ring(const Policy& policy, std::optional<std::int64_
 
 Status FlightRecorder::close_ring() {
   if (!ring_) return Status::success();
-  Status status = settle();
+  Status status = finish_pending();
   wait();
   if (Status closed = close(); status.ok()) status = std::move(closed);
   return status;
@@ -201,7 +201,7 @@ void FlightRecorder::abandon() noexcept {
   if (ring_) ring_->abandon();
 }
 
-Status FlightRecorder::settle() {
+Status FlightRecorder::finish_pending() {
   Status first;
   for (OpenCapture& capture : open_) {
     Status status = finish(std::move(capture));

@@ -57,7 +57,7 @@ class FlightRecorder {
 
   std::vector<sinks::CaptureQueue::Outcome> take_outcomes() { return captures_.take_outcomes(); }
   // Hands what is still being gathered to the writer of captures.
-  Status settle();
+  Status finish_pending();
   // Returns when all captures are written. Any thread, as long as nothing else happens here.
   void wait() { captures_.wait(); }
   // After both: removes the ring.

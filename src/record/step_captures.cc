@@ -49,7 +49,7 @@ void Steps::fire(const sinks::Stamp& stamp) {
                                        .values = trigger->condition().values(),
                                        .before = trigger->policy().before,
                                        .after = trigger->policy().after});
-    if (!begun) engine_->settle(trigger->name(), stamp.step, false);
+    if (!begun) engine_->capture_ended(trigger->name(), stamp.step, false);
   }
   fire_manual(stamp);
 }
@@ -129,10 +129,11 @@ std::uint64_t Steps::capture_bytes() const noexcept {
   return bytes;
 }
 
-void Steps::tend(double wall_time) {
+void Steps::poll(double wall_time) {
   channel_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
   for (const auto& outcome : flight_.take_outcomes()) {
-    if (outcome.cause == CaptureInfo::Cause::trigger) engine_->settle(outcome.reason, outcome.step, outcome.path.ok());
+    if (outcome.cause == CaptureInfo::Cause::trigger)
+      engine_->capture_ended(outcome.reason, outcome.step, outcome.path.ok());
     const auto begun = std::ranges::find_if(begun_, [&](const Begun& capture) {
       return capture.cause == outcome.cause && capture.reason == outcome.reason;
     });

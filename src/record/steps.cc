@@ -14,7 +14,7 @@
 #include "tensor/convert.h"
 #include "tensor/copy.h"
 #include "tensor/rows.h"
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 
 namespace sonde::record {
 namespace {
@@ -105,18 +105,18 @@ Status Steps::take_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) 
 void Steps::note_ring_elsewhere() {
   if (!flight_.has_ring() || engine_->policy().flight.directory.empty()) return;
   const auto path = real_path(flight_.ring()->path());
-  if (!path || std::ranges::count(rings_elsewhere_, *path) > 0) return;
-  rings_elsewhere_.push_back(*path);
-  Status status = tensor_files::note_rings_elsewhere(channel_.directory(), writer_, rings_elsewhere_);
+  if (!path || std::ranges::count(external_rings_, *path) > 0) return;
+  external_rings_.push_back(*path);
+  Status status = tensor_files::note_external_rings(channel_.directory(), writer_, external_rings_);
   if (!status.ok()) channel_.tell(std::move(status));
 }
 
 void Steps::close_ring() {
   const Status closed = flight_.close();
   output_.note(closed);
-  if (!closed.ok() || rings_elsewhere_.empty()) return;
-  rings_elsewhere_.clear();
-  output_.note(tensor_files::note_rings_elsewhere(channel_.directory(), writer_, {}));
+  if (!closed.ok() || external_rings_.empty()) return;
+  external_rings_.clear();
+  output_.note(tensor_files::note_external_rings(channel_.directory(), writer_, {}));
 }
 
 void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
@@ -491,7 +491,7 @@ void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
 
 // ---- The end.
 
-void Steps::settle(double wall_time) {
+void Steps::finish_pending(double wall_time) {
   for (const bool evaluation : {false, true}) {
     if (data(evaluation).open) commit({wall_time, data(evaluation).step}, evaluation);
   }
@@ -499,18 +499,18 @@ void Steps::settle(double wall_time) {
   if (steps_ended_ < kStepsWithoutEpoch) warn_of_epochs();
   warn_of_unknown_scalars(true);
   log_warnings({wall_time, last_step_});
-  output_.note(flight_.settle());
+  output_.note(flight_.finish_pending());
 }
 
 void Steps::close(double wall_time) {
-  settle(wall_time);
+  finish_pending(wall_time);
   flight_.wait();
   close_ring();
-  tend(wall_time);
+  poll(wall_time);
 }
 
 void Steps::leave() {
-  output_.note(flight_.settle());
+  output_.note(flight_.finish_pending());
   flight_.wait();
   close_ring();
 }

@@ -49,10 +49,10 @@ class Steps {
                     std::uint64_t taken);
 
   // Every round of the backend.
-  void tend(double wall_time);
+  void poll(double wall_time);
   std::int64_t last_step() const noexcept { return last_step_; }
   // Ends the steps in progress and the captures that wait for further ones.
-  void settle(double wall_time);
+  void finish_pending(double wall_time);
   // What captures that are not written yet will about take of the disk.
   std::uint64_t capture_bytes() const noexcept;
   void wait_for_captures() { flight_.wait(); }  // any thread, after it
@@ -110,7 +110,7 @@ class Steps {
   StepData data_[2];  // training, evaluation
   FlightRecorder flight_;
   Status ring_status_;
-  std::vector<std::string> rings_elsewhere_;  // paths of those that there were so far
+  std::vector<std::string> external_rings_;  // paths of those that there were so far
   sinks::TensorStore store_;
   std::map<std::string, sinks::TableFile> tables_;  // by name
   std::vector<FlightRecorder::Firing> manual_;      // to fire when the step ends

@@ -1,5 +1,5 @@
 // The files of the page, built from web/ and embedded by cmake/SondeWeb.cmake. Only the command carries them, so
-// `assets` is not called in this room: a server is told what to serve.
+// `assets` is not called in this module: a server is told what to serve.
 #pragma once
 
 #include <cstddef>

@@ -124,10 +124,10 @@ TEST_F(BusyServer, NoQuestionWaitsForADearerOne) {
   answers_->hold("bands");
   answers_->hold("series");
   start();
-  std::vector<Client> dear;
+  std::vector<Client> expensive;
   for (int i = 0; i < 16; ++i) {
-    dear.push_back(client());
-    dear.back().send(many_bands());
+    expensive.push_back(client());
+    expensive.back().send(many_bands());
   }
   answers_->wait_for("bands", kFewestDear);
   Client other = client();
@@ -143,7 +143,7 @@ TEST_F(BusyServer, NoQuestionWaitsForADearerOne) {
   EXPECT_EQ(other.get("/api/alerts").status, 200);
   EXPECT_EQ(other.ask("POST", "/api/note", "Authorization: Bearer correct-horse-battery\r\n", "{}").status, 200);
   answers_->let_go();
-  for (std::vector<Client>* all : {&dear, &charts}) {
+  for (std::vector<Client>* all : {&expensive, &charts}) {
     for (Client& one : *all) EXPECT_EQ(one.read_reply().status, 200);
   }
   EXPECT_LE(answers_->most_at_once("bands"), kMostDear);
@@ -266,14 +266,14 @@ TEST_F(BusyServer, SendsSoundInParts) {
 TEST_F(BusyServer, EndsWithoutWaitingForLongAnswers) {
   answers_->hold("bands");
   start();
-  Client dear = client();
-  dear.send(many_bands());
+  Client expensive = client();
+  expensive.send(many_bands());
   answers_->wait_for("bands", 1);
   server_->stop();
   EXPECT_EQ(answers_->finished("bands"), 0);
   answers_->let_go();
   server_.reset();
-  EXPECT_EQ(dear.read_to_end(), "");
+  EXPECT_EQ(expensive.read_to_end(), "");
 }
 
 TEST_F(BusyServer, EndsWhenWhatChangesSomethingIsDone) {

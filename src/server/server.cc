@@ -90,8 +90,8 @@ Status Listener::listen_on(const tcp::endpoint& endpoint, const std::string& hos
 }
 
 Status Listener::start() {
-  // Answers may wait for a run to be read, and others should not wait for those: more threads than processors. The dear
-  // ones take a processor and much memory each.
+  // Answers may wait for a run to be read, and others should not wait for those: more threads than processors. The
+  // expensive ones take a processor and much memory each.
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();  // but the number of connections
   if (Status status = quick_.start(4, kNoLimit); !status) return status;
   if (Status status = values_.start(std::clamp(2 * processor_count(), 4, 16), kNoLimit); !status) return status;

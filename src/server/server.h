@@ -22,7 +22,7 @@ struct ServerLimits {
   std::size_t header_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{1} << 20;
   std::size_t unread_bytes = std::size_t{256} << 20;  // of answers on their way to slow clients, in all
-  std::size_t waiting = 32;                           // dear questions, besides the few that are being answered
+  std::size_t waiting = 32;                           // expensive questions, besides the few that are being answered
 
   std::chrono::milliseconds idle{75'000};      // without a request
   std::chrono::milliseconds request{20'000};   // from the first byte of a request to its last

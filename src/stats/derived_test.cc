@@ -140,7 +140,7 @@ RC_GTEST_PROP(TensorboardBuckets, AreWrongOnlyWithinTheBinsAtTheirEdges, ()) {
   RC_ASSERT(std::abs(sum - static_cast<double>(sorted.size())) <= 1e-9 * sum);
 }
 
-// What really happens to a value in a cast, by the conversions of the tensor room.
+// What really happens to a value in a cast, by the conversions of the tensor module.
 struct Fate {
   bool overflows;
   bool vanishes;

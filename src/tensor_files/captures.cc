@@ -19,7 +19,7 @@
 #include "sonde/capture.h"
 #include "sonde/tensor_io.h"
 #include "tensor_files/capture_files.h"
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 
 namespace sonde {
 namespace {
@@ -284,7 +284,7 @@ Result<std::vector<std::string>> abandoned_rings(std::string_view run_directory)
       // One that vanished meanwhile was closed, or somebody else recovered it.
       if (const Result<bool> locked = is_locked(path); locked && !*locked) abandoned.push_back(path);
     }
-    const std::vector<std::string> elsewhere = tensor_files::rings_elsewhere(run);
+    const std::vector<std::string> elsewhere = tensor_files::external_rings(run);
     if (elsewhere.empty()) return abandoned;
     const Result<Directory> directory = read_directory(run);
     if (!directory) return directory.error();

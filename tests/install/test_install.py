@@ -79,8 +79,8 @@ class Installed(unittest.TestCase):
         self.assertGreater(len(symbols), 20)
         own = re.compile(r"_Z(T[VTIS])?N[KRO]*5sonde")
         self.assertEqual([name for name in symbols if not own.match(name)], [])
-        rooms = "|".join(f"{len(path.name)}{path.name}" for path in (PROJECT / "src").iterdir())
-        inside = re.compile(rf"_Z(T[VTIS])?N[KRO]*5sonde({rooms})")
+        modules = "|".join(f"{len(path.name)}{path.name}" for path in (PROJECT / "src").iterdir())
+        inside = re.compile(rf"_Z(T[VTIS])?N[KRO]*5sonde({modules})")
         self.assertEqual([name for name in symbols if inside.match(name)], [])
 
     def test_command_runs(self):

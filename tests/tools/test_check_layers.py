@@ -74,21 +74,21 @@ class APlantedViolation(unittest.TestCase):
         self.assert_found("src/base/planted.h:1:", '"base/bytes.h"')
 
     def test_rooms_that_name_each_other(self):
-        self.replace("src/tensor/CMakeLists.txt", "ROOMS base", "ROOMS base stats")
-        self.assert_found("src/tensor/CMakeLists.txt", "stats", "not a lower room")
+        self.replace("src/tensor/CMakeLists.txt", "MODULES base", "MODULES base stats")
+        self.assert_found("src/tensor/CMakeLists.txt", "stats", "not a lower module")
 
     def test_a_room_that_the_build_does_not_know(self):
         self.plant("src/attic/planted.cc", "")
         self.assert_found("CMakeLists.txt", "src/attic")
 
     def test_a_room_under_another_name(self):
-        self.replace("src/policy/CMakeLists.txt", "sonde_room(policy", "sonde_room(rules")
+        self.replace("src/policy/CMakeLists.txt", "sonde_module(policy", "sonde_module(rules")
         done = check(self.folder)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no sonde_room(policy ...)", done.stderr)
+        self.assertIn("no sonde_module(policy ...)", done.stderr)
 
     def test_the_reading_side_names_the_writing_side(self):
-        self.replace("src/index/CMakeLists.txt", "ROOMS base", "ROOMS sinks base")
+        self.replace("src/index/CMakeLists.txt", "MODULES base", "MODULES sinks base")
         self.assert_found("src/index/CMakeLists.txt", "sinks", "meet only on disk")
 
     def test_a_public_header_includes_a_room(self):
@@ -139,8 +139,8 @@ class APlantedViolation(unittest.TestCase):
         shutil.rmtree(self.folder / "examples")
         self.assert_found("examples", "nothing to check")
 
-    def test_a_project_without_rooms(self):
-        self.replace("CMakeLists.txt", "foreach(room", "foreach(chamber")
+    def test_a_project_without_modules(self):
+        self.replace("CMakeLists.txt", "foreach(module", "foreach(chamber")
         done = check(self.folder)
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing to check", done.stderr)

@@ -1,4 +1,4 @@
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class RingsElsewhere : public ::testing::Test {
+class ExternalRings : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(make_directories(run_).ok());
@@ -30,38 +30,38 @@ class RingsElsewhere : public ::testing::Test {
   const std::string note_ = dir_ / "run/flight-w.1.elsewhere";
 };
 
-TEST_F(RingsElsewhere, AreFoundAsLongAsTheyAreThere) {
-  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+TEST_F(ExternalRings, AreFoundAsLongAsTheyAreThere) {
+  EXPECT_THAT(external_rings(run_), IsEmpty());
   const std::array rings = {dir_ / ("flight-" + host_name() + "-1-1.ring"), ring_};
-  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", rings).ok());
-  ASSERT_TRUE(note_rings_elsewhere(run_, "w.2", {&ring_, 1}).ok());
-  EXPECT_THAT(rings_elsewhere(run_), ElementsAre(ring_));
-  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", {}).ok());
+  ASSERT_TRUE(note_external_rings(run_, "w.1", rings).ok());
+  ASSERT_TRUE(note_external_rings(run_, "w.2", {&ring_, 1}).ok());
+  EXPECT_THAT(external_rings(run_), ElementsAre(ring_));
+  ASSERT_TRUE(note_external_rings(run_, "w.1", {}).ok());
   EXPECT_FALSE(file_state(note_).ok());
-  EXPECT_THAT(rings_elsewhere(run_), ElementsAre(ring_));
+  EXPECT_THAT(external_rings(run_), ElementsAre(ring_));
   ASSERT_TRUE(remove_file(ring_).ok());
-  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  EXPECT_THAT(external_rings(run_), IsEmpty());
   EXPECT_TRUE(std::filesystem::is_empty(run_)) << "what names no ring any more is removed";
 }
 
-TEST_F(RingsElsewhere, OfAnotherMachineStayNoted) {
+TEST_F(ExternalRings, OfAnotherMachineStayNoted) {
   const std::string other = dir_ / "flight-elsewhere-1-0.ring";
-  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", {&other, 1}).ok());
-  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  ASSERT_TRUE(note_external_rings(run_, "w.1", {&other, 1}).ok());
+  EXPECT_THAT(external_rings(run_), IsEmpty());
   EXPECT_TRUE(file_state(note_).ok());
 }
 
-TEST_F(RingsElsewhere, AreNotTakenFromWhatIsNoSuchFile) {
+TEST_F(ExternalRings, AreNotTakenFromWhatIsNoSuchFile) {
   ASSERT_TRUE(write_file(dir_ / "run/flight-w.elsewhere", "relative.ring\n" + note_ + "\n\n").ok());
-  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  EXPECT_THAT(external_rings(run_), IsEmpty());
   ASSERT_TRUE(write_file(dir_ / "real", ring_ + "\n").ok());
   std::filesystem::create_symlink(dir_ / "real", note_);
-  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  EXPECT_THAT(external_rings(run_), IsEmpty());
   std::filesystem::remove(note_);
   if (::geteuid() != 0) return;
-  ASSERT_TRUE(note_rings_elsewhere(run_, "w.1", {&ring_, 1}).ok());
+  ASSERT_TRUE(note_external_rings(run_, "w.1", {&ring_, 1}).ok());
   ASSERT_EQ(::chown(note_.c_str(), 12345, static_cast<gid_t>(-1)), 0);
-  EXPECT_THAT(rings_elsewhere(run_), IsEmpty());
+  EXPECT_THAT(external_rings(run_), IsEmpty());
 }
 
 }  // namespace

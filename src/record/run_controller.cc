@@ -1,4 +1,4 @@
-#include "record/steward.h"
+#include "record/run_controller.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,9 +22,10 @@ constexpr std::size_t kLargestControl = std::size_t{1} << 20;
 
 }  // namespace
 
-Steward::Steward(Channel& channel) : channel_(channel), control_path_(join_path(channel.directory(), "control.toml")) {}
+RunController::RunController(Channel& channel)
+    : channel_(channel), control_path_(join_path(channel.directory(), "control.toml")) {}
 
-void Steward::tend(Output& output, std::uint64_t now, double wall_time) {
+void RunController::poll(Output& output, std::uint64_t now, double wall_time) {
   if (now - last_look_ < kLookEvery) return;
   last_look_ = now;
   if (channel_.options().live_control) look_at_control(output, wall_time);
@@ -34,7 +35,7 @@ void Steward::tend(Output& output, std::uint64_t now, double wall_time) {
 
 // ---- The control file.
 
-void Steward::begin() {
+void RunController::begin() {
   if (!channel_.options().live_control) return;
   const auto text = changed_control();
   if (!text) return;
@@ -48,14 +49,14 @@ void Steward::begin() {
   first_ = {*text, std::move(status)};
 }
 
-void Steward::begun(const Output& output) {
+void RunController::begun(const Output& output) {
   const auto first = std::exchange(first_, std::nullopt);
   if (!first) return;
   if (!first->status.ok()) return refuse(first->text, first->status);
   answer(first->text, first->status, output.steps().ring_status());
 }
 
-void Steward::look_at_control(Output& output, double wall_time) {
+void RunController::look_at_control(Output& output, double wall_time) {
   const auto text = changed_control();
   if (!text) return;
   const auto control = policy::parse_control(*text, "control.toml");
@@ -77,7 +78,7 @@ void Steward::look_at_control(Output& output, double wall_time) {
 }
 
 // Its text, where it is another one than at the last look.
-std::optional<std::string> Steward::changed_control() {
+std::optional<std::string> RunController::changed_control() {
   const auto seen = file_state(control_path_);
   if (!seen) {
     if (!std::exchange(control_, std::nullopt)) return std::nullopt;
@@ -103,13 +104,13 @@ std::optional<std::string> Steward::changed_control() {
   return text;
 }
 
-void Steward::refuse(const std::string& text, const Status& why) {
+void RunController::refuse(const std::string& text, const Status& why) {
   channel_.tell({why.code(), "the policy stays as it was: " + why.message()});
   answer(text, why, {});
 }
 
 // Beside the file, for whoever wrote it: whether it is in force, and if not, why; or what of it could not be done.
-void Steward::answer(const std::string& text, const Status& status, const Status& ring) {
+void RunController::answer(const std::string& text, const Status& status, const Status& ring) {
   char checksum[16];
   std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
   std::string line = (status.ok() ? "applied " : "refused ") + std::string(checksum);
@@ -123,7 +124,7 @@ void Steward::answer(const std::string& text, const Status& status, const Status
 
 // What is there, and what captures that are being written will add. While there are such nothing is measured: part of
 // them would count twice.
-std::uint64_t Steward::disk_bytes(const Output& output, std::uint64_t now) {
+std::uint64_t RunController::disk_bytes(const Output& output, std::uint64_t now) {
   const std::uint64_t written = channel_.counters().bytes_written;
   const std::uint64_t coming = output.steps().capture_bytes();
   if (disk_look_ == 0 || (coming == 0 && now - disk_look_ >= kMeasureEvery)) {
@@ -136,20 +137,20 @@ std::uint64_t Steward::disk_bytes(const Output& output, std::uint64_t now) {
   return disk_ + (written - disk_written_) + channel_.checkpoint_bytes() + coming;
 }
 
-std::string Steward::lacks_disk(Output& output, double wall_time, std::uint64_t bytes) {
+std::string RunController::lacks_disk(Output& output, double wall_time, std::uint64_t bytes) {
   take_budget(output, wall_time);
   if (!keeper_->policy().disk) return {};
   return keeper_->lacks_disk(disk_bytes(output, monotonic_nanoseconds()), bytes);
 }
 
-void Steward::look_at_disk(Output& output, double wall_time) {
+void RunController::look_at_disk(Output& output, double wall_time) {
   take_budget(output, wall_time);
   if (!keeper_->policy().disk) return;
   const auto change = keeper_->observe_disk(disk_bytes(output, monotonic_nanoseconds()));
   if (change) set_level(output, wall_time, *change);
 }
 
-void Steward::take_budget(Output& output, double wall_time) {
+void RunController::take_budget(Output& output, double wall_time) {
   if (const std::uint64_t version = channel_.engine_version(); !keeper_ || version != engine_version_) {
     engine_version_ = version;
     const BudgetPolicy budget = channel_.engine()->policy().budget;
@@ -163,7 +164,7 @@ void Steward::take_budget(Output& output, double wall_time) {
   }
 }
 
-void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time) {
+void RunController::look_at_budget(Output& output, std::uint64_t now, double wall_time) {
   take_budget(output, wall_time);
   const BudgetPolicy& budget = keeper_->policy();
   if (!budget.overhead && !budget.memory && !budget.disk) return;
@@ -175,7 +176,7 @@ void Steward::look_at_budget(Output& output, std::uint64_t now, double wall_time
   if (change) set_level(output, wall_time, *change);
 }
 
-void Steward::set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change) {
+void RunController::set_level(Output& output, double wall_time, const policy::BudgetKeeper::Change& change) {
   channel_.set_level(change.to);
   const std::string detail =
       std::string(to_string(change.from)) + " -> " + std::string(to_string(change.to)) + ": " + change.reason;

@@ -15,16 +15,16 @@ namespace sonde::record {
 class Channel;
 class Output;
 
-class Steward {
+class RunController {
  public:
-  explicit Steward(Channel& channel);
+  explicit RunController(Channel& channel);
 
   // Takes a control file that is there before the recorder has begun, and answers it when it has an output.
   void begin();
   void begun(const Output& output);
 
   // `now` is monotonic, in ns.
-  void tend(Output& output, std::uint64_t now, double wall_time);
+  void poll(Output& output, std::uint64_t now, double wall_time);
   // Before a step is written: whether the disk still has room for whole tensors, and for any.
   void look_at_disk(Output& output, double wall_time);
   // Why the disk has no room for a capture of so many bytes; empty where it has.

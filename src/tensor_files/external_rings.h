@@ -12,14 +12,14 @@
 namespace sonde::tensor_files {
 
 // Whether a file in a run's directory is such a one.
-bool names_rings_elsewhere(std::string_view file_name) noexcept;
+bool names_external_rings(std::string_view file_name) noexcept;
 
 // All that this writer has had; without any the file is removed.
-Status note_rings_elsewhere(const std::string& run_directory, const std::string& writer,
-                            std::span<const std::string> rings);
+Status note_external_rings(const std::string& run_directory, const std::string& writer,
+                           std::span<const std::string> rings);
 
 // Those that are there, of all writers. Only files of this user count. One that names nothing but rings of this machine
 // that are gone is removed.
-std::vector<std::string> rings_elsewhere(const std::string& run_directory);
+std::vector<std::string> external_rings(const std::string& run_directory);
 
 }  // namespace sonde::tensor_files

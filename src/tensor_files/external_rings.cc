@@ -1,4 +1,4 @@
-#include "tensor_files/rings_elsewhere.h"
+#include "tensor_files/external_rings.h"
 
 #include <algorithm>
 #include <optional>
@@ -32,12 +32,12 @@ bool is_of_this_host(std::string_view ring) {
 
 }  // namespace
 
-bool names_rings_elsewhere(std::string_view file_name) noexcept {
+bool names_external_rings(std::string_view file_name) noexcept {
   return file_name.starts_with(kBegin) && file_name.ends_with(kEnd);
 }
 
-Status note_rings_elsewhere(const std::string& run_directory, const std::string& writer,
-                            std::span<const std::string> rings) {
+Status note_external_rings(const std::string& run_directory, const std::string& writer,
+                           std::span<const std::string> rings) {
   const std::string path = join_path(run_directory, std::string(kBegin) + writer + std::string(kEnd));
   if (rings.empty()) return remove_file(path);
   std::string text;
@@ -45,12 +45,12 @@ Status note_rings_elsewhere(const std::string& run_directory, const std::string&
   return write_file(path, text);
 }
 
-std::vector<std::string> rings_elsewhere(const std::string& run_directory) {
+std::vector<std::string> external_rings(const std::string& run_directory) {
   std::vector<std::string> found;
   const Result<Directory> run = read_directory(run_directory);
   if (!run) return found;
   for (const DirectoryEntry& entry : run->entries) {
-    if (entry.link || !names_rings_elsewhere(entry.name)) continue;
+    if (entry.link || !names_external_rings(entry.name)) continue;
     const std::string path = join_path(run_directory, entry.name);
     const std::optional<std::string> text = own_text(path);
     if (!text) continue;

@@ -1,0 +1,88 @@
+# A module is one folder of src/ and one object library. `sonde_module` makes the library from the folder's sources, and
+# from the files beside them the module's tests, benchmarks and fuzzers:
+#   foo.cc -> sonde_<module>, *_test.cc -> <module>_test, *_bench.cc -> <module>_bench, foo_fuzz.cc -> foo_fuzz
+#
+#   sonde_module(stats MODULES base tensor LIBRARIES hwy TEST_LIBRARIES rapidcheck)
+#
+# MODULES are the modules it may include, directly or not; tools/check_layers holds the sources to the same list. A module
+# that is APART is for the command alone, and no part of the library.
+
+set(SONDE_MODULES "" CACHE INTERNAL "every module of the library, lower ones first")
+
+# All objects and libraries of the named modules, for something that is linked as a whole.
+function(sonde_link_modules target)
+  foreach(module IN LISTS ARGN)
+    if(NOT TARGET sonde_${module})  # a module of headers only
+      continue()
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:sonde_${module}>)
+    target_link_libraries(${target} PRIVATE ${SONDE_MODULE_${module}_LIBRARIES})
+  endforeach()
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+  target_include_directories(${target} PRIVATE ${SONDE_SOURCE_DIR}/include ${SONDE_SOURCE_DIR}/src)
+endfunction()
+
+function(sonde_module module)
+  cmake_parse_arguments(ARG "APART" "" "MODULES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  set(dir ${CMAKE_CURRENT_SOURCE_DIR})
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cc)
+  file(GLOB benches CONFIGURE_DEPENDS ${dir}/*_bench.cc)
+  file(GLOB fuzzers CONFIGURE_DEPENDS ${dir}/*_fuzz.cc)
+  list(REMOVE_ITEM sources ${tests} ${benches} ${fuzzers})
+
+  if(sources)
+    add_library(sonde_${module} OBJECT ${sources})
+    target_link_libraries(sonde_${module} PRIVATE sonde_options ${ARG_LIBRARIES})
+    target_include_directories(sonde_${module} PRIVATE ${SONDE_SOURCE_DIR}/include ${SONDE_SOURCE_DIR}/src)
+    set(SONDE_MODULE_${module}_LIBRARIES "${ARG_LIBRARIES}" CACHE INTERNAL "")
+    if(NOT ARG_APART)
+      set(SONDE_MODULES "${SONDE_MODULES};${module}" CACHE INTERNAL "")
+    endif()
+  endif()
+
+  if(SONDE_TESTS AND tests)
+    add_executable(${module}_test ${tests})
+    target_link_libraries(${module}_test PRIVATE sonde_options GTest::gmock GTest::gtest_main ${ARG_TEST_LIBRARIES})
+    # They are compiled more often than they run long: the modules' own code is as the build type says.
+    if(SONDE_SANITIZE)
+      target_compile_options(${module}_test PRIVATE -O0)
+    else()
+      target_compile_options(${module}_test PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    target_compile_definitions(${module}_test PRIVATE SONDE_TEST_DATA="${SONDE_SOURCE_DIR}/tests/data")
+    sonde_link_modules(${module}_test ${ARG_MODULES} ${module})
+    gtest_discover_tests(${module}_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${module} TIMEOUT 300)
+    add_dependencies(tests ${module}_test)
+  endif()
+  if(SONDE_BENCH AND benches)
+    add_executable(${module}_bench ${benches})
+    target_link_libraries(${module}_bench PRIVATE sonde_options benchmark::benchmark_main)
+    sonde_link_modules(${module}_bench ${ARG_MODULES} ${module})
+    add_dependencies(benches ${module}_bench)
+  endif()
+  if(SONDE_FUZZ OR SONDE_TESTS)
+    foreach(file IN LISTS fuzzers)
+      sonde_fuzzer(${file} MODULES ${ARG_MODULES} ${module})
+    endforeach()
+  endif()
+endfunction()
+
+# With SONDE_FUZZ a libFuzzer program; otherwise a program that replays the kept corpus, run as a test.
+function(sonde_fuzzer file)
+  cmake_parse_arguments(ARG "" "" "MODULES" ${ARGN})
+  get_filename_component(name ${file} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" corpus ${name})
+  add_executable(${name} ${file})
+  target_link_libraries(${name} PRIVATE sonde_options)
+  sonde_link_modules(${name} ${ARG_MODULES})
+  if(SONDE_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${name})
+  else()
+    target_sources(${name} PRIVATE ${SONDE_SOURCE_DIR}/tests/replay_corpus.cc)
+    add_test(NAME Corpus.${corpus} COMMAND ${name} ${SONDE_SOURCE_DIR}/tests/corpus/${corpus})
+    set_tests_properties(Corpus.${corpus} PROPERTIES LABELS fuzz TIMEOUT 120)
+    add_dependencies(tests ${name})
+  endif()
+endfunction()
