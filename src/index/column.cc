@@ -52,7 +52,7 @@ Line fit(const std::uint64_t* numbers, std::size_t count) noexcept {
 std::size_t packed_size(std::size_t count, unsigned bits) noexcept { return (count * bits + 7) / 8; }
 
 // Whole words at a time: setting bits in memory one number after the other waits for each to be written.
-void pack(const std::uint64_t* numbers, std::size_t count, const Line& line, std::byte* to) noexcept {
+void pack_numbers(const std::uint64_t* numbers, std::size_t count, const Line& line, std::byte* to) noexcept {
   if (line.bits == 0) return;
   std::uint64_t word = 0;
   unsigned used = 0;
@@ -231,8 +231,8 @@ void Column::pack_tail() {
   } else {
     std::memcpy(data.get(), values, values_size(count, block.value_bytes));
   }
-  pack(steps, count, step_line, data.get() + (at.steps - data.get()));
-  pack(times, count, time_line, data.get() + (at.times - data.get()));
+  pack_numbers(steps, count, step_line, data.get() + (at.steps - data.get()));
+  pack_numbers(times, count, time_line, data.get() + (at.times - data.get()));
 
   std::memset(data.get() + block.bytes - kPadding, 0, kPadding);
 
