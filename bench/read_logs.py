@@ -44,13 +44,13 @@ class Reading:
         """The folder of a log; made where it is not there yet, and read once, so that the page cache holds it."""
         folder = self.build / "bench-logs" / "-".join([kind, *map(str, sizes)])
         if not folder.exists():
-            aside = folder.with_name(folder.name + ".part")
-            shutil.rmtree(aside, ignore_errors=True)
-            aside.parent.mkdir(exist_ok=True)
-            command = [self.python, self.peers / "make_log.py", kind, aside, *map(str, sizes)]
+            temporary = folder.with_name(folder.name + ".part")
+            shutil.rmtree(temporary, ignore_errors=True)
+            temporary.parent.mkdir(exist_ok=True)
+            command = [self.python, self.peers / "make_log.py", kind, temporary, *map(str, sizes)]
             if subprocess.run(command, check=False).returncode != 0:
                 self.fail(f"the log {folder.name} could not be made")
-            aside.rename(folder)
+            temporary.rename(folder)
         for path in folder.rglob("*tfevents*"):
             with open(path, "rb") as file:
                 while file.read(1 << 20):
@@ -90,10 +90,10 @@ class Reading:
         folder, small = self.scalars(size), self.scalars(fraction)
         scale = size.points / fraction.points
         for _ in range(TURNS):
-            with tempfile.TemporaryDirectory(dir=self.build) as aside:
-                out = pathlib.Path(aside, "scalars.csv")
+            with tempfile.TemporaryDirectory(dir=self.build) as temporary:
+                out = pathlib.Path(temporary, "scalars.csv")
                 # A cache of its own, so that nothing is remembered from one turn to the next.
-                environment = os.environ | {"XDG_CACHE_HOME": aside}
+                environment = os.environ | {"XDG_CACHE_HOME": temporary}
                 command = [self.build / "bin" / "sonde", "export", folder, "--format", "csv", "-o", out]
                 begin = time.perf_counter()
                 if subprocess.run(command, env=environment, check=False).returncode != 0:

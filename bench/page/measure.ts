@@ -24,12 +24,12 @@ export const median = (values: number[]): number => [...values].sort((a, b) => a
 export function keptLog(name: string, make: (folder: string) => [string, ...string[]]): string {
   const folder = join(build, 'bench-logs', name);
   if (!existsSync(folder)) {
-    const aside = `${folder}.part`;
-    rmSync(aside, { recursive: true, force: true });
+    const temporary = `${folder}.part`;
+    rmSync(temporary, { recursive: true, force: true });
     mkdirSync(join(build, 'bench-logs'), { recursive: true });
-    const [program, ...args] = make(aside);
+    const [program, ...args] = make(temporary);
     execFileSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-    renameSync(aside, folder);
+    renameSync(temporary, folder);
   }
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) readFileSync(join(entry.parentPath, entry.name));

@@ -40,7 +40,7 @@ sonde::Policy train_policy();
 // says what it is computed from, so that a capture can tell who made the first NaN.
 //
 // A step is recorded as it goes on, each part when it has been computed. What was lent is then long back when the next
-// step computes it anew, and no other memory has to be taken for it.
+// step computes it again, and no other memory has to be taken for it.
 class TrainRun {
  public:
   TrainRun(sonde::Recorder& recorder, const Network& network);

@@ -43,7 +43,7 @@ class Values {
     step_aside();
     memory_->assign(count, value);
   }
-  // Whoever holds it sees the values as they are now, if they are written only after the next call above.
+  // A holder sees the values as they are now, if they are written only after the next call above.
   std::shared_ptr<const void> lend() const { return memory_; }
 
   std::size_t size() const { return memory_->size(); }

@@ -26,7 +26,7 @@ double learning_rate_at(std::int64_t n, std::int64_t steps) {
   return kLearningRate * (1 + std::cos(std::numbers::pi * static_cast<double>(n) / static_cast<double>(steps))) / 2;
 }
 
-// For whoever opens the log next year. Markdown.
+// For the person who opens the log next year. Markdown.
 std::string note_about(const Network& network, const Split& digits, const TrainOptions& options) {
   std::ostringstream note;
   note << "# Handwritten digits\n\n"

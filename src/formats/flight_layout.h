@@ -12,7 +12,7 @@
 //   64      8         begin \  positions: see flight.h. Each is stored at once, by a single instruction
 //   128     8         end   /
 //   192     1952      texts: host, writer, number of selectors, selectors in which -inf is intended
-//   2144    1952      texts, likewise
+//   2144    1952      texts: the second copy, same layout
 //   4096    capacity  entries
 //
 // An entry begins at a multiple of 64 with an EntryHeader. A description and the elements of a tensor follow, each
@@ -50,9 +50,9 @@ constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes +
 // The whole header page, with both positions zero. Texts that do not fit are left out, from the last one on.
 std::string encode_header(const Identity& identity, std::uint64_t capacity,
                           std::span<const std::string> allow_negative_infinity);
-// Puts it into a mapping, its magic last: whoever finds that finds all of it.
+// Puts it into a mapping, its magic last: a reader that finds the magic finds all of it.
 void store_header(std::span<std::byte> file, std::string_view page) noexcept;
-// Gives a ring in use other selectors. Whoever finds it, at whatever moment, finds all of the old or all of the new
+// Gives a ring in use other selectors. A reader finds at any moment all of the old or all of the new
 // ones.
 void replace_selectors(std::span<std::byte> file, const Identity& identity,
                        std::span<const std::string> allow_negative_infinity);

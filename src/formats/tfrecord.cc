@@ -26,7 +26,7 @@ void end_record(std::string& out, std::size_t record) {
 
 namespace {
 
-// A protobuf ends at 2 GiB. Whoever believed a longer record would wait for bytes that never come.
+// A protobuf ends at 2 GiB. A reader that believed a longer record would wait for bytes that never come.
 constexpr std::uint64_t kPlausible = std::uint64_t{1} << 31;
 
 }  // namespace

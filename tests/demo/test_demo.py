@@ -268,7 +268,7 @@ class ReadLog(unittest.TestCase):
     def test_tells_of_a_log_what_tensorboard_tells_of_it(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([BUILD / "examples" / "example_minimal"], cwd=folder, check=True)
-            cache = os.environ | {"XDG_CACHE_HOME": folder}  # not that of whoever runs the test
+            cache = os.environ | {"XDG_CACHE_HOME": folder}  # not the cache of the user who runs the test
             result = subprocess.run([self.PROGRAM], cwd=folder, env=cache, check=True, capture_output=True, text=True)
             log = read(pathlib.Path(folder, "logs", "minimal"))
         self.assertEqual(result.stderr, "")
