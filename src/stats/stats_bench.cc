@@ -126,22 +126,6 @@ void BM_stats_strided(benchmark::State& state) {
 }
 BENCHMARK(BM_stats_strided)->Name("BM_stats/strided")->Arg(kMillion);
 
-// Each channel of [rows, 64], as in NHWC, or of [64, columns].
-void BM_axis(benchmark::State& state, int axis) {
-  const std::vector<float> values = make_values(kMillion, Data::normal);
-  const TensorView whole = view(values, axis == 0 ? Shape{64, kMillion / 64} : Shape{kMillion / 64, 64});
-  Summary merged;
-  for (auto _ : state) {
-    const std::vector<Summary> parts = *summarize_axis(whole, axis);
-    merged = {};
-    for (const Summary& part : parts) merged.merge(part);
-  }
-  set_rate(state, whole);
-  if (!check(whole, merged)) state.SkipWithError("wrong answer");
-}
-BENCHMARK_CAPTURE(BM_axis, first, 0);
-BENCHMARK_CAPTURE(BM_axis, last, 1);
-
 void BM_buckets(benchmark::State& state) {
   const std::vector<float> values = make_values(kMillion, Data::normal);
   Histogram histogram;

@@ -18,11 +18,6 @@ namespace {
 // Shorter runs are gathered into full blocks: a block has a cost of its own.
 constexpr std::int64_t kDirectRun = 256;
 
-// Along an axis whose neighbours in memory are its own elements (the channels of NHWC), this many indices are
-// summarised at once, so that each cache line is read once and not once for every index.
-constexpr std::int64_t kTile = 16;
-constexpr std::int64_t kMaxAxis = std::int64_t{1} << 24;
-
 template <class T>
 struct Buffers {
   alignas(64) std::array<T, kBlock> gathered;
@@ -182,95 +177,10 @@ Result<Summary> summarize_checked(const TensorView& view, Histogram* histogram) 
   return summarize_any(view, histogram);
 }
 
-// `view` without `axis`, at the given index of it.
-TensorView slice(const TensorView& view, int axis, std::int64_t index) noexcept {
-  TensorView result = view;
-  result.shape = {};
-  result.strides = {};
-  for (int i = 0; i < view.shape.rank(); ++i) {
-    if (i == axis) continue;
-    result.shape.push_back(view.shape[i]);
-    result.strides.push_back(view.strides[i]);
-  }
-  const auto offset = index * view.strides[axis] * static_cast<std::int64_t>(size_of(view.dtype));
-  result.data = static_cast<const std::byte*>(view.data) + offset;
-  return result;
-}
-
-// Whether neighbours along the axis are closer in memory than those along any other.
-bool is_innermost(const TensorView& view, int axis) noexcept {
-  const std::int64_t own = std::abs(view.strides[axis]);
-  for (int i = 0; i < view.shape.rank(); ++i) {
-    if (i != axis && view.shape[i] > 1 && std::abs(view.strides[i]) < own) return false;
-  }
-  return true;
-}
-
-// The indices from `first` on of an innermost axis, at most kTile of them: rows along the axis become the columns of a
-// small buffer, and those are the blocks.
-template <class T>
-void summarize_tile(const TensorView& view, int axis, std::int64_t first, std::span<Summary> out) {
-  constexpr std::size_t kColumn = kBlock / kTile;
-  std::vector<Pass<T>> passes(out.size(), Pass<T>(scratch(), nullptr));
-  T* const columns = scratch().buffers<T>().gathered.data();
-  std::size_t filled = 0;
-  const auto flush = [&] {
-    for (std::size_t k = 0; k < out.size(); ++k) passes[k].add_block(columns + k * kColumn, filled);
-    filled = 0;
-  };
-  for_each_run(slice(view, axis, first), [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
-    const auto step = stride * static_cast<std::int64_t>(size_of(view.dtype));
-    std::array<T, kTile> row;
-    for (std::int64_t i = 0; i < count; ++i) {
-      gather(view.dtype, at + i * step, static_cast<std::int64_t>(out.size()), view.strides[axis], row.data());
-      for (std::size_t k = 0; k < out.size(); ++k) columns[k * kColumn + filled] = row[k];
-      if (++filled == kColumn) flush();
-    }
-  });
-  if (filled > 0) flush();
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = passes[k].finish();
-}
-
-[[gnu::noinline]] void summarize_indices(const TensorView& view, int axis, std::span<Summary> out) {
-  if (!is_innermost(view, axis)) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = summarize_any(slice(view, axis, static_cast<std::int64_t>(i)), nullptr);
-    }
-    return;
-  }
-  for (std::size_t first = 0; first < out.size(); first += kTile) {
-    const auto tile = out.subspan(first, std::min<std::size_t>(kTile, out.size() - first));
-    if (is_float_exact(view.dtype)) {
-      summarize_tile<float>(view, axis, static_cast<std::int64_t>(first), tile);
-    } else {
-      summarize_tile<double>(view, axis, static_cast<std::int64_t>(first), tile);
-    }
-  }
-}
-
 }  // namespace
 
 Result<Summary> summarize(const TensorView& view) { return summarize_checked(view, nullptr); }
 
 Result<Summary> summarize(const TensorView& view, Histogram& histogram) { return summarize_checked(view, &histogram); }
-
-Result<std::vector<Summary>> summarize_axis(const TensorView& view, int axis) {
-  if (Status status = check(view); !status) return status;
-  const int rank = view.shape.rank();
-  if (axis < -rank || axis >= rank) {
-    return Status(Code::invalid_argument, "axis " + std::to_string(axis) + " does not exist in a tensor with " +
-                                              std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"));
-  }
-  if (axis < 0) axis += rank;
-  if (view.shape[axis] > kMaxAxis) {
-    return Status(Code::unsupported, "axis " + std::to_string(axis) + " has " + std::to_string(view.shape[axis]) +
-                                         " indices, more than the " + std::to_string(kMaxAxis) +
-                                         " that can be summarised one by one");
-  }
-  std::vector<Summary> result(static_cast<std::size_t>(view.shape[axis]));
-  const FloatEnvironment environment;
-  summarize_indices(view, axis, result);
-  return result;
-}
 
 }  // namespace sonde::stats

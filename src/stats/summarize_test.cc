@@ -129,7 +129,7 @@ TEST_P(SummarizeOn, DoublesInAndOutOfTheRangeOfFloats) {
   EXPECT_EQ(difference_over(view(repeated(1.0, 10))), "");
 }
 
-// Every bit pattern, all at once and each alone, as the indices of an axis.
+// Every bit pattern, all at once and each alone.
 template <class T, class Bits>
 void expect_every_pattern() {
   std::vector<T> values;
@@ -137,11 +137,10 @@ void expect_every_pattern() {
     values.push_back(std::bit_cast<T>(static_cast<Bits>(bits)));
   }
   EXPECT_EQ(difference_over(view(values)), "") << to_string(dtype_of<T>);
-  const std::vector<Summary> alone = *summarize_axis(view(values), 0);
-  ASSERT_EQ(alone.size(), values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = element_as_double(&values[i], dtype_of<T>);
-    ASSERT_EQ(difference(alone[i], reference_summary({&value, 1})), "") << to_string(dtype_of<T>) << " bits " << i;
+    ASSERT_EQ(difference(*summarize(view(&values[i], {1})), reference_summary({&value, 1})), "")
+        << to_string(dtype_of<T>) << " bits " << i;
   }
 }
 
@@ -247,45 +246,6 @@ TEST_P(SummarizeOn, MemoryThatIsNotAligned) {
   }
 }
 
-// Each index of an axis against the summary of the view of just that index.
-void expect_axis(const TensorView& whole, int axis) {
-  const auto got = summarize_axis(whole, axis);
-  ASSERT_TRUE(got.ok());
-  const int at = axis < 0 ? axis + whole.shape.rank() : axis;
-  ASSERT_EQ(static_cast<std::int64_t>(got->size()), whole.shape[at]);
-  for (std::size_t i = 0; i < got->size(); ++i) {
-    TensorView part = whole;
-    part.shape[at] = 1;
-    part.data = static_cast<const std::byte*>(whole.data) +
-                static_cast<std::int64_t>(i) * whole.strides[at] * static_cast<std::int64_t>(size_of(whole.dtype));
-    ASSERT_EQ(difference((*got)[i], reference_summary(*to_doubles(part))), "")
-        << to_string(whole.dtype) << " axis " << axis << " index " << i;
-  }
-}
-
-TEST_P(SummarizeOn, EveryAxisOfEveryType) {
-  std::mt19937_64 random(7);
-  std::vector<std::byte> memory(65'536);
-  for (std::byte& byte : memory) byte = static_cast<std::byte>(random());
-  for (const DType dtype : kReal) {
-    for (int axis = -4; axis < 4; ++axis) expect_axis(view(memory.data(), dtype, {3, 7, 11, 35}), axis);
-    for (int i = 0; i < 100; ++i) {
-      const TensorView any = random_view(random, memory, dtype);
-      for (int axis = 0; axis < any.shape.rank(); ++axis) expect_axis(any, axis);
-    }
-  }
-}
-
-TEST_P(SummarizeOn, LongAxes) {
-  std::mt19937_64 random(8);
-  const std::vector<float> values = adversarial<float>(random, 60'000);
-  expect_axis(view(values, {3000, 20}), 0);
-  expect_axis(view(values, {3000, 20}), 1);
-  expect_axis(view(values, {20, 3000}), 0);
-  expect_axis(view(values, {20, 3000}), 1);
-  expect_axis(view(values, {60'000}), 0);
-}
-
 TEST(Summarize, AnEmptyViewIsNoError) {
   Histogram histogram;
   for (const TensorView& empty : {view(nullptr, DType::f32, {0}), view(nullptr, DType::f16, {3, 0, 2})}) {
@@ -294,8 +254,6 @@ TEST(Summarize, AnEmptyViewIsNoError) {
     EXPECT_EQ(difference(*summary, Summary{}), "");
     EXPECT_TRUE(histogram.bins().empty());
   }
-  EXPECT_EQ(summarize_axis(view(nullptr, DType::f32, {3, 0}), 0)->size(), 3U);
-  EXPECT_EQ(summarize_axis(view(nullptr, DType::f32, {3, 0}), 1)->size(), 0U);
 }
 
 TEST(Summarize, RefusesWhatItCannotRead) {
@@ -304,23 +262,10 @@ TEST(Summarize, RefusesWhatItCannotRead) {
   for (const TensorView& bad : {view(values, {2, 2}), view(nullptr, DType::f32, {2}), view(values.data(), {-1})}) {
     EXPECT_EQ(summarize(bad).status().code(), Code::invalid_argument);
     EXPECT_EQ(summarize(bad, histogram).status().code(), Code::invalid_argument);
-    EXPECT_EQ(summarize_axis(bad, 0).status().code(), Code::invalid_argument);
   }
   const auto complex = summarize(view(values.data(), DType::c64, {3}));
   EXPECT_EQ(complex.status().code(), Code::unsupported);
   EXPECT_THAT(complex.status().message(), HasSubstr("c64"));
-}
-
-TEST(Summarize, RefusesAnAxisThatIsNotThere) {
-  const std::vector<float> values(6);
-  for (const int axis : {2, -3, 100}) {
-    const Status status = summarize_axis(view(values, {2, 3}), axis).status();
-    EXPECT_EQ(status.code(), Code::invalid_argument);
-    EXPECT_THAT(status.message(), HasSubstr(std::to_string(axis)));
-  }
-  EXPECT_EQ(summarize_axis(view(values.data(), {}), 0).status().code(), Code::invalid_argument);
-  EXPECT_EQ(summarize_axis(view(nullptr, DType::f32, {std::int64_t{1} << 40, 0}), 0).status().code(),
-            Code::unsupported);
 }
 
 TEST(Summarize, AddsToTheHistogramItIsGiven) {
@@ -449,7 +394,6 @@ TEST(Summarize, NeitherObeysNorChangesTheCallersFloatingPointMode) {
   const auto floats_summary = summarize(view(values), of_floats);
   const unsigned after_floats = _mm_getcsr();
   const auto doubles_summary = summarize(view(doubles), of_doubles);
-  const auto channels = summarize_axis(view(values), 0);
   const unsigned after = _mm_getcsr();
   _mm_setcsr(before);
 
@@ -460,7 +404,6 @@ TEST(Summarize, NeitherObeysNorChangesTheCallersFloatingPointMode) {
   EXPECT_EQ(difference(*doubles_summary, reference_summary(doubles)), "");
   EXPECT_EQ(of_floats, reference_histogram(*to_doubles(view(values))));
   EXPECT_EQ(of_doubles, reference_histogram(doubles));
-  EXPECT_EQ((*channels)[0].zeros, 0U);
 }
 #endif
 

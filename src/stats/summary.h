@@ -82,8 +82,5 @@ class Histogram {
 Result<Summary> summarize(const TensorView& view);
 // The same, and adds what it finds to `histogram`.
 Result<Summary> summarize(const TensorView& view, Histogram& histogram);
-// A summary for each index of `axis` (counted from the end where negative), e.g. for each channel. Fails also where
-// there is no such axis, or it has more than 2^24 indices.
-Result<std::vector<Summary>> summarize_axis(const TensorView& view, int axis);
 
 }  // namespace sonde::stats
