@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/input_file.h"
+#include "formats/run_layout.h"
 #include "sonde/tensor_io.h"
 #include "terminal.h"
 #include "text.h"
@@ -196,7 +197,7 @@ std::string damage(const Capture& capture, const CapturedStep& step) {
 
 CaptureFiles files_of(const Capture& capture) {
   CaptureFiles files;
-  if (const auto json = file_state(join_path(capture.directory(), "capture.json"))) files.bytes += json->size;
+  if (const auto json = file_state(join_path(capture.directory(), run_layout::kCaptureFile))) files.bytes += json->size;
   std::uint64_t problems = 0;
   for (const CapturedStep& step : capture.steps()) {
     if (step.file.empty()) continue;

@@ -11,6 +11,7 @@
 #include "capture_text.h"
 #include "formats/capture_json.h"
 #include "formats/json.h"
+#include "formats/run_layout.h"
 #include "sonde/capture.h"
 #include "subcommand.h"
 #include "terminal.h"
@@ -43,11 +44,11 @@ class Finder {
     const std::string path = without_slashes(named);
     const Result<Directory> directory = read_directory(path);
     if (!directory) return directory.error();
-    if (has(*directory, "capture.json", DirectoryEntry::Type::file)) {
+    if (has(*directory, run_layout::kCaptureFile, DirectoryEntry::Type::file)) {
       found.push_back({".", path});
       return Status::success();
     }
-    if (last_part(path) == "captures" && list(parent_of(path), ".")) return Status::success();
+    if (last_part(path) == run_layout::kCaptures && list(parent_of(path), ".")) return Status::success();
     add(path, ".", *directory);
     return Status::success();
   }
@@ -73,9 +74,10 @@ class Finder {
   void add(const std::string& path, const std::string& run, const Directory& directory) {
     if (std::ranges::any_of(above_, [&](const FileState& state) { return state.same_file(directory.state); })) return;
     above_.push_back(directory.state);
-    const bool has_captures = has(directory, "captures", DirectoryEntry::Type::directory) && list(path, run);
+    const bool has_captures = has(directory, run_layout::kCaptures, DirectoryEntry::Type::directory) && list(path, run);
     for (const DirectoryEntry& entry : directory.entries) {
-      if (entry.type != DirectoryEntry::Type::directory || (has_captures && entry.name == "captures")) continue;
+      if (entry.type != DirectoryEntry::Type::directory || (has_captures && entry.name == run_layout::kCaptures))
+        continue;
       const std::string below = join_path(path, entry.name);
       const Result<Directory> next = read_directory(below);
       if (next) {

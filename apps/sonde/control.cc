@@ -11,6 +11,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/input_file.h"
+#include "formats/run_layout.h"
 #include "policy/policy_values.h"
 #include "text.h"
 
@@ -19,11 +20,11 @@ namespace {
 
 constexpr double kPatience = 2;  // seconds; the recorder looks four times a second
 
-std::string state_path(const std::string& run) { return join_path(run, "control.state"); }
+std::string state_path(const std::string& run) { return join_path(run, run_layout::kControlState); }
 
 bool has_events(const Directory& directory) {
   return std::ranges::any_of(directory.entries, [](const DirectoryEntry& entry) {
-    return entry.type == DirectoryEntry::Type::file && entry.name.find("tfevents") != std::string::npos;
+    return entry.type == DirectoryEntry::Type::file && run_layout::is_event_file(entry.name);
   });
 }
 
@@ -69,7 +70,7 @@ Status put_back(const Control& control) {
 
 }  // namespace
 
-std::string control_path(const std::string& run) { return join_path(run, "control.toml"); }
+std::string control_path(const std::string& run) { return join_path(run, run_layout::kControl); }
 
 bool wait_a_little(std::uint64_t start, double seconds) noexcept {
   const timespec time = {0, 10'000'000};

@@ -11,20 +11,11 @@
 #include "base/file.h"
 #include "base/file_name.h"
 #include "base/input_file.h"
+#include "formats/run_layout.h"
 #include "terminal.h"
 
 namespace sonde::cli {
 namespace {
-
-// "eval-000000000012.<writer>...": 12.
-std::optional<std::int64_t> step_of(std::string_view name) {
-  constexpr std::string_view kEvaluation = "eval-";
-  if (name.starts_with(kEvaluation)) name.remove_prefix(kEvaluation.size());
-  std::int64_t step = 0;
-  const auto end = std::from_chars(name.data(), name.data() + name.size(), step);
-  if (end.ec != std::errc{} || end.ptr == name.data() + name.size() || *end.ptr != '.') return std::nullopt;
-  return step;
-}
 
 // The paths below a folder of all files in it, at any depth, by name. Nobody puts links there.
 void add_files(const std::string& folder, const std::string& below, std::string_view extension,
@@ -83,13 +74,15 @@ class RowCounter {
 }  // namespace
 
 KeptTensors::KeptTensors(const std::string& run_directory) {
-  const std::string path = join_path(run_directory, "tensors");
+  const std::string path = join_path(run_directory, run_layout::kTensors);
   const Result<Directory> directory = read_directory(path);
   if (!directory) return;
   for (const DirectoryEntry& entry : directory->entries) {
-    const std::optional<std::int64_t> step = step_of(entry.name);
+    const std::optional<std::int64_t> step = run_layout::step_of_tensors(entry.name);
     const bool folder = entry.type == DirectoryEntry::Type::directory;
-    if (!step || (!folder && !entry.name.ends_with(".safetensors") && !entry.name.ends_with(".npz"))) continue;
+    if (!step ||
+        (!folder && !entry.name.ends_with(run_layout::kSafetensors) && !entry.name.ends_with(run_layout::kNpz)))
+      continue;
     places_.push_back({*step, join_path(path, entry.name), folder});
   }
   // Writers' names begin with the time at which they began, so the order of names is theirs.
@@ -97,7 +90,7 @@ KeptTensors::KeptTensors(const std::string& run_directory) {
 }
 
 std::optional<KeptTensor> KeptTensors::find(const Place& place, const std::string& tag) {
-  const std::string path = place.folder ? join_path(place.path, file_path_of(tag, ".npy")) : place.path;
+  const std::string path = place.folder ? join_path(place.path, file_path_of(tag, run_layout::kNpy)) : place.path;
   if (place.folder && !file_state(path)) return std::nullopt;
   Result<TensorFile> file = TensorFile::open(path);
   if (!file) {
@@ -144,8 +137,8 @@ std::vector<KeptSeries> KeptTensors::list() const {
   for (const Place& place : places_) {
     std::vector<std::string> tags;
     if (place.folder) {
-      add_files(place.path, "", ".npy", tags);
-      for (std::string& tag : tags) tag = text_of_file_path(tag, ".npy");
+      add_files(place.path, "", run_layout::kNpy, tags);
+      for (std::string& tag : tags) tag = text_of_file_path(tag, run_layout::kNpy);
     } else if (const Result<TensorFile> file = TensorFile::open(place.path)) {
       tags = file->names();
     } else {
@@ -167,11 +160,11 @@ std::vector<KeptSeries> KeptTensors::list() const {
 
 std::vector<KeptSeries> tables_of(const std::string& run_directory) {
   std::vector<std::string> paths;
-  add_files(join_path(run_directory, "tables"), "", ".csv", paths);
+  add_files(join_path(run_directory, run_layout::kTables), "", run_layout::kCsv, paths);
   std::vector<KeptSeries> tables;
   std::vector<std::byte> piece(std::size_t{1} << 16);
   for (const std::string& path : paths) {
-    const std::string below_run = join_path("tables", path);
+    const std::string below_run = join_path(run_layout::kTables, path);
     const Result<InputFile> file = InputFile::open(join_path(run_directory, below_run));
     RowCounter counter;
     Result<std::size_t> count = file ? Result<std::size_t>(0) : file.error();

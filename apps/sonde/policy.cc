@@ -10,6 +10,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "control.h"
+#include "formats/run_layout.h"
 #include "policy/policy_values.h"
 #include "policy/rules.h"
 #include "subcommand.h"
@@ -121,7 +122,7 @@ class PolicyCommand final : public Subcommand {
     const std::string path = control_path(run_);
     const bool there = file_state(path).ok();
     if (Status status = remove_file(path); !status) return fail(status);
-    if (Status status = remove_file(join_path(run_, "control.state")); !status) return fail(status);
+    if (Status status = remove_file(join_path(run_, run_layout::kControlState)); !status) return fail(status);
     print(there ? "cleared: the job's own policy holds again\n"
                 : "There is nothing to clear in '" + harmless(run_) + "': the job's own policy holds.\n");
     return kSuccess;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "capture_text.h"
+#include "formats/run_layout.h"
 #include "sonde/capture.h"
 #include "subcommand.h"
 #include "tensor_files/external_rings.h"
@@ -74,8 +75,8 @@ class Recover final : public Subcommand {
     if (!directory) return found;
     for (const DirectoryEntry& entry : directory->entries) {
       const std::string path = join_path(run_, entry.name);
-      if (entry.type == DirectoryEntry::Type::file && entry.name.starts_with("flight-") &&
-          entry.name.ends_with(".ring") && !std::ranges::count(left, path)) {
+      if (entry.type == DirectoryEntry::Type::file && run_layout::is_ring(entry.name) &&
+          !std::ranges::count(left, path)) {
         found.push_back(path);
       }
     }

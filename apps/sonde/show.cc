@@ -11,6 +11,7 @@
 #include "base/input_file.h"
 #include "base/suggest.h"
 #include "formats/json.h"
+#include "formats/run_layout.h"
 #include "picture.h"
 #include "render/array.h"
 #include "render/console.h"
@@ -86,7 +87,7 @@ class Show final : public Subcommand {
 
  private:
   int show_log() {
-    if (recorded_.tag.empty() && file_state(join_path(file_, "capture.json"))) {
+    if (recorded_.tag.empty() && file_state(join_path(file_, run_layout::kCaptureFile))) {
       return fail("'" + file_ +
                   "' is a capture: 'sonde captures' tells what it holds, and 'sonde show' prints each of " +
                   "its safetensors files");

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "control.h"
+#include "formats/run_layout.h"
 #include "sonde/capture.h"
 #include "subcommand.h"
 #include "terminal.h"
@@ -53,7 +54,8 @@ class Trigger final : public Subcommand {
     std::fflush(stdout);
     const std::optional<std::string> path = wait_for_capture(*before);
     print(path ? ": " + harmless(*path) + without_tensors(*path) + "\n"
-               : "; it appears in " + harmless(join_path(run_, "captures")) + " when the step in progress has ended\n");
+               : "; it appears in " + harmless(join_path(run_, run_layout::kCaptures)) +
+                     " when the step in progress has ended\n");
     return kSuccess;
   }
 

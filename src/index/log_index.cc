@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/suggest.h"
+#include "formats/run_layout.h"
 #include "index/cache.h"
 #include "index/run_files.h"
 
@@ -152,7 +153,7 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
   }
   walk.above.push_back(here);
   for (const DirectoryEntry& entry : listed->entries) {
-    if (entry.type != DirectoryEntry::Type::directory || entry.name == kTrash) continue;
+    if (entry.type != DirectoryEntry::Type::directory || entry.name == run_layout::kTrash) continue;
     const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
     const Status status = find_runs(below, through_link || entry.link, walk);
     // One that has gone since it was listed was deleted or moved, which is nobody's problem.

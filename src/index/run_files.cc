@@ -1,15 +1,18 @@
 #include "index/run_files.h"
 
+#include "formats/run_layout.h"
+
 namespace sonde::index {
 
 std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept {
-  if (name.find("tfevents") != std::string_view::npos) return SourceFile::Type::events;
-  if (name.starts_with("stats.") && name.ends_with(".tfrecord")) return SourceFile::Type::statistics;
+  if (run_layout::is_event_file(name)) return SourceFile::Type::events;
+  if (run_layout::is_statistics_file(name)) return SourceFile::Type::statistics;
   return std::nullopt;
 }
 
 bool is_read(std::string_view name) noexcept {
-  return type_of_file(name) || name == kNote || name == kCaptureFile || is_ring(name);
+  return type_of_file(name) || name == run_layout::kNote || name == run_layout::kCaptureFile ||
+         run_layout::is_ring(name);
 }
 
 std::vector<RunFile> run_files(const Directory& directory) {

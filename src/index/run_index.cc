@@ -8,6 +8,7 @@
 #include "base/crc32c.h"
 #include "base/directory.h"
 #include "base/file.h"
+#include "formats/run_layout.h"
 #include "formats/tfrecord.h"
 #include "index/cache.h"
 #include "index/record_readers.h"
@@ -118,9 +119,9 @@ bool RunIndex::find_files() {
 // Whether what is kept beside the files is not as it was.
 bool RunIndex::look_beside() {
   Beside now;
-  if (const Result<FileState> note = file_state(join_path(directory_, kNote))) now.note = *note;
+  if (const Result<FileState> note = file_state(join_path(directory_, run_layout::kNote))) now.note = *note;
   // By their names, since the time of the directory does not tell changes within a few milliseconds apart.
-  if (const Result<Directory> captures = read_directory(join_path(directory_, kCaptures), within_)) {
+  if (const Result<Directory> captures = read_directory(join_path(directory_, run_layout::kCaptures), within_)) {
     for (const DirectoryEntry& entry : captures->entries) {
       if (!entry.name.starts_with('.')) now.captures.append(entry.name).append("/");  // hidden: still being written
     }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "formats/run_layout.h"
 #include "index/run_access.h"
 #include "query/answers.h"
 #include "query/captures.h"
@@ -123,7 +124,7 @@ std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
     alert.text = "the trigger '" + info.reason + "' fired at step " + grouped(info.step);
     if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
   }
-  alert.text += "; what it saved is in captures/" + file_name(path);
+  alert.text += "; what it saved is in " + std::string(run_layout::kCaptures) + "/" + file_name(path);
   return alert;
 }
 

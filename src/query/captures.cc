@@ -9,14 +9,14 @@
 #include "base/input_file.h"
 #include "base/numbered_directory.h"
 #include "formats/capture_json.h"
+#include "formats/run_layout.h"
 #include "index/run_access.h"
-#include "index/run_files.h"
 
 namespace sonde::query {
 
 std::vector<std::string> captures_of(const Run& run) {
   const index::RunIndex& known = index::RunAccess::index(run);
-  const std::string parent = join_path(known.directory(), index::kCaptures);
+  const std::string parent = join_path(known.directory(), run_layout::kCaptures);
   std::vector<std::string> paths;
   const Result<Directory> listed = read_directory(parent, known.within());
   if (!listed) return paths;
@@ -32,7 +32,8 @@ std::vector<std::string> captures_of(const Run& run) {
 
 Result<CaptureInfo> read_capture(const Run& run, const std::string& directory) {
   constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;  // bytes
-  const auto file = InputFile::open(join_path(directory, index::kCaptureFile), index::RunAccess::index(run).within());
+  const auto file =
+      InputFile::open(join_path(directory, run_layout::kCaptureFile), index::RunAccess::index(run).within());
   if (!file) return file.error();
   const Result<FileState> state = file->state();
   if (!state) return state.error();

@@ -9,15 +9,14 @@
 #include "base/file.h"
 #include "base/file_lock.h"
 #include "base/input_file.h"
+#include "formats/run_layout.h"
 #include "index/run_access.h"
-#include "index/run_files.h"
 #include "query/answers.h"
-#include "tensor_files/external_rings.h"
 
 namespace sonde::query {
 namespace {
 
-using index::kNote;
+using run_layout::kNote;
 
 Answer done() {
   Answer answer;
@@ -41,13 +40,8 @@ Result<std::string> directory_inside(const Context& context, const RunEntry& ent
 
 // Whether it is a file or folder that a recorder makes in the directory of a run, or the note.
 bool is_of_run(const DirectoryEntry& entry) {
-  constexpr std::array<std::string_view, 4> kFolders = {"captures", "checkpoints", "tables", "tensors"};
-  const auto& name = entry.name;
-  if (entry.type == DirectoryEntry::Type::directory) {
-    return !entry.link && std::ranges::find(kFolders, name) != kFolders.end();
-  }
-  return index::type_of_file(name).has_value() || name == kNote || name == "control.toml" || name == "control.state" ||
-         index::is_ring(name) || tensor_files::names_external_rings(name);
+  if (entry.type == DirectoryEntry::Type::directory) return !entry.link && run_layout::is_folder(entry.name);
+  return run_layout::is_file_of_run(entry.name);
 }
 
 // "20261116-093000", in UTC.
@@ -62,7 +56,7 @@ std::string time_text() {
 // A new folder in the trash of the log.
 Result<std::string> make_trash(const std::string& log_directory, std::string name) {
   constexpr std::size_t kLongest = 100;
-  const std::string trash = join_path(log_directory, index::kTrash);
+  const std::string trash = join_path(log_directory, run_layout::kTrash);
   if (Status status = make_directories(trash); !status) return status;
   const Result<std::string> real = real_path(trash);
   if (!real) return real.error();
@@ -100,7 +94,7 @@ Status move_to_trash(const std::string& run_directory, const std::string& log_di
   std::vector<const DirectoryEntry*> own;
   for (const DirectoryEntry& entry : listed->entries) {
     if (!is_of_run(entry) || has_runs(entry.name)) continue;
-    const bool ring = entry.name.ends_with(".ring");
+    const bool ring = run_layout::is_ring(entry.name);
     const Result<bool> locked = ring ? is_locked(join_path(run_directory, entry.name)) : Result<bool>(false);
     if (locked && *locked) {
       return {Code::io, "the run " + in_quotes(name) + " is still being recorded; end its process first"};

@@ -5,8 +5,8 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/file_lock.h"
+#include "formats/run_layout.h"
 #include "index/run_access.h"
-#include "index/run_files.h"
 #include "query/captures.h"
 #include "query/catalogue.h"
 
@@ -19,7 +19,7 @@ constexpr double kQuiet = 30;  // seconds without a change after which a run has
 bool ended_with_crash(const Run& run, double last_modified) {
   const std::vector<std::string> captures = captures_of(run);
   if (captures.empty() || !captures.back().ends_with("-crash")) return false;
-  const Result<FileState> made = file_state(join_path(captures.back(), index::kCaptureFile));
+  const Result<FileState> made = file_state(join_path(captures.back(), run_layout::kCaptureFile));
   return made && static_cast<double>(made->modified) * 1e-9 >= last_modified;
 }
 
@@ -34,8 +34,8 @@ RunPulse RunEntry::pulse(double now) const {
   bool captures = false;
   if (const Result<Directory> listed = read_directory(directory, known_run.within())) {
     for (const DirectoryEntry& entry : listed->entries) {
-      captures |= entry.name == index::kCaptures;
-      if (!index::is_ring(entry.name)) continue;
+      captures |= entry.name == run_layout::kCaptures;
+      if (!run_layout::is_ring(entry.name)) continue;
       const Result<bool> locked = is_locked(join_path(directory, entry.name));
       pulse.has_ring |= locked.ok();
       held |= locked && *locked;

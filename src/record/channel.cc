@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/signal_count.h"
 #include "base/utf8.h"
+#include "formats/run_layout.h"
 #include "record/backend.h"
 #include "record/disk_use.h"
 #include "record/output.h"
@@ -232,7 +233,7 @@ std::string Channel::lacks_disk(double wall_time, std::uint64_t bytes) {
 }
 
 void Channel::measure_checkpoints() {
-  checkpoint_bytes_.store(bytes_below(join_path(directory_, "checkpoints")), std::memory_order_relaxed);
+  checkpoint_bytes_.store(bytes_below(join_path(directory_, run_layout::kCheckpoints)), std::memory_order_relaxed);
 }
 
 double Channel::busy_seconds() const noexcept {

@@ -2,6 +2,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "formats/run_layout.h"
 
 namespace sonde::record {
 
@@ -11,7 +12,7 @@ std::uint64_t bytes_below(const std::string& path, int depth) {
   if (!directory || depth > kDeepest) return 0;
   std::uint64_t bytes = 0;
   for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.link || entry.name.ends_with(".ring")) continue;  // the ring comes and goes with the process
+    if (entry.link || run_layout::is_ring(entry.name)) continue;  // the ring comes and goes with the process
     const std::string inside = join_path(path, entry.name);
     if (entry.type == DirectoryEntry::Type::directory) {
       bytes += bytes_below(inside, depth + 1);

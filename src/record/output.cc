@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/input_file.h"
 #include "base/process.h"
+#include "formats/run_layout.h"
 #include "formats/tfevents.h"
 #include "sinks/console.h"
 #include "sinks/event_file.h"
@@ -56,13 +57,13 @@ Result<std::unique_ptr<Output>> Output::create(Channel& channel, bool may_fly) {
   std::string path;
   do {  // in another container a process may have the same number in the same second
     writer = writer_name();
-    path = join_path(channel.directory(), "events.out.tfevents." + writer + options.file_suffix);
+    path = join_path(channel.directory(), run_layout::event_file(writer, options.file_suffix));
   } while (file_state(path).ok());
   auto events = std::make_unique<sinks::EventFile>(path, now, options.precision, channel.tally());
   if (Status status = events->flush(); !status.ok()) return status;
   output->sinks_.push_back(std::move(events));
   output->sinks_.push_back(std::make_unique<sinks::StatsFile>(
-      join_path(channel.directory(), "stats." + writer + options.file_suffix + ".tfrecord"),
+      join_path(channel.directory(), run_layout::statistics_file(writer, options.file_suffix)),
       stats_record::Header{.writer = writer, .host = host_name(), .pid = process_id(), .start_time = now},
       channel.tally()));
   if (options.console != nullptr) output->sinks_.push_back(std::make_unique<sinks::Console>(options.console));

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "formats/run_layout.h"
 #include "policy/control_file.h"
 #include "record/channel.h"
 #include "record/disk_use.h"
@@ -23,7 +24,7 @@ constexpr std::size_t kLargestControl = std::size_t{1} << 20;
 }  // namespace
 
 RunController::RunController(Channel& channel)
-    : channel_(channel), control_path_(join_path(channel.directory(), "control.toml")) {}
+    : channel_(channel), control_path_(join_path(channel.directory(), run_layout::kControl)) {}
 
 void RunController::poll(Output& output, std::uint64_t now, double wall_time) {
   if (now - last_look_ < kLookEvery) return;
@@ -40,7 +41,7 @@ void RunController::begin() {
   const auto text = changed_control();
   if (!text) return;
   Status status;
-  if (const auto control = policy::parse_control(*text, "control.toml")) {
+  if (const auto control = policy::parse_control(*text, run_layout::kControl)) {
     fired_ = control->fire;  // asked of another process
     status = channel_.set_control(*control);
   } else {
@@ -59,7 +60,7 @@ void RunController::begun(const Output& output) {
 void RunController::look_at_control(Output& output, double wall_time) {
   const auto text = changed_control();
   if (!text) return;
-  const auto control = policy::parse_control(*text, "control.toml");
+  const auto control = policy::parse_control(*text, run_layout::kControl);
   if (!control) return refuse(*text, control.error());
   const sinks::Stamp stamp = {wall_time, output.steps().last_step()};
   const TriggerJob job = {.reason = "manual", .before = 5, .after = 0};
@@ -116,7 +117,7 @@ void RunController::answer(const std::string& text, const Status& status, const 
   std::string line = (status.ok() ? "applied " : "refused ") + std::string(checksum);
   if (!ring.ok()) line += " " + ring.message();
   if (!status.ok()) line += " " + status.message();
-  const Status written = write_file(join_path(channel_.directory(), "control.state"), line + "\n");
+  const Status written = write_file(join_path(channel_.directory(), run_layout::kControlState), line + "\n");
   if (!written.ok()) channel_.tell(written);
 }
 

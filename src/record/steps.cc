@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/file_name.h"
 #include "base/suggest.h"
+#include "formats/run_layout.h"
 #include "record/output.h"
 #include "stats/summary.h"
 #include "tensor/convert.h"
@@ -475,7 +476,8 @@ void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::spa
                    std::span<const std::int64_t> rows) {
   auto at = tables_.find(table);
   if (at == tables_.end()) {
-    std::string path = join_path(channel_.directory(), "tables/" + file_path_of(table, "." + writer_ + ".csv"));
+    std::string path = join_path(join_path(channel_.directory(), run_layout::kTables),
+                                 file_path_of(table, "." + writer_ + std::string(run_layout::kCsv)));
     at = tables_.try_emplace(table, std::move(path), channel_.tally()).first;
   }
   note_files(rows.empty() ? at->second.append(stamp, columns) : at->second.append(stamp, columns, rows), tables_fail_);

@@ -14,6 +14,7 @@
 #include "base/shared_mapping.h"
 #include "base/system_limits.h"
 #include "formats/flight_layout.h"
+#include "formats/run_layout.h"
 #include "tensor/copy.h"
 
 namespace sonde::sinks {
@@ -341,9 +342,8 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
   }
   const flight::Identity identity = {
       .host = host_name(), .pid = process_id(), .writer = options.writer, .start_time = wall_seconds()};
-  const std::string prefix =
-      join_path(options.directory, "flight-" + identity.host + "-" + std::to_string(identity.pid) + "-");
-  Result<SharedMapping> mapping = SharedMapping::create(prefix, ".ring", wanted / kUnit * kUnit);
+  const std::string prefix = join_path(options.directory, run_layout::ring_prefix(identity.host, identity.pid));
+  Result<SharedMapping> mapping = SharedMapping::create(prefix, std::string(run_layout::kRing), wanted / kUnit * kUnit);
   if (!mapping) {
     return Status(mapping.error().code(), "there is no flight ring: " + mapping.error().message() +
                                               "; set a smaller [flight] size, or [flight] dir to another local disk");

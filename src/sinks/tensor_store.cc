@@ -1,7 +1,6 @@
 #include "sinks/tensor_store.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <deque>
 #include <unordered_set>
 #include <utility>
@@ -11,18 +10,14 @@
 #include "base/input_file.h"
 #include "base/utf8.h"
 #include "formats/npz.h"
+#include "formats/run_layout.h"
 
 namespace sonde::sinks {
 namespace {
 
-constexpr std::string_view kSafetensors = ".safetensors";
-constexpr std::string_view kNpz = ".npz";
-constexpr std::string_view kNpy = ".npy";
-
-std::string step_text(std::int64_t step) {
-  char text[32];
-  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%012lld", static_cast<long long>(step)))};
-}
+using run_layout::kNpy;
+using run_layout::kNpz;
+using run_layout::kSafetensors;
 
 // Whether a file with names can hold it beside those before it.
 Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_view>& keys) {
@@ -36,7 +31,7 @@ Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_v
 }  // namespace
 
 TensorStore::TensorStore(const std::string& run_directory, std::string writer, Tally& tally)
-    : directory_(join_path(run_directory, "tensors")), writer_(std::move(writer)), tally_(tally) {}
+    : directory_(join_path(run_directory, run_layout::kTensors)), writer_(std::move(writer)), tally_(tally) {}
 
 Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) {
   errors_.clear();
@@ -53,7 +48,7 @@ Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<co
 
 // One for all files of the step, none of which is there yet.
 std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
-  const std::string first = join_path(directory_, (evaluation ? "eval-" : "") + step_text(stamp.step) + "." + writer_);
+  const std::string first = join_path(directory_, run_layout::tensors_stem(stamp.step, evaluation, writer_));
   const auto taken = [](const std::string& stem) {
     return file_state(stem).ok() || file_state(stem + std::string(kSafetensors)).ok() ||
            file_state(stem + std::string(kNpz)).ok();

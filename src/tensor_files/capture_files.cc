@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "formats/capture_json.h"
 #include "formats/json.h"
+#include "formats/run_layout.h"
 #include "formats/tensor_tags.h"
 #include "sonde/tensor_io.h"
 #include "stats/summary.h"
@@ -39,8 +40,8 @@ std::string file_name(const flight::Step& step, std::map<std::string, int>& used
   const std::string stem = (step.evaluation ? "eval-" : "") + std::string(digits.data());
   // A job that went back to an earlier step may have it twice, and one that gives no numbers has only one of them.
   const int times = ++used[stem];
-  if (times == 1) return stem + ".safetensors";
-  return stem + "-" + std::to_string(times) + ".safetensors";
+  if (times == 1) return stem + std::string(run_layout::kSafetensors);
+  return stem + "-" + std::to_string(times) + std::string(run_layout::kSafetensors);
 }
 
 // Complex numbers have no order and therefore no statistics; what counts here are their parts.
@@ -60,7 +61,8 @@ class Writer {
     while (const flight::Step* step = next ? next() : nullptr) {
       if (Status status = add(*step); !status) return status;
     }
-    return write_file(join_path(directory_.path(), "capture.json"), capture_json::encode(info_, find_origin(info_)));
+    return write_file(join_path(directory_.path(), run_layout::kCaptureFile),
+                      capture_json::encode(info_, find_origin(info_)));
   }
 
  private:
@@ -151,7 +153,7 @@ class Writer {
 
 Result<std::string> write(const std::string& run_directory, CaptureInfo info, const NextStep& next) {
   const std::string name = directory_name(info.reason);
-  Result<NumberedDirectory> directory = NumberedDirectory::create(join_path(run_directory, "captures"));
+  Result<NumberedDirectory> directory = NumberedDirectory::create(join_path(run_directory, run_layout::kCaptures));
   if (!directory) return directory.error();
   const std::string path = directory->final_path(name);
   Status status = Writer(std::move(info), *directory).write(next);

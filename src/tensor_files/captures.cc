@@ -16,6 +16,7 @@
 #include "formats/capture_json.h"
 #include "formats/flight.h"
 #include "formats/flight_layout.h"
+#include "formats/run_layout.h"
 #include "sonde/capture.h"
 #include "sonde/tensor_io.h"
 #include "tensor_files/capture_files.h"
@@ -23,11 +24,6 @@
 
 namespace sonde {
 namespace {
-
-constexpr std::string_view kJson = "capture.json";
-constexpr std::string_view kRingBegin = "flight-";
-constexpr std::string_view kRingEnd = ".ring";
-constexpr std::string_view kDigits = "0123456789";
 
 // "cannot <doing> '<path>': <message>", for messages of those who know no paths.
 Status about(std::string_view doing, const std::string& path, const Status& status) {
@@ -39,8 +35,7 @@ Result<std::vector<std::string>> rings(const std::string& directory) {
   if (!found) return found.error();
   std::vector<std::string> paths;
   for (const DirectoryEntry& entry : found->entries) {
-    if (entry.type == DirectoryEntry::Type::file && entry.name.starts_with(kRingBegin) &&
-        entry.name.ends_with(kRingEnd)) {
+    if (entry.type == DirectoryEntry::Type::file && run_layout::is_ring(entry.name)) {
       paths.push_back(join_path(directory, entry.name));
     }
   }
@@ -79,19 +74,9 @@ bool is_blank(Bytes file) {
   return std::ranges::all_of(file, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// The host in the name that a process gives its ring, "flight-<host>-<pid>-<k>.ring"; none in other names.
+// The host in the name that a process gives its ring; nothing in other names.
 std::optional<std::string_view> host_in_name(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  if (!name.starts_with(kRingBegin) || !name.ends_with(kRingEnd)) return std::nullopt;
-  name.remove_prefix(kRingBegin.size());
-  name.remove_suffix(std::min(kRingEnd.size(), name.size()));
-  for (int i = 0; i < 2; ++i) {  // <k>, then <pid>; a host may have dashes of its own
-    const std::size_t dash = name.rfind('-');
-    if (dash == std::string_view::npos || dash + 1 == name.size()) return std::nullopt;
-    if (name.find_first_not_of(kDigits, dash + 1) != std::string_view::npos) return std::nullopt;
-    name = name.substr(0, dash);
-  }
-  return name;
+  return run_layout::host_of_ring(path.substr(path.rfind('/') + 1));
 }
 
 // A ring whose process has ended, for as long as this lives. Lock and mapping are those of one file, whatever others
@@ -140,7 +125,7 @@ bool is_copy_of_living(const HeldRing& held, const flight::Identity& identity) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find('/');
     const std::size_t last = line.rfind('/');
-    if (first != std::string::npos && line.find(kRingBegin, last) != std::string::npos) {
+    if (first != std::string::npos && run_layout::mentions_ring(line)) {
       directories.insert(line.substr(first, last - first));
     }
   }
@@ -196,15 +181,10 @@ void remove_blank(const std::string& path) {
   (void)remove_file(path);  // where it cannot be removed it does no harm
 }
 
-// Whether the run has the event file of this writer, "events.out.tfevents.<writer><suffix>"; writer "x.1" is not
-// "x.10".
+// Whether the run has the event file of this writer.
 bool has_writer(const Directory& run, const std::string& writer) {
-  const std::string event_file = "events.out.tfevents." + writer;
-  return !writer.empty() && std::ranges::any_of(run.entries, [&](const DirectoryEntry& entry) {
-    return entry.name.starts_with(event_file) &&
-           (entry.name.size() == event_file.size() ||
-            kDigits.find(entry.name[event_file.size()]) == std::string_view::npos);
-  });
+  return std::ranges::any_of(
+      run.entries, [&](const DirectoryEntry& entry) { return run_layout::is_event_file_of(entry.name, writer); });
 }
 
 // Whether a ring was made by a writer of the run.
@@ -232,7 +212,7 @@ auto within_memory(std::string_view path, Do what) -> decltype(what(std::string(
 
 Result<Capture> Capture::open(std::string_view directory) {
   return within_memory(directory, [](const std::string& path) -> Result<Capture> {
-    const std::string json_path = join_path(path, kJson);
+    const std::string json_path = join_path(path, run_layout::kCaptureFile);
     const Result<std::string> json = read_file(json_path);
     if (!json) return json.error();
     Result<CaptureInfo> info = capture_json::decode(*json);
@@ -254,10 +234,11 @@ Result<std::vector<std::string>> list_captures(std::string_view run_directory) {
     const Result<Directory> whole = read_directory(run);
     if (!whole) return whole.error();
     std::vector<std::string> paths;
-    if (std::ranges::none_of(whole->entries, [](const DirectoryEntry& entry) { return entry.name == "captures"; })) {
+    if (std::ranges::none_of(whole->entries,
+                             [](const DirectoryEntry& entry) { return entry.name == run_layout::kCaptures; })) {
       return paths;
     }
-    const std::string parent = join_path(run, "captures");
+    const std::string parent = join_path(run, run_layout::kCaptures);
     const Result<Directory> found = read_directory(parent);
     if (!found) return found.error();
     std::vector<std::pair<std::uint64_t, std::string>> numbered;

@@ -11,17 +11,18 @@
 #include "base/file_lock.h"
 #include "base/replace_file.h"
 #include "base/utf8.h"
+#include "formats/run_layout.h"
 #include "sonde/checkpoint.h"
 #include "tensor_files/save.h"
 
 namespace sonde {
 namespace {
 
-constexpr std::string_view kExtension = ".safetensors";
+constexpr std::string_view kExtension = run_layout::kSafetensors;
 constexpr std::string_view kOwnKeys = "sonde.";
 constexpr std::size_t kLongestName = 100;
 
-std::string folder_of(std::string_view run_directory) { return join_path(run_directory, "checkpoints"); }
+std::string folder_of(std::string_view run_directory) { return join_path(run_directory, run_layout::kCheckpoints); }
 
 std::string file_name(std::string_view name, std::int64_t step) {
   return std::string(name) + "-" + std::to_string(step) + std::string(kExtension);

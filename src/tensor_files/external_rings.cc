@@ -8,12 +8,11 @@
 #include "base/file.h"
 #include "base/input_file.h"
 #include "base/process.h"
+#include "formats/run_layout.h"
 
 namespace sonde::tensor_files {
 namespace {
 
-constexpr std::string_view kBegin = "flight-";
-constexpr std::string_view kEnd = ".elsewhere";
 constexpr std::size_t kLargest = std::size_t{1} << 20;
 
 std::optional<std::string> own_text(const std::string& path) {
@@ -27,18 +26,14 @@ std::optional<std::string> own_text(const std::string& path) {
 
 // Another machine may have another disk at the same path.
 bool is_of_this_host(std::string_view ring) {
-  return ring.substr(ring.rfind('/') + 1).starts_with(std::string(kBegin) + host_name() + "-");
+  return run_layout::host_of_ring(ring.substr(ring.rfind('/') + 1)) == host_name();
 }
 
 }  // namespace
 
-bool names_external_rings(std::string_view file_name) noexcept {
-  return file_name.starts_with(kBegin) && file_name.ends_with(kEnd);
-}
-
 Status note_external_rings(const std::string& run_directory, const std::string& writer,
                            std::span<const std::string> rings) {
-  const std::string path = join_path(run_directory, std::string(kBegin) + writer + std::string(kEnd));
+  const std::string path = join_path(run_directory, run_layout::external_rings_file(writer));
   if (rings.empty()) return remove_file(path);
   std::string text;
   for (const std::string& ring : rings) text += ring + "\n";
@@ -50,14 +45,14 @@ std::vector<std::string> external_rings(const std::string& run_directory) {
   const Result<Directory> run = read_directory(run_directory);
   if (!run) return found;
   for (const DirectoryEntry& entry : run->entries) {
-    if (entry.link || !names_external_rings(entry.name)) continue;
+    if (entry.link || !run_layout::is_external_rings_file(entry.name)) continue;
     const std::string path = join_path(run_directory, entry.name);
     const std::optional<std::string> text = own_text(path);
     if (!text) continue;
     bool needed = false;
     std::istringstream lines(*text);
     for (std::string ring; std::getline(lines, ring);) {
-      const bool there = ring.starts_with('/') && ring.ends_with(".ring") && file_state(ring).ok();
+      const bool there = ring.starts_with('/') && ring.ends_with(run_layout::kRing) && file_state(ring).ok();
       if (there) found.push_back(ring);
       needed |= there || !is_of_this_host(ring);
     }

@@ -4,15 +4,11 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sonde/status.h"
 
 namespace sonde::tensor_files {
-
-// Whether a file in a run's directory is such a one.
-bool names_external_rings(std::string_view file_name) noexcept;
 
 // All that this writer has had; without any the file is removed.
 Status note_external_rings(const std::string& run_directory, const std::string& writer,

@@ -131,6 +131,19 @@ class APlantedViolation(unittest.TestCase):
                    '// std::thread, ::open(\nauto r = Recorder::open("std::ofstream");\nstd::thread::id owner;\n')
         self.assert_clean()
 
+    def test_a_name_in_a_run_directory_outside_its_one_file(self):
+        for code in ('auto p = join_path(run, "captures");', 'if (entry.name == "tensors") return;',
+                     'auto p = "tables/" + name;', 'bool r = name.ends_with(".ring");',
+                     'auto p = "events.out.tfevents." + writer;', 'auto c = "control.toml";'):
+            with self.subTest(code):
+                self.plant("src/query/planted.cc", f"// one\n{code}\n")
+                self.assert_found("src/query/planted.cc:2:", "src/formats/run_layout.h")
+
+    def test_the_same_words_that_name_no_file(self):
+        self.plant("src/query/planted.cc",
+                   '// join_path(run, "captures")\n#include "formats/tfevents.h"\njson.key("tensors").text("a .ring b");\n')
+        self.assert_clean()
+
     def test_an_example_includes_a_room(self):
         self.plant("examples/planted.cc", '#include "sonde/sonde.h"\n#include "base/bytes.h"\n')
         self.assert_found("examples/planted.cc:2:", "base/bytes.h")
