@@ -230,10 +230,11 @@ class Recorder {
   SONDE_API std::int64_t committed_step() const noexcept;
   SONDE_API Counters counters() const noexcept;
 
-  // Returns when everything recorded before the call, by any thread, is in the file; the first error since the last
-  // flush otherwise.
+  // Returns when everything recorded before the call, by any thread, is in the file. Otherwise the error: what a file
+  // refused, or the first loss since the last flush - records that were dropped because the buffer was full, whole
+  // tensors and tables whose files could not be written. The error handler gets the same sentence.
   SONDE_API Status flush() noexcept;
-  // Flushes and ends the files. A second call does nothing.
+  // Flushes and ends the files, with the same errors. A second call does nothing.
   SONDE_API Status close() noexcept;
 
  private:

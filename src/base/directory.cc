@@ -133,6 +133,14 @@ Status remove_empty_directory(const std::string& path) {
   return Status::success();
 }
 
+void remove_empty_directories(const std::string& path, const std::string& top) {
+  std::string_view at = path;
+  while (at.size() >= top.size() && at.starts_with(top)) {
+    if (::rmdir(std::string(at).c_str()) != 0 && errno != ENOENT) return;
+    at = at.substr(0, at.rfind('/'));
+  }
+}
+
 Status remove_file(const std::string& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error("remove", path, errno);
   return Status::success();

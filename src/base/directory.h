@@ -47,6 +47,8 @@ Status make_new_directory(const std::string& path);
 Status move_entry(const std::string& from, const std::string& to);
 // Fails where something is in it.
 Status remove_empty_directory(const std::string& path);
+// Removes a directory and those above it, up to and with `top`, as far as they are empty.
+void remove_empty_directories(const std::string& path, const std::string& top);
 
 // No error where there is no such file.
 Status remove_file(const std::string& path);

@@ -525,6 +525,15 @@ void Channel::tell_news(double wall_time) {
   }
 }
 
+Dropped Channel::dropped() const noexcept {
+  return {.scalars = dropped_scalars_.load(std::memory_order_relaxed),
+          .tensors = dropped_tensors_.load(std::memory_order_relaxed)};
+}
+
+Status Channel::tell_losses() {
+  return loss_report_->tell_rest(dropped(), [this](const Status& status) { report(status); });
+}
+
 Status Channel::follow_engine() {
   const std::uint64_t version = engine_version();
   if (version == output_engine_) return Status::success();
@@ -536,6 +545,7 @@ Status Channel::follow_engine() {
 
 void Channel::poll(std::uint64_t now, double wall_time) {
   tell_news(wall_time);
+  loss_report_->tell_due(dropped(), now, [this](const Status& status) { report(status); });
   if (output_) {
     if (controller_) controller_->poll(*output_, now, wall_time);
     (void)follow_engine();  // told by itself
@@ -549,7 +559,9 @@ void Channel::poll(std::uint64_t now, double wall_time) {
 
 Status Channel::flush_output(double wall_time) {
   tell_news(wall_time);
-  return output_ ? output_->flush() : Status::success();
+  Status lost = tell_losses();
+  Status status = output_ ? output_->flush() : Status::success();
+  return status.ok() ? lost : status;
 }
 
 Status Channel::finish_pending(double wall_time) {
@@ -563,7 +575,9 @@ Status Channel::finish_pending(double wall_time) {
 
 Status Channel::finish(double wall_time) {
   tell_news(wall_time);
-  return output_ ? output_->close(wall_time) : Status::success();
+  Status status = output_ ? output_->close(wall_time) : Status::success();
+  Status lost = tell_losses();  // also what only the end has shown
+  return status.ok() ? lost : status;
 }
 
 Status Channel::leave(double wall_time) {
@@ -605,6 +619,8 @@ void Channel::become_child() {
   pool_ = std::make_unique<Pool>(pool_budget(own_policy_), options_.tensors, options_.max_wait);
   errors_.clear();
   losses_.clear();
+  new std::unique_ptr<LossReport>(std::move(loss_report_));  // the backend may have held its lock
+  loss_report_ = std::make_unique<LossReport>(dropped());
 }
 
 }  // namespace sonde::record

@@ -18,6 +18,7 @@
 #include "policy/budget.h"
 #include "policy/control_file.h"
 #include "policy/engine.h"
+#include "record/loss_report.h"
 #include "record/message.h"
 #include "record/pool.h"
 #include "record/tag_table.h"
@@ -152,6 +153,7 @@ class Channel {
   bool has_conditions() const noexcept { return has_conditions_.load(std::memory_order_relaxed); }
   void count_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
   sinks::Tally& tally() noexcept { return tally_; }
+  LossReport& loss_report() noexcept { return *loss_report_; }
   StepValues step_values(const StepData& data) const noexcept { return StepValues(data); }
 
   // ---- Around fork().
@@ -175,6 +177,9 @@ class Channel {
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
   void tell_news(double wall_time);
+  // What was lost since the last flush; tells the rest of it.
+  Status tell_losses();
+  Dropped dropped() const noexcept;
   bool take_signal() noexcept;
   void note_loss(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
   void drop(ProbeJob job, std::int64_t step) noexcept;
@@ -219,6 +224,7 @@ class Channel {
   std::atomic<std::uint64_t> engine_version_{0};
   std::vector<Status> errors_;  // for the handler
   std::vector<sinks::Loss> losses_;
+  std::unique_ptr<LossReport> loss_report_ = std::make_unique<LossReport>();
 
   // The backend's, once the channel has joined.
   std::unique_ptr<Output> output_;

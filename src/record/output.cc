@@ -84,6 +84,9 @@ void Output::note(const Status& status) {
   if (status.ok()) return;
   if (is_unusable(status)) {
     channel_.count_rejected();
+  } else if (status.code() == Code::exhausted) {  // records are lost: no later flush can write them
+    channel_.loss_report().lost_records(0, status);
+    return;
   } else if (std::exchange(failing_, true)) {
     return;
   }

@@ -71,7 +71,7 @@ TEST(Overflow, TensorsAreDroppedNewestFirstCountedAndWrittenIntoTheLog) {
   }
   EXPECT_EQ(rec->counters().dropped_tensors, 6U);
   backend.release();
-  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->close().code(), Code::exhausted);
   const Log log = read_log(dir.path());
   EXPECT_EQ(log.histograms.at("h").size(), 4U);
   EXPECT_EQ(total(log.gaps), 6U);
@@ -106,7 +106,7 @@ TEST(Overflow, ATensorThatIsDroppedKeepsItsNumber) {
   }
   EXPECT_EQ(rec->counters().dropped_tensors, 1U);
   backend.release();
-  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->close().code(), Code::exhausted);
   const Log log = read_log(dir.path());
   ASSERT_EQ(log.steps.size(), 1U);
   std::vector<std::uint32_t> numbers;
@@ -137,7 +137,7 @@ TEST(Overflow, DropOldestKeepsTheNewestTensors) {
     rec->histogram("h", view(values), n);
   }
   backend.release();
-  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->close().code(), Code::exhausted);
   EXPECT_EQ(rec->counters().dropped_tensors, 6U);
   const Log log = read_log(dir.path());
   ASSERT_EQ(log.histograms.at("h").size(), 4U);
@@ -161,9 +161,32 @@ TEST(Overflow, WaitBlocksNoLongerThanTheOptionsSay) {
   EXPECT_EQ(rec->counters().dropped_tensors, 1U);
   backend.release();
   for (std::int64_t n = 2; n < 40; ++n) rec->histogram("h", view(values), n);  // waits for room each time
-  ASSERT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->close().code(), Code::exhausted);
   EXPECT_EQ(rec->counters().dropped_tensors, 1U);
   EXPECT_EQ(read_log(dir.path()).histograms.at("h").size(), 39U);
+}
+
+TEST(Overflow, IsToldToTheErrorHandlerAndReturnedByTheNextFlushWithTheCount) {
+  TempDir dir;
+  StuckBackend backend;
+  std::vector<std::string> told;
+  const auto handler = [&, stuck = backend.handler()](const Status& status) {
+    told.push_back(status.message());
+    if (told.size() == 1) stuck(status);
+  };
+  auto rec = Recorder::open(dir.path(), {.memory = 4 * kFloats * sizeof(float), .on_error = handler});
+  ASSERT_TRUE(rec.ok());
+  backend.wait_until_stuck(*rec);
+  const std::vector<float> values(kFloats, 1.0F);
+  for (std::int64_t n = 0; n < 1000; ++n) rec->histogram("h", view(values), n);
+  backend.release();
+  const Status lost = rec->flush();
+  EXPECT_EQ(lost.code(), Code::exhausted);
+  EXPECT_THAT(lost.message(), testing::StartsWith("996 tensors were dropped because the buffer was full"));
+  ASSERT_EQ(told.size(), 2U) << "one sentence for all of them";
+  EXPECT_EQ(told[1], lost.message());
+  EXPECT_TRUE(rec->flush().ok()) << "since then nothing was lost";
+  EXPECT_TRUE(rec->close().ok());
 }
 
 TEST(Overflow, ScalarsWaitSoThatNoneIsLost) {
@@ -190,7 +213,7 @@ TEST(Overflow, ScalarsCanBeDroppedNewestOrOldestFirst) {
     constexpr auto kCount = static_cast<std::int64_t>(Ring::kCapacity) + 1000;
     for (std::int64_t n = 0; n < kCount; ++n) series.record(1, n);
     backend.release();
-    ASSERT_TRUE(rec->close().ok());
+    EXPECT_EQ(rec->close().code(), Code::exhausted);
     EXPECT_EQ(rec->counters().dropped_scalars, 1000U);
     const auto points = read_log(dir.path()).scalars.at("x");
     ASSERT_EQ(points.size(), Ring::kCapacity);
@@ -229,7 +252,8 @@ TEST(Memory, StaysWithinTheBudget) {
     rec->histogram("h", view(values.data(), {count}), n);
     produced += static_cast<std::size_t>(count) * sizeof(float);
   }
-  ASSERT_TRUE(rec->close().ok());
+  const Status closed = rec->close();
+  EXPECT_EQ(closed.ok(), rec->counters().dropped_tensors == 0) << closed.message();
   if (kMeasured) {  // the rest is for rings, buffers and the program itself
     EXPECT_LE(resident_bytes("VmHWM"), before + kBudget + (std::size_t{8} << 20));
   }

@@ -445,10 +445,12 @@ void Steps::store(const sinks::Stamp& stamp, const StepData& step, bool evaluati
     }
     if (has(keep, Keep::csv)) {
       const std::array columns = {render::Column{"value", some(Keep::csv)}};
-      append(stamp, keys.back(), columns, rows);
+      append(stamp, evaluation, keys.back(), columns, rows);
     }
   }
-  if (!stored.empty()) note_files(store_.write_step(stamp, evaluation, stored), store_fails_);
+  if (stored.empty()) return;
+  const Status status = store_.write_step(stamp, evaluation, stored);
+  note_files(stamp, evaluation, status, store_.lost());
 }
 
 void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation) {
@@ -463,31 +465,42 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
   if (!values.empty()) output_.write(stamp, values);
 }
 
-// Tensor files and tables may fail while the log itself is written: each is told of when it begins.
-void Steps::note_files(const Status& status, bool& failing) {
+// Tensor files and tables may fail while the log itself is written, which then says what they lack.
+void Steps::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
   if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) return output_.note(status);
-  if (!status.ok() && !failing) channel_.report(status);
-  failing = !status.ok();
+  if (status.ok()) return;
+  channel_.loss_report().lost_records(lost, status);
+  sinks::Loss loss;
+  loss.evaluation = evaluation;
+  loss.first_step = loss.last_step = stamp.step;
+  loss.count = lost;
+  loss.reason = stats_record::GapReason::write_error;
+  loss.detail = status.message();
+  output_.lose(stamp.wall_time, loss);
 }
 
 // ---- Tables.
 
-void Steps::append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
-                   std::span<const std::int64_t> rows) {
+void Steps::append(const sinks::Stamp& stamp, bool evaluation, const std::string& table,
+                   std::span<const render::Column> columns, std::span<const std::int64_t> rows) {
   auto at = tables_.find(table);
   if (at == tables_.end()) {
     std::string path = join_path(join_path(channel_.directory(), run_layout::kTables),
                                  file_path_of(table, "." + writer_ + std::string(run_layout::kCsv)));
     at = tables_.try_emplace(table, std::move(path), channel_.tally()).first;
   }
-  note_files(rows.empty() ? at->second.append(stamp, columns) : at->second.append(stamp, columns, rows), tables_fail_);
+  sinks::TableFile& file = at->second;
+  const Status status = rows.empty() ? file.append(stamp, columns) : file.append(stamp, columns, rows);
+  const std::int64_t count = columns.empty() || columns[0].view.shape.rank() == 0 ? 1 : columns[0].view.shape[0];
+  note_files(stamp, evaluation, status, static_cast<std::uint64_t>(count));
 }
 
 void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
   std::vector<render::Column> columns;
   columns.reserve(job.columns.size());
   for (const auto& [name, payload] : job.columns) columns.push_back({name, payload->view});
-  append(stamp, job.name, columns, job.columns.empty() ? std::span<const std::int64_t>() : job.columns[0].second->rows);
+  append(stamp, false, job.name, columns,
+         job.columns.empty() ? std::span<const std::int64_t>() : job.columns[0].second->rows);
   if (job.print) output_.write(stamp, sinks::TableValue{job.name, columns});
 }
 

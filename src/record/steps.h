@@ -84,9 +84,10 @@ class Steps {
   void store(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
   void write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
   // `rows`: which ones of the batch they are; empty: the first ones.
-  void append(const sinks::Stamp& stamp, const std::string& table, std::span<const render::Column> columns,
-              std::span<const std::int64_t> rows);
-  void note_files(const Status& status, bool& failing);
+  void append(const sinks::Stamp& stamp, bool evaluation, const std::string& table,
+              std::span<const render::Column> columns, std::span<const std::int64_t> rows);
+  // `lost`: how many records of the step the files lack.
+  void note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost);
   // False: there is no room for it on the disk.
   bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
   // What goes into the ring, for the size of captures to come.
@@ -129,8 +130,6 @@ class Steps {
   std::vector<Begun> begun_;         // captures that are not written yet
   std::set<std::string> held_back_;  // of these the log says so already
   policy::Level held_back_at_ = {};  // when it said so
-  bool store_fails_ = false;         // the disk refused the last ones
-  bool tables_fail_ = false;
   std::int64_t last_step_ = 0;
   std::int64_t steps_ended_ = 0;
   std::set<std::string> warned_;  // of these

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,7 +152,8 @@ TEST(Fork, WorksWhileOtherThreadsRecord) {
   }
   stop = true;
   threads.clear();
-  ASSERT_TRUE(rec->close().ok());
+  const Status closed = rec->close();
+  EXPECT_EQ(closed.ok(), rec->counters().dropped_tensors == 0) << closed.message();
   const Log log = read_log(dir.path());
   EXPECT_EQ(log.scalars.at("child").size(), static_cast<std::size_t>(kForks));
   EXPECT_EQ(files_with(dir.path(), "tfevents").size(), static_cast<std::size_t>(kForks) + 1);
@@ -242,6 +244,50 @@ TEST(FullDisk, IsReportedOnceCostsNoEarlierRecordAndIsOverWhenThereIsRoomAgain) 
     if (!rec->close().ok()) return static_cast<int>(kNoRecovery);
     const Log log = read_log(dir.path());
     return static_cast<int>(log.scalars.contains("last") && log.damage.empty() ? kRight : kNoRecovery);
+  });
+  EXPECT_EQ(code, kRight);
+}
+
+// No file may be larger than a few records, as if the disk were full for tensors.
+TEST(FullDisk, LostTensorFilesAndTablesAreReturnedByFlushAndCloseAndLeaveAGapAndNoDirectory) {
+  TempDir dir;
+  enum Outcome { kRight, kNoLimit, kNoFlushError, kNoCloseError, kNotTold, kNoGap, kLeftBehind };
+  const int code = run_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {64 << 10, 64 << 10};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return static_cast<int>(kNoLimit);
+    std::mutex mutex;
+    std::vector<std::string> told;
+    auto rec = Recorder::open(dir.path(), {.on_error = [&](const Status& status) {
+                                const std::scoped_lock lock(mutex);
+                                told.push_back(status.message());
+                              }});
+    if (!rec.ok()) return static_cast<int>(kNoLimit);
+    const Probe files = rec->probe("layers/a", {.keep = Keep::stats | Keep::whole | Keep::npy | Keep::npz});
+    const Probe table = rec->probe("layers/b", {.keep = Keep::csv});
+    const std::vector<float> values(1 << 16, 1.5F);
+    const auto record = [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t n = first; n < last; ++n) {
+        const Step step = rec->step(n);
+        files.record(step, view(values));
+        table.record(step, view(values));
+      }
+    };
+    record(0, 20);
+    if (rec->flush().code() != Code::no_space) return static_cast<int>(kNoFlushError);
+    {
+      const std::scoped_lock lock(mutex);
+      if (told.empty() || told.size() > 4) return static_cast<int>(kNotTold);
+    }
+    record(20, 30);
+    if (rec->close().code() != Code::no_space) return static_cast<int>(kNoCloseError);
+    std::uint64_t lost = 0;
+    for (const auto& gap : read_log(dir.path()).gaps) {
+      if (gap.reason == stats_record::GapReason::write_error) lost += gap.count;
+    }
+    if (lost != 30 * 3 + 30 * values.size()) return static_cast<int>(kNoGap);
+    const bool clean = !std::filesystem::exists(dir / "tensors") && !std::filesystem::exists(dir / "tables");
+    return static_cast<int>(clean ? kRight : kLeftBehind);
   });
   EXPECT_EQ(code, kRight);
 }

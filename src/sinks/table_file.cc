@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/input_file.h"
 #include "base/utf8.h"
 #include "formats/csv.h"
@@ -57,15 +58,31 @@ Status nothing_added(const std::string& path, const Status& why) {
 
 Result<AppendFile> TableFile::next_file() {
   if (const std::size_t slash = path_.rfind('/'); slash != std::string::npos && slash > 0) {
-    if (Status status = make_directories(path_.substr(0, slash)); !status) return status;
+    made_.clear();
+    for (std::string above = path_.substr(0, slash); !above.empty() && !file_state(above).ok();) {
+      made_ = above;
+      const std::size_t next = above.rfind('/');
+      above.resize(next == std::string::npos ? 0 : next);
+    }
+    if (Status status = make_directories(path_.substr(0, slash)); !status) {
+      remove_made_directories();
+      return status;
+    }
   }
   while (file_state(numbered(path_, number_)).ok()) ++number_;
   Result<AppendFile> file = AppendFile::create(numbered(path_, number_));
-  if (!file) return file;
+  if (!file) {
+    remove_made_directories();
+    return file;
+  }
   current_ = file->path();
   header_.clear();
   ++number_;
   return file;
+}
+
+void TableFile::remove_made_directories() {
+  if (!made_.empty()) remove_empty_directories(path_.substr(0, path_.rfind('/')), made_);
 }
 
 Result<AppendFile> TableFile::open(const std::string& header) {
@@ -79,7 +96,15 @@ Status TableFile::write(const std::string& header, const std::string& rows) {
   Result<AppendFile> file = open(header);
   if (!file) return file.error();
   const std::string text = header_.empty() ? header + rows : rows;
-  if (Status status = file->append(text); !status) return status;
+  if (Status status = file->append(text); !status) {
+    if (header_.empty()) {  // nothing was ever in it
+      (void)remove_file(current_);
+      remove_made_directories();
+      current_.clear();
+      --number_;
+    }
+    return status;
+  }
   header_ = header;
   tally_.bytes_written.fetch_add(text.size(), std::memory_order_relaxed);
   return file->close();

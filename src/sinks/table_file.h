@@ -34,7 +34,8 @@ class TableFile {
   TableFile(const TableFile&) = delete;
   TableFile& operator=(const TableFile&) = delete;
 
-  // Adds the first so many rows, or all where there are fewer: as a whole or, where that fails, none of them.
+  // Adds the first so many rows, or all where there are fewer: as a whole or, where that fails, none of them; then no
+  // empty file or directory stays behind.
   Status append(const Stamp& stamp, std::span<const Column> columns, std::int64_t rows = kAllRows);
   // Adds all rows, which are these of the batch: one number for each.
   Status append(const Stamp& stamp, std::span<const Column> columns, std::span<const std::int64_t> numbers);
@@ -44,6 +45,7 @@ class TableFile {
 
  private:
   Result<AppendFile> next_file();  // that is free
+  void remove_made_directories();  // where nothing is in them
   Result<AppendFile> open(const std::string& header);
   Status write(const std::string& header, const std::string& rows);
   Status write_counted(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers);
@@ -53,6 +55,7 @@ class TableFile {
   std::string current_;  // path of the file that is written now
   std::string header_;   // of it, as far as it has one
   int number_ = 0;       // of the next file
+  std::string made_;     // the topmost directory that this has made; empty: none
 };
 
 }  // namespace sonde::sinks

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/file_name.h"
 #include "base/input_file.h"
@@ -35,6 +36,7 @@ TensorStore::TensorStore(const std::string& run_directory, std::string writer, T
 
 Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) {
   errors_.clear();
+  lost_ = 0;
   const std::string stem = free_stem(stamp, evaluation);
   write_safetensors(stem, tensors);
   write_npz(stem, tensors);
@@ -66,11 +68,14 @@ void TensorStore::account(const std::string& path, const Status& status, std::si
   }
   tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
   tally_.lost_records.fetch_add(tensors, std::memory_order_relaxed);
+  lost_ += tensors;
   errors_.push_back(status);
+  remove_empty_directories(path.substr(0, path.rfind('/')), directory_);
 }
 
 void TensorStore::leave_out(std::string_view key, const std::string& path, const Status& why) {
   tally_.lost_records.fetch_add(1, std::memory_order_relaxed);
+  ++lost_;
   if (!first_time(key, path, why.message())) return;
   std::string message = "the tensor '";
   message.append(valid_utf8(key)).append("' is not in '").append(path).append("': ").append(why.message());

@@ -8,6 +8,7 @@
 // restart in the same process, gets ".1", ".2" behind the writer: nothing is overwritten.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string>
@@ -39,7 +40,10 @@ class TensorStore {
   // Files appear as a whole. A failure names the file, is counted, and costs what it names and nothing else: the other
   // files of the step are written, and the next step is tried anew. A tensor that a format cannot hold is left out of
   // its file, one whose name npz cannot hold has that of its .npy file there ("a%00b"); both are told once of each.
+  // No empty directory stays behind.
   Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors);
+  // How many tensors the files of the last step lack.
+  std::uint64_t lost() const noexcept { return lost_; }
 
  private:
   std::string free_stem(const Stamp& stamp, bool evaluation) const;
@@ -55,6 +59,7 @@ class TensorStore {
   std::string writer_;
   Tally& tally_;
   std::vector<Status> errors_;  // of the step
+  std::uint64_t lost_ = 0;      // likewise
   Status renamed_;              // that a tensor got another name: told when there is nothing worse, one at a time
   std::set<std::string> told_;  // tensors, formats and what is the matter with them
 };
