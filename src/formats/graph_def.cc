@@ -3,12 +3,12 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
 #include <set>
 
 #include "formats/tf_dtype.h"
 #include "formats/tfevents_value.h"
 #include "formats/wire.h"
+#include "formats/wire_reader.h"
 
 namespace sonde {
 
@@ -86,23 +86,12 @@ std::string encode_node(const Node& node) {
 
 // ---- Reading.
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-
-constexpr std::uint32_t text(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::length_delimited);
-}
-constexpr std::uint32_t integer(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::varint);
-}
-constexpr std::uint32_t number(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::fixed32);
-}
-std::string_view get_text(pbf_reader& reader) {
-  const protozero::data_view view = reader.get_view();
-  return {view.data(), view.size()};
-}
-pbf_reader reader_of(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+using wire::get_text;
+using wire::integer;
+using wire::number32;
+using wire::pbf_reader;
+using wire::reader_of;
+using wire::text;
 
 std::string dtype_text(std::int64_t number_of_type) {
   if (number_of_type == kTfString) return "string";
@@ -178,7 +167,7 @@ std::optional<std::string> attribute_field(pbf_reader& reader) {
   switch (reader.tag_and_type()) {
     case text(2): return std::string(get_text(reader));
     case integer(3): return std::to_string(reader.get_int64());
-    case number(4): return float_text(reader.get_float());
+    case number32(4): return float_text(reader.get_float());
     case integer(5): return reader.get_bool() ? "true" : "false";
     case integer(6): return dtype_text(reader.get_int32());
     case text(7): return shape_text(get_text(reader));

@@ -1,35 +1,20 @@
 #include "formats/tfevents_decode.h"
 
-#include <protozero/pbf_reader.hpp>
 #include <string>
+
+#include "formats/wire_reader.h"
 
 namespace sonde::tfevents {
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-
-// A field number with the wire type that belongs to it. The same number with another type is an unknown field: asking
-// protozero for a value of a type that is not there would be undefined.
-constexpr std::uint32_t text(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::length_delimited);
-}
-constexpr std::uint32_t integer(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::varint);
-}
-constexpr std::uint32_t number64(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::fixed64);
-}
-constexpr std::uint32_t number32(std::uint32_t field) noexcept {
-  return protozero::tag_and_type(field, pbf_wire_type::fixed32);
-}
-
-std::string_view get_text(pbf_reader& reader) {
-  const protozero::data_view view = reader.get_view();
-  return {view.data(), view.size()};
-}
-Bytes get_bytes(pbf_reader& reader) { return as_bytes(get_text(reader)); }
-pbf_reader reader_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+using wire::get_bytes;
+using wire::get_text;
+using wire::integer;
+using wire::number32;
+using wire::number64;
+using wire::pbf_reader;
+using wire::reader_of;
+using wire::text;
 
 void decode_shape(Bytes message, Shape& shape) {
   shape = {};

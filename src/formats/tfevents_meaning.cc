@@ -5,26 +5,22 @@
 #include <cfloat>
 #include <charconv>
 #include <cmath>
-#include <protozero/pbf_reader.hpp>
 #include <string>
 
 #include "formats/tf_dtype.h"
 #include "formats/tfevents_decode.h"
+#include "formats/wire_reader.h"
 #include "tensor/convert.h"
 
 namespace sonde::tfevents {
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
+using wire::get_bytes;
+using wire::pbf_reader;
+using wire::pbf_wire_type;
+using wire::reader_of;
 
 constexpr std::int64_t kMaxRepeated = std::int64_t{1} << 20;
-
-pbf_reader reader_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-Bytes get_bytes(pbf_reader& reader) {
-  const protozero::data_view view = reader.get_view();
-  return as_bytes({view.data(), view.size()});
-}
 
 Status corrupt(std::string_view what, std::string_view why) {
   return {Code::corrupt, std::string(what) + " is corrupt: " + std::string(why)};
@@ -87,7 +83,7 @@ double from_varint(std::uint64_t raw, DType dtype) noexcept {
 template <class Use>
 void for_each_raw(Bytes message, const Field& field, Use use) {
   using Encoding = Field::Encoding;
-  const std::uint32_t packed = protozero::tag_and_type(field.number, pbf_wire_type::length_delimited);
+  const std::uint32_t packed = wire::text(field.number);
   for (pbf_reader reader = reader_of(message); reader.next();) {
     const std::uint32_t key = reader.tag_and_type();
     if (key == packed) {
@@ -106,14 +102,11 @@ void for_each_raw(Bytes message, const Field& field, Use use) {
           break;
         case Encoding::none: reader.skip(); break;
       }
-    } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::varint) &&
-               field.encoding == Encoding::varint) {
+    } else if (key == wire::integer(field.number) && field.encoding == Encoding::varint) {
       use(reader.get_uint64());
-    } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::fixed32) &&
-               field.encoding == Encoding::fixed32) {
+    } else if (key == wire::number32(field.number) && field.encoding == Encoding::fixed32) {
       use(std::uint64_t{reader.get_fixed32()});
-    } else if (key == protozero::tag_and_type(field.number, pbf_wire_type::fixed64) &&
-               field.encoding == Encoding::fixed64) {
+    } else if (key == wire::number64(field.number) && field.encoding == Encoding::fixed64) {
       use(reader.get_fixed64());
     } else {
       reader.skip();
@@ -313,9 +306,9 @@ Images decode_old_image(Bytes message) {
   Bytes encoded;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
-      case protozero::tag_and_type(1, pbf_wire_type::varint): images.height = reader.get_int32(); break;
-      case protozero::tag_and_type(2, pbf_wire_type::varint): images.width = reader.get_int32(); break;
-      case protozero::tag_and_type(4, pbf_wire_type::length_delimited): encoded = get_bytes(reader); break;
+      case wire::integer(1): images.height = reader.get_int32(); break;
+      case wire::integer(2): images.width = reader.get_int32(); break;
+      case wire::text(4): encoded = get_bytes(reader); break;
       default: reader.skip();
     }
   }
@@ -326,7 +319,7 @@ Images decode_old_image(Bytes message) {
 Clip decode_old_audio(Bytes message) {
   Clip clip;
   for (pbf_reader reader = reader_of(message); reader.next();) {
-    if (reader.tag_and_type() == protozero::tag_and_type(4, pbf_wire_type::length_delimited)) {
+    if (reader.tag_and_type() == wire::text(4)) {
       clip.encoded = get_bytes(reader);
     } else {
       reader.skip();
@@ -419,7 +412,7 @@ Result<std::vector<std::string_view>> as_strings(const Tensor& tensor) {
   std::vector<std::string_view> strings;
   try {
     for (pbf_reader reader = reader_of(tensor.message); reader.next();) {
-      if (reader.tag_and_type() == protozero::tag_and_type(8, pbf_wire_type::length_delimited)) {
+      if (reader.tag_and_type() == wire::text(8)) {
         strings.push_back(as_text(get_bytes(reader)));
       } else {
         reader.skip();

@@ -1,18 +1,18 @@
 #include "query/plugin_data.h"
 
 #include <map>
-#include <protozero/pbf_reader.hpp>
 #include <utility>
 
+#include "formats/wire_reader.h"
 #include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
+using wire::pbf_reader;
+using wire::pbf_wire_type;
+using wire::reader_of;
 
-pbf_reader reader_of(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string text_of(pbf_reader& from) { return from.get_string(); }
 bool is_bytes(const pbf_reader& from) { return from.wire_type() == pbf_wire_type::length_delimited; }
 
