@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "tensor/copy.h"
 #include "tensor/tensor_data.h"
+#include "tests/test_data.h"
 
 namespace sonde::testing {
 

@@ -31,7 +31,8 @@ TEST(RunLayout, TheHostIsReadFromTheNameOfARing) {
   EXPECT_EQ(ring, "flight-my-host-12-3.ring");
   EXPECT_TRUE(is_ring(ring));
   EXPECT_EQ(host_of_ring(ring), "my-host");
-  for (const std::string_view other : {"flight.ring", "flight-.ring", "flight-host-12-.ring", "flight-host.ring", "x"}) {
+  for (const std::string_view other :
+       {"flight.ring", "flight-.ring", "flight-host-12-.ring", "flight-host.ring", "x"}) {
     EXPECT_EQ(host_of_ring(other), std::nullopt) << other;
   }
   EXPECT_TRUE(mentions_ring("7f00-7f01 rw-s 00:1f 12  /logs/flight-h-1-0.ring (deleted)"));

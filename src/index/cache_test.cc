@@ -7,6 +7,7 @@
 
 #include "index/index_testing.h"
 #include "index/run_index.h"
+#include "tests/test_data.h"
 
 namespace sonde::index {
 namespace {

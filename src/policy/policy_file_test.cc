@@ -14,6 +14,7 @@
 #include "policy/expression.h"
 #include "policy/rules.h"
 #include "sonde/policy.h"
+#include "tests/test_data.h"
 
 namespace sonde {
 namespace {

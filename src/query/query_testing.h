@@ -13,6 +13,7 @@
 
 #include "index/index_testing.h"
 #include "query/api.h"
+#include "tests/test_data.h"
 
 namespace sonde::query {
 

@@ -41,8 +41,8 @@ void LossReport::tell(const Dropped& dropped, const std::uint64_t* now, const Te
       told_at = *now;
       return true;
     };
-    const bool any = dropped.scalars > told_.scalars || dropped.tensors > told_.tensors ||
-                     dropped.step_marks > told_.step_marks;
+    const bool any =
+        dropped.scalars > told_.scalars || dropped.tensors > told_.tensors || dropped.step_marks > told_.step_marks;
     if (any && is_time(drops_told_at_)) drops = sentence_of_drops(dropped);
     if (!why_.ok() && is_time(files_told_at_)) files = sentence_of_files();
     if (first_.ok()) first_ = drops.ok() ? files : drops;

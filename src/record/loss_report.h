@@ -1,5 +1,5 @@
-// Says what a recorder has lost: one sentence with the count, at once for the first loss and then at most once a second.
-// Remembers the first of these sentences for flush and close.
+// Says what a recorder has lost: one sentence with the count, at once for the first loss and then at most once a
+// second. Remembers the first of these sentences for flush and close.
 #pragma once
 
 #include <cstdint>
