@@ -3,6 +3,8 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
 ARGS ?=
+# The gate says tools/run_again here: tests that fail are run again.
+AGAIN ?=
 
 .NOTPARALLEL:
 .PHONY: all test browser demo bench fuzz format tidy install clean help setup setup-dev setup-browser setup-bench setup-python
@@ -12,11 +14,11 @@ all: build/build.ninja  ## build in release mode; the command is then build/bin/
 
 test: build/build.ninja setup-python  ## build and run all tests
 	@cmake --build build --target all tests
-	@ctest --preset release --parallel $$(nproc)
+	@$(AGAIN) ctest --preset release --parallel $$(nproc)
 
 browser: build/build.ninja setup-browser  ## test the page in chromium; ARGS="metrics live" are files of tests/browser
 	@cmake --build build --target all page_logs
-	@tests/browser/run $(ARGS)
+	@$(AGAIN) tests/browser/run $(ARGS)
 
 demo: all  ## train a small network, recorded; ARGS="..." are the arguments of `sonde demo`
 	@build/bin/sonde demo $(ARGS)
