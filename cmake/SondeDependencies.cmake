@@ -22,6 +22,7 @@ endif()
 if(SONDE_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)
+  find_package(Eigen3 REQUIRED NO_MODULE)  # for sonde/eigen.h alone
   pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 endif()
 if(SONDE_BENCH)

@@ -3,7 +3,9 @@
 // sonde/recorder.h, never this file.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,19 @@
 
 namespace sonde {
 
+// So that a condition in code (ProbeOptions::when) compiles. It is never asked. Never as functions of their own, which
+// would take the place of the library's where another part of the program records.
+class StepValues {
+ public:
+  [[gnu::always_inline]] double scalar(std::string_view) const noexcept {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  [[gnu::always_inline]] std::int64_t step() const noexcept { return 0; }
+
+ private:
+  StepValues() = default;  // nobody makes one
+};
+
 // Apart from the real classes, so that both can be in one program.
 inline namespace disabled {
 
@@ -30,6 +45,7 @@ class Scalar {
 
 class Step {
  public:
+  Step() noexcept = default;
   explicit Step(std::int64_t number, bool evaluation) noexcept : number_(number), evaluation_(evaluation) {}
   Step(Step&&) noexcept = default;
   Step& operator=(Step&&) noexcept = default;
@@ -39,8 +55,8 @@ class Step {
   bool evaluation() const noexcept { return evaluation_; }
 
  private:
-  std::int64_t number_;
-  bool evaluation_;
+  std::int64_t number_ = 0;
+  bool evaluation_ = false;
 };
 
 class Probe {
@@ -64,6 +80,7 @@ class Group {
 
 class Recorder {
  public:
+  Recorder() noexcept = default;
   static Result<Recorder> open(std::string_view, const RecorderOptions& = {}) { return Recorder(); }
   static Recorder open_or_disabled(std::string_view, const ErrorHandler&, const RecorderOptions& = {}) { return {}; }
 
@@ -98,7 +115,7 @@ class Recorder {
   void table(std::string_view, const std::vector<TableColumn>&, std::int64_t, const TableOptions& = {}) noexcept {}
   Status checkpoint(std::string_view, std::int64_t, const std::vector<NamedView>&,
                     const CheckpointOptions& = {}) noexcept {
-    return {};
+    return {Code::closed, "the checkpoint was not saved: the program was compiled with SONDE_DISABLED"};
   }
   void trigger(std::string_view = {}, std::int64_t = 0, std::int64_t = 0) noexcept {}
   Status set_policy(const Policy&) noexcept { return {}; }
@@ -116,9 +133,6 @@ class Recorder {
   Counters counters() const noexcept { return {}; }
   Status flush() noexcept { return {}; }
   Status close() noexcept { return {}; }
-
- private:
-  Recorder() noexcept = default;
 };
 
 }  // namespace disabled

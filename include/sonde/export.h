@@ -1,5 +1,10 @@
-// Marks what the shared library shows to its users; everything else in it is hidden.
+// Marks what the shared library shows to its users; everything else in it is hidden. All other headers include this one
+// before anything of their own, so it also says which C++ they need.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "Sonde needs C++20: compile with -std=c++20, or in CMake with target_compile_features(... cxx_std_20)."
+#endif
 
 #if defined(__GNUC__)
 #define SONDE_API __attribute__((visibility("default")))

@@ -17,11 +17,12 @@
 // to RecorderOptions::on_error and noted in the log.
 // Blocking. No record call blocks longer than RecorderOptions::max_wait.
 // Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of the process recorders that
-// are still open are drained for up to two seconds.
-// Fork. The child's first call opens files of its own, and records by the policy that was in force. The flight ring,
-// the budget, the control file and the trigger signal stay the parent's. A child that is to have them opens a recorder
-// itself.
-// Order. Within a tag, the order in the file is the order of the calls, over all threads.
+// are still open are drained for up to two seconds. Recorders and handles made without arguments are inert, as are
+// those of a recorder that could not be opened: every call on them does nothing, flush() and close() succeed since
+// there is nothing to write, and checkpoint() says that it saved nothing. Fork. The child's first call opens files of
+// its own, and records by the policy that was in force. The flight ring, the budget, the control file and the trigger
+// signal stay the parent's. A child that is to have them opens a recorder itself. Order. Within a tag, the order in the
+// file is the order of the calls, over all threads.
 //
 // With SONDE_DISABLED defined all of this compiles to nothing, and Policy::parse, load and check look at nothing: a
 // program that only records then needs no library.
@@ -90,6 +91,7 @@ class Scalar {
 // evaluated and its statistics written as one record.
 class Step {
  public:
+  Step() noexcept = default;  // inert
   SONDE_API Step(Step&& other) noexcept;
   SONDE_API Step& operator=(Step&& other) noexcept;
   SONDE_API ~Step();
@@ -127,6 +129,7 @@ class Probe {
 // Many values of one step, written as one event when it ends.
 class Group {
  public:
+  SONDE_API Group() noexcept;  // inert
   SONDE_API Group(Group&& other) noexcept;
   SONDE_API Group& operator=(Group&& other) noexcept;
   SONDE_API ~Group();
@@ -148,6 +151,7 @@ class Group {
 // process (train and test writers) share the backend; each has a file of its own.
 class Recorder {
  public:
+  Recorder() noexcept = default;  // inert, until another one is moved into it
   // Makes the directory where it is missing. Fails, with the reason, where nothing can be written.
   SONDE_API static Result<Recorder> open(std::string_view directory, const RecorderOptions& options = {});
   // For jobs that must go on: the reason goes to `on_error`, and the recorder that comes back does nothing.

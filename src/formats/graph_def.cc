@@ -12,11 +12,6 @@
 
 namespace sonde {
 
-Graph& Graph::add(Node node) {
-  nodes_.push_back(std::move(node));
-  return *this;
-}
-
 namespace {
 
 // "name:1" and "^name" name the node `name`.

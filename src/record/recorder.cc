@@ -110,6 +110,7 @@ void Probe::record(const Step& step, TensorArg tensor) const noexcept {
 Group::Group(std::shared_ptr<Channel> channel, std::unique_ptr<record::GroupData> data) noexcept
     : channel_(std::move(channel)), data_(std::move(data)) {}
 
+Group::Group() noexcept = default;
 Group::Group(Group&& other) noexcept = default;
 
 Group& Group::operator=(Group&& other) noexcept {

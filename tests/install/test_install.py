@@ -97,7 +97,7 @@ class Installed(unittest.TestCase):
         self.assert_records(self.folder / "by_pkg_config", LD_LIBRARY_PATH=str(self.prefix / "lib"))
 
     def test_disabled_records_nothing_and_needs_no_library(self):
-        for source in (CONSUMER / "main.cc", CONSUMER / "with_policy.cc"):
+        for source in (CONSUMER / "main.cc", CONSUMER / "with_policy.cc", CONSUMER / "disabled.cc"):
             for optimization in ("-O0", "-O2"):
                 program = self.folder / "disabled"
                 run(COMPILER, "-std=c++20", optimization, "-DSONDE_DISABLED", "-I", self.prefix / "include", source,
@@ -108,15 +108,50 @@ class Installed(unittest.TestCase):
 
     def test_a_part_that_is_disabled_leaves_the_others_alone(self):
         # The library's own functions must not be replaced by the empty ones.
-        for define, name in ((["-DSONDE_DISABLED", "-Dmain=other"], "disabled.o"), ([], "enabled.o")):
-            run(COMPILER, "-std=c++20", *define, "-c", "-I", self.prefix / "include", CONSUMER / "with_policy.cc",
-                "-o", self.folder / name)
+        disabled = ["-DSONDE_DISABLED"]
+        for define, source in (([*disabled, "-Dmain=policy_main"], "with_policy"),
+                               ([*disabled, "-Dmain=disabled_main"], "disabled"), ([], "with_policy")):
+            run(COMPILER, "-std=c++20", *define, "-c", "-I", self.prefix / "include", CONSUMER / f"{source}.cc",
+                "-o", self.folder / f"{source}{len(define)}.o")
         program = self.folder / "both"
-        run(COMPILER, self.folder / "disabled.o", self.folder / "enabled.o", "-L", self.prefix / "lib", "-lsonde",
-            "-o", program)
+        run(COMPILER, self.folder / "with_policy2.o", self.folder / "disabled2.o", self.folder / "with_policy0.o",
+            "-L", self.prefix / "lib", "-lsonde", "-o", program)
         with tempfile.TemporaryDirectory() as logs:
             run(program, logs, LD_LIBRARY_PATH=str(self.prefix / "lib"))
             self.assertEqual(len(list(pathlib.Path(logs).glob("events.out.tfevents.*"))), 1)
+
+    def compile(self, *options) -> str:
+        """What the compiler says about it; it has no need to succeed."""
+        return subprocess.run([COMPILER, "-fsyntax-only", "-I", self.prefix / "include", *options], text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False).stderr
+
+    def test_an_older_language_is_told_in_one_sentence(self):
+        source = self.folder / "older.cc"
+        for header in ("sonde.h", "recorder.h", "log.h", "tensor_io.h"):
+            source.write_text(f"#include <sonde/{header}>\n")
+            errors = [line for line in self.compile("-std=c++17", source).splitlines() if "error:" in line]
+            self.assertIn("Sonde needs C++20: compile with -std=c++20", errors[0])
+            if header == "sonde.h":
+                self.assertEqual(len(errors), 1, errors)
+
+    def test_sonde_h_brings_the_reader(self):
+        source = self.folder / "reader.cc"
+        source.write_text("#include <sonde/sonde.h>\n"
+                          "auto log = &sonde::Log::open;\n"
+                          "auto tensor = &sonde::load_npy;\n"
+                          "auto capture = &sonde::Capture::open;\n")
+        self.assertEqual(self.compile("-std=c++20", source), "")
+
+    def test_eigen_is_recorded_where_it_has_storage(self):
+        eigen = shlex.split(run("pkg-config", "--cflags", "eigen3").replace("-I", "-isystem"))
+        program = self.folder / "eigen"
+        run(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I", self.prefix / "include", *eigen,
+            CONSUMER / "eigen.cc", "-L", self.prefix / "lib", "-lsonde", "-o", program)
+        self.assert_records(program, LD_LIBRARY_PATH=str(self.prefix / "lib"))
+        errors = [line for line in self.compile("-std=c++20", *eigen, "-DCOMPUTED", CONSUMER / "eigen.cc").splitlines()
+                  if "error:" in line]
+        self.assertEqual(len(errors), 1, errors)
+        self.assertIn("has no storage of its own. Evaluate it", errors[0])
 
     def test_sources_are_taken_by_add_subdirectory(self):
         # The same sources with the same flags as the build under test: the compiler's cache holds them already.
@@ -136,8 +171,9 @@ class Installed(unittest.TestCase):
         def compile_alone(compiler: str, header: str, define: list[str]) -> None:
             source = self.folder / f"{pathlib.Path(compiler).name}-{header}{''.join(define)}.cc"
             source.write_text(f"#include <sonde/{header}>\n")
+            eigen = shlex.split(run("pkg-config", "--cflags", "eigen3").replace("-I", "-isystem"))
             run(compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", *define,
-                "-I", self.prefix / "include", source)
+                "-I", self.prefix / "include", *(eigen if header == "eigen.h" else []), source)
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             jobs = [pool.submit(compile_alone, compiler, header, define) for compiler in compilers

@@ -99,6 +99,10 @@ class APlantedViolation(unittest.TestCase):
         self.plant("include/sonde/planted.h", "#include <protozero/pbf_writer.hpp>\n")
         self.assert_found("include/sonde/planted.h:1:", "protozero")
 
+    def test_a_public_header_includes_an_optional_one(self):
+        self.plant("include/sonde/planted.h", '#include "sonde/eigen.h"\n')
+        self.assert_found("include/sonde/planted.h:1:", "sonde/eigen.h", "not every user")
+
     def test_a_public_header_includes_the_operating_system(self):
         self.plant("include/sonde/planted.h", "#include <unistd.h>\n")
         self.assert_found("include/sonde/planted.h:1:", "unistd.h")
