@@ -28,6 +28,7 @@ struct CapturedTensor {
   std::string key;  // in the step's file, and in the log: "gradient/dense_1/out#1"
   std::string name;
   Kind kind = Kind::activation;
+  std::string kind_name = {};  // what the file calls it, where that is Kind::unknown here; otherwise empty
   std::uint32_t occurrence = 0;
   std::vector<std::string> inputs;  // names of the probes that it is computed from, as far as the program said so
   DType dtype = DType::f32;

@@ -12,7 +12,18 @@
 namespace sonde {
 
 // The part a tensor plays in a network; together with its name it is the tensor's identity.
-enum class Kind : std::uint8_t { activation, gradient, weight, update, input, output };
+// More kinds may come: a file of a newer version can hold numbers beyond these. A reader keeps such a kind as its
+// number and names it "kind 9".
+enum class Kind : std::uint8_t {
+  activation,
+  gradient,
+  weight,
+  update,
+  input,
+  output,
+  unknown = 255,  // has a name that this version does not know; never recorded
+};
+inline constexpr int kKindCount = 6;  // known ones
 SONDE_API std::string_view to_string(Kind kind) noexcept;
 
 // Which axis is which in a tensor that is drawn. The axes left out have size 1.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/json.h"
+#include "formats/tensor_tags.h"
 
 namespace sonde::capture_json {
 namespace {
@@ -72,7 +73,7 @@ void put_tensor(std::string& out, const CapturedTensor& tensor) {
   Object object(out);
   object.text("key", tensor.key);
   object.text("name", tensor.name);
-  object.text("kind", to_string(tensor.kind));
+  object.text("kind", tensor.kind_name.empty() ? to_string(tensor.kind) : std::string_view(tensor.kind_name));
   object.count("occurrence", tensor.occurrence);
   object.texts("inputs", tensor.inputs);
   object.text("dtype", to_string(tensor.dtype));
@@ -227,12 +228,12 @@ class Reader {
 };
 
 CapturedTensor read_tensor(Reader& reader, dom::object object) {
-  constexpr std::size_t kKinds = 6;
   CapturedTensor tensor;
   tensor.key = reader.text(object, "key");
   tensor.name = reader.text(object, "name");
-  tensor.kind = static_cast<Kind>(
-      reader.one_of(object, "kind", kKinds, [](std::size_t i) { return to_string(static_cast<Kind>(i)); }));
+  std::string kind = reader.text(object, "kind");
+  tensor.kind = tags::kind_of(kind).value_or(Kind::unknown);
+  if (tensor.kind == Kind::unknown) tensor.kind_name = std::move(kind);
   const std::uint64_t occurrence = reader.count(object, "occurrence");
   if (occurrence > std::numeric_limits<std::uint32_t>::max()) reader.wrong("occurrence", "below 2^32");
   tensor.occurrence = static_cast<std::uint32_t>(occurrence);

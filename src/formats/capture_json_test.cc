@@ -198,7 +198,6 @@ TEST(CaptureJson, NamesWhatIsMissingOrWrong) {
       {"\"file\":\"000000000122.safetensors\"", "\"file\":\"../../secret\""},
       {"\"file\":\"000000000122.safetensors\"", "\"file\":\"..\""},
       {"\"file\":\"000000000122.safetensors\"", "\"file\":\"..\\u0000\""},
-      {"\"kind\":\"gradient\"", "\"kind\":\"idea\""},
       {"\"dtype\":\"bf16\"", "\"dtype\":\"bf17\""},
       {"\"occurrence\":3", "\"occurrence\":4294967296"},
       {"\"shape\":[2,0,3]", "\"shape\":[2,-1,3]"},
@@ -218,6 +217,23 @@ TEST(CaptureJson, NamesWhatIsMissingOrWrong) {
       EXPECT_THAT(read.error().message(), HasSubstr(std::string(key.substr(1, key.size() - 2)))) << to;
     }
   }
+}
+
+TEST(CaptureJson, KeepsAKindThatItDoesNotKnow) {
+  const auto idea = decode(replaced(encoded(), "\"kind\":\"gradient\"", "\"kind\":\"idea\""));
+  ASSERT_TRUE(idea.ok()) << idea.status().message();
+  const CapturedTensor* found = nullptr;
+  for (const CapturedStep& step : idea->steps) {
+    for (const CapturedTensor& tensor : step.tensors) found = tensor.kind == Kind::unknown ? &tensor : found;
+  }
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->kind_name, "idea");
+  EXPECT_THAT(encode(*idea, {}), HasSubstr("\"kind\":\"idea\""));
+
+  const std::string numbered = replaced(encoded(), "\"kind\":\"gradient\"", "\"kind\":\"kind 9\"");
+  const auto nine = decode(numbered);
+  ASSERT_TRUE(nine.ok());
+  EXPECT_THAT(encode(*nine, {}), HasSubstr("\"kind\":\"kind 9\""));
 }
 
 TEST(CaptureJson, RefusesEveryBeginningOfItself) {

@@ -50,7 +50,7 @@ std::optional<Tensor> decode_tensor(Bytes meta, Bytes data, Step& step) {
   const auto kind = reader.get<std::uint8_t>();
   const auto dtype = reader.get<std::uint8_t>();
   const auto rank = reader.get<std::uint8_t>();
-  if (kind > static_cast<std::uint8_t>(Kind::output) || dtype >= kDTypeCount || rank > kMaxRank) return std::nullopt;
+  if (dtype >= kDTypeCount || rank > kMaxRank) return std::nullopt;
   tensor.kind = static_cast<Kind>(kind);
   tensor.occurrence = static_cast<std::uint32_t>(reader.varint());
   Shape shape;

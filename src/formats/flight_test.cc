@@ -26,10 +26,12 @@ class RingImage {
   }
 
   // The positions of the step's first entry, and of this one.
-  std::uint64_t tensor(std::int64_t step, std::uint64_t first, std::string_view name, std::span<const float> values) {
+  std::uint64_t tensor(std::int64_t step, std::uint64_t first, std::string_view name, std::span<const float> values,
+                       Kind kind = Kind::activation) {
     std::string meta;
     put_tensor_meta(meta, {.step = step,
                            .wall_time = 10,
+                           .kind = kind,
                            .name = name,
                            .dtype = DType::f32,
                            .shape = {static_cast<std::int64_t>(values.size())}});
@@ -155,6 +157,18 @@ TEST(FlightFormat, GivesStepsWithTheirTensorsAndScalars) {
   ASSERT_EQ(six.tensors.size(), 2u);
   EXPECT_EQ(six.tensors[0].name, "a");
   EXPECT_EQ(six.tensors[1].name, "b");
+  EXPECT_EQ(contents->torn, 0u);
+}
+
+TEST(FlightFormat, KeepsATensorOfAKindThatItDoesNotKnow) {
+  RingImage ring;
+  const float values[] = {7, 8};
+  const std::uint64_t first = ring.tensor(6, ring.position(), "a", values, Kind{9});
+  ring.step_end(6, first, 1);
+  const auto contents = ring.read();
+  ASSERT_THAT(numbers(contents), ElementsAre(6));
+  ASSERT_EQ(contents->steps[0].tensors.size(), 1u);
+  EXPECT_EQ(to_string(contents->steps[0].tensors[0].kind), "kind 9");
   EXPECT_EQ(contents->torn, 0u);
 }
 

@@ -12,8 +12,6 @@ constexpr std::uint8_t kAllTensors = 2;
 constexpr std::uint8_t kHasOccurrence = 1;
 constexpr std::uint8_t kHasForm = 2;
 constexpr std::uint8_t kHasHistogram = 4;
-constexpr auto kLastKind = static_cast<std::uint8_t>(Kind::output);
-constexpr auto kLastReason = static_cast<std::uint8_t>(GapReason::rejected);
 
 // ---- Writing.
 
@@ -107,12 +105,18 @@ Result<Record> decode_header(ByteReader reader) {
   return Record(std::move(header));
 }
 
-Result<Record> decode_definition(ByteReader reader) {
+Newer unknown(Type type, Bytes payload) {
+  return {kVersion, static_cast<std::uint8_t>(stats::Histogram::kGrid), static_cast<std::uint8_t>(type), payload};
+}
+
+Result<Record> decode_definition(ByteReader reader, Bytes payload) {
   Definition definition;
   const auto id = get_id(reader);
   const auto kind = reader.get<std::uint8_t>();
+  ByteReader ahead = reader;
+  if (id && ahead.get<std::uint8_t>() >= kDTypeCount && ahead.ok()) return Record(unknown(Type::definition, payload));
   const auto form = get_form(reader);
-  if (!id || kind > kLastKind || !form) return corrupt("a definition has an unknown kind or an impossible form");
+  if (!id || !form) return corrupt("a definition has an impossible id or form");
   definition.id = *id;
   definition.kind = static_cast<Kind>(kind);
   definition.form = *form;
@@ -169,7 +173,6 @@ Result<Record> decode_gap(ByteReader reader) {
   gap.last_step = reader.zigzag();
   gap.count = reader.varint();
   const auto reason = reader.get<std::uint8_t>();
-  if (reason > kLastReason) return corrupt("a gap has an unknown reason");
   gap.reason = static_cast<GapReason>(reason);
   gap.detail = get_text(reader);
   if (!reader.ok()) return corrupt("a gap is cut off");
@@ -235,16 +238,24 @@ Result<Record> decode_record(Bytes payload) {
   const auto version = reader.get<std::uint8_t>();
   const auto grid = reader.get<std::uint8_t>();
   if (!reader.ok() || version == 0 || grid == 0) return corrupt("it does not begin with version and grid");
-  if (version != kVersion || grid != stats::Histogram::kGrid) return Record(Newer{version, grid, payload});
+  if (version != kVersion || grid != stats::Histogram::kGrid) return Record(Newer{version, grid, 0, payload});
   const auto type = reader.get<std::uint8_t>();
   if (!reader.ok()) return corrupt("it has no type");
   switch (static_cast<Type>(type)) {
     case Type::header: return decode_header(reader);
-    case Type::definition: return decode_definition(reader);
+    case Type::definition: return decode_definition(reader, payload);
     case Type::step: return decode_step(reader);
     case Type::gap: return decode_gap(reader);
   }
-  return corrupt("its type is " + std::to_string(type));
+  return Record(unknown(static_cast<Type>(type), payload));
+}
+
+std::string describe(const Newer& newer) {
+  if (newer.version != kVersion || newer.grid != stats::Histogram::kGrid) {
+    return "statistics of version " + std::to_string(newer.version) + " and grid " + std::to_string(newer.grid);
+  }
+  if (newer.type == static_cast<std::uint8_t>(Type::definition)) return "a tensor of an unknown element type";
+  return "a record of type " + std::to_string(newer.type);
 }
 
 Result<stats::Histogram> decode_histogram(Bytes encoded) {

@@ -3,9 +3,10 @@
 //
 //   u8 version (1)   u8 grid (stats::Histogram::kGrid, 1)   u8 type   body
 //
-// A payload with another version or grid is one that a newer writer made: it is kept, named and not decoded.
-// u8, f64: little-endian. varint: 7 bits a byte, lowest first, the top bit set on all but the last, at most 10 bytes.
-// zigzag: the varint of (n << 1) ^ (n >> 63). text: varint length, then so many bytes of UTF-8.
+// A payload with another version, grid or type is one that a newer writer made: it is kept, named and not decoded. So
+// is a definition with a dtype that is not known. A kind or a reason that is not known is kept as its number. u8, f64:
+// little-endian. varint: 7 bits a byte, lowest first, the top bit set on all but the last, at most 10 bytes. zigzag:
+// the varint of (n << 1) ^ (n >> 63). text: varint length, then so many bytes of UTF-8.
 //
 // type 0, header, once, first:
 //   text writer   text host   varint pid   f64 start time (seconds since 1970)
@@ -140,12 +141,15 @@ struct Step {
   bool evaluation = false;
   std::vector<Entry> entries;  // in the order of execution
 };
-// Of a version or grid that this code does not know.
+// Of a version, grid, type or dtype that this code does not know.
 struct Newer {
   std::uint8_t version = 0;
   std::uint8_t grid = 0;
-  Bytes payload;
+  std::uint8_t type = 0;  // where version and grid are known
+  Bytes payload = {};
 };
+// "statistics of version 2 and grid 1"; half a sentence.
+std::string describe(const Newer& newer);
 using Record = std::variant<Header, Definition, Step, Gap, Newer>;
 
 // Code::corrupt, with the reason, where the payload does not follow the layout.

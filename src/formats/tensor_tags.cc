@@ -6,10 +6,31 @@
 namespace sonde {
 
 namespace {
-constexpr std::array<std::string_view, 6> kKinds = {"activation", "gradient", "weight", "update", "input", "output"};
+constexpr std::array<std::string_view, kKindCount> kKinds = {"activation", "gradient", "weight",
+                                                             "update",     "input",    "output"};
+
+// "kind 0" to "kind 255", each ended by a zero: a name lives as long as the program.
+constexpr std::string_view kNumbered = "kind ";
+using NumberedName = std::array<char, 9>;
+constexpr auto kNumberedNames = [] {
+  std::array<NumberedName, 256> names{};
+  for (int number = 0; number < 256; ++number) {
+    std::size_t size = 0;
+    NumberedName& name = names[static_cast<std::size_t>(number)];
+    for (const char c : kNumbered) name[size++] = c;
+    for (int unit = number >= 100 ? 100 : number >= 10 ? 10 : 1; unit > 0; unit /= 10) {
+      name[size++] = static_cast<char>('0' + number / unit % 10);
+    }
+  }
+  return names;
+}();
 }  // namespace
 
-std::string_view to_string(Kind kind) noexcept { return kKinds[static_cast<std::size_t>(kind) % kKinds.size()]; }
+std::string_view to_string(Kind kind) noexcept {
+  const auto number = static_cast<std::size_t>(kind);
+  if (number < kKinds.size()) return kKinds[number];
+  return kind == Kind::unknown ? "unknown" : kNumberedNames[number].data();
+}
 
 namespace tags {
 namespace {
@@ -61,6 +82,17 @@ std::optional<std::string> unescape(std::string_view text) {
 
 }  // namespace
 
+std::optional<Kind> kind_of(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (kKinds[i] == name) return static_cast<Kind>(i);
+  }
+  if (!name.starts_with(kNumbered)) return std::nullopt;
+  std::uint8_t number = 0;
+  std::from_chars(name.data() + kNumbered.size(), name.data() + name.size(), number);
+  const auto kind = static_cast<Kind>(number);
+  return to_string(kind) == name ? std::optional(kind) : std::nullopt;
+}
+
 std::string tag_of(const TensorId& id, Plugin plugin) {
   std::string tag;
   if (id.evaluation) tag += kEvaluation;
@@ -77,10 +109,9 @@ std::optional<TaggedTensor> tensor_of(std::string_view tag) {
   }
   const std::size_t slash = tag.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  std::size_t kind = 0;
-  while (kind < kKinds.size() && kKinds[kind] != tag.substr(0, slash)) ++kind;
-  if (kind == kKinds.size()) return std::nullopt;
-  found.id.kind = static_cast<Kind>(kind);
+  const auto kind = kind_of(tag.substr(0, slash));
+  if (!kind) return std::nullopt;
+  found.id.kind = *kind;
   tag.remove_prefix(slash + 1);
   for (Plugin plugin : {Plugin::images, Plugin::audio}) {
     if (tag.ends_with(suffix_of(plugin))) {

@@ -7,6 +7,7 @@
 //   activation/dense_1/out#2          the histogram of its third occurrence in a step
 //   activation/dense_1/out/image      its picture; likewise /audio
 //   eval/activation/dense_1/out       the same in an evaluation pass
+//   kind 9/dense_1/out                of a kind that this version does not know
 //
 // The map goes both ways for every name: in a name '%' and '#' are escaped as %25 and %23, and a last part that is
 // itself "image" or "audio" gets its first letter escaped.
@@ -20,6 +21,9 @@
 #include "sonde/summaries.h"
 
 namespace sonde::tags {
+
+// The kind that to_string names so, also "kind 9"; nothing for any other word.
+std::optional<Kind> kind_of(std::string_view name) noexcept;
 
 enum class Plugin : std::uint8_t { scalars, histograms, images, audio, text, other };
 

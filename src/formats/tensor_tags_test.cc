@@ -23,7 +23,7 @@ TEST(Tags, MapBothWaysForEveryName) {
   std::set<std::string> tags;
   std::size_t made = 0;
   for (const auto& name : names) {
-    for (const Kind kind : {Kind::activation, Kind::gradient, Kind::output}) {
+    for (const Kind kind : {Kind::activation, Kind::gradient, Kind::output, Kind{6}, Kind{10}, Kind{254}}) {
       for (const std::uint32_t occurrence : {0U, 1U, 17U}) {
         for (const bool evaluation : {false, true}) {
           for (const Plugin plugin : {Plugin::histograms, Plugin::images, Plugin::audio}) {
@@ -40,6 +40,21 @@ TEST(Tags, MapBothWaysForEveryName) {
     }
   }
   EXPECT_EQ(tags.size(), made) << "two tensors share a tag";
+}
+
+TEST(Tags, NameEveryKind) {
+  EXPECT_EQ(to_string(Kind::output), "output");
+  EXPECT_EQ(to_string(Kind{9}), "kind 9");
+  EXPECT_EQ(to_string(Kind{10}), "kind 10");
+  EXPECT_EQ(to_string(Kind{254}), "kind 254");
+  EXPECT_EQ(to_string(Kind::unknown), "unknown");
+  for (int number = 0; number < 255; ++number) {
+    const auto kind = static_cast<Kind>(number);
+    EXPECT_EQ(kind_of(to_string(kind)), kind);
+  }
+  for (const char* word : {"", "unknown", "kind", "kind ", "kind 1", "kind 09", "kind 255", "kind 999", "kind 9 "}) {
+    EXPECT_FALSE(kind_of(word).has_value()) << word;
+  }
 }
 
 TEST(Tags, OthersAreNobodys) {

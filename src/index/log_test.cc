@@ -7,6 +7,7 @@
 #include <set>
 
 #include "formats/stats_record.h"
+#include "formats/tfrecord.h"
 #include "index/index_testing.h"
 #include "stats/summary.h"
 
@@ -501,6 +502,44 @@ TEST(Statistics, AreSeriesOfTheirTensors) {
   ASSERT_EQ(run.gaps().size(), 1U);
   EXPECT_EQ(run.gaps()[0].tensor, "gradient/dense");
   EXPECT_EQ(run.gaps()[0].reason, "no room in memory: full");
+}
+
+// A file of a newer version: kinds, reasons and records that are not known here stand beside those that are.
+TEST(Statistics, OfANewerVersionAreReadForWhatIsKnown) {
+  TempDir dir;
+  std::string file;
+  const auto step = [&](int number, std::uint32_t id) {
+    stats_record::StepWriter writer(file, number, kStart + number, false);
+    const std::vector<float> data = {static_cast<float>(number), 1};
+    writer.add({.id = id}, *stats::summarize(view(data)), nullptr);
+    writer.end();
+  };
+  const auto unknown = [&](std::string_view payload) {
+    const std::size_t record = tfrecord::begin_record(file);
+    file += payload;
+    tfrecord::end_record(file, record);
+  };
+  stats_record::put_header(file, {.writer = "w", .host = "h", .pid = 1, .start_time = kStart});
+  stats_record::put_definition(file, {.id = 1, .kind = Kind{9}, .form = {DType::f32, {2}}, .name = "dense"});
+  step(0, 1);
+  unknown("\x01\x01\x09what this says");
+  unknown("\x02\x01\x02what version 2 says");
+  stats_record::put_gap(file, {.id = 1, .count = 2, .reason = static_cast<stats_record::GapReason>(77)});
+  stats_record::put_definition(file, {.id = 2, .kind = Kind::weight, .form = {DType::f32, {2}}, .name = "dense"});
+  step(1, 2);
+  append(dir / "r/stats.w.tfrecord", file);
+  const sonde::Run run = *open(dir.path()).run("r");
+  std::vector<std::string> names;
+  for (const Tag& tag : run.tags()) names.push_back(tag.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"kind 9/dense", "weight/dense"}));
+  EXPECT_EQ(run.statistics("kind 9/dense")->at(0).max, 1);
+  EXPECT_EQ(run.statistics("weight/dense")->at(0).step, 1);
+  EXPECT_EQ(run.gaps().size(), 1U);
+  // What is left out is named, and nobody calls it corrupt.
+  ASSERT_EQ(run.damage().size(), 2U);
+  EXPECT_EQ(run.damage()[0].reason, "a record of type 9, which a newer Sonde wrote and this one does not know");
+  EXPECT_EQ(run.damage()[1].reason,
+            "statistics of version 2 and grid 1, which a newer Sonde wrote and this one does not know");
 }
 
 // Whether the last of many runs is answered for while others are still to be read: never, if they were read in order.

@@ -153,8 +153,7 @@ void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
     run_.gaps.push_back({file_, std::move(*gap)});
   } else if (const auto* newer = std::get_if<stats_record::Newer>(&*record)) {
     run_.add_damage({file_, offset, record_size(payload.size()),
-                     "statistics of version " + std::to_string(newer->version) + " and grid " +
-                         std::to_string(newer->grid) + ", which a newer Sonde wrote and this one does not know"});
+                     describe(*newer) + ", which a newer Sonde wrote and this one does not know"});
   }
 }
 

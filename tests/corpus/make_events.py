@@ -110,6 +110,11 @@ def make_stats_record():
           + b"\x06\x07\x02" + form + summary + bytes([len(histogram)]) + histogram)
     write("stats_record/gap", start + b"\x03\x03\x00\x01\x02\x0c\x01\x04full")
     write("stats_record/newer", b"\x02\x01\x02anything")
+    # What a newer writer may add without another version.
+    write("stats_record/unknown_kind", start + b"\x01\xac\x02\x09" + form + b"\x01n\x02\x01a\x00")
+    write("stats_record/unknown_dtype", start + b"\x01\xac\x02\x03\x63" + form[1:] + b"\x01n\x02\x01a\x00")
+    write("stats_record/unknown_type", start + b"\x09anything")
+    write("stats_record/unknown_reason", start + b"\x03\x03\x00\x01\x02\x0c\x4d\x04full")
 
 
 make_tfrecord()
