@@ -12,6 +12,7 @@
 #include "sonde/options.h"     // IWYU pragma: export
 #include "sonde/policy.h"      // IWYU pragma: export
 #include "sonde/recorder.h"    // IWYU pragma: export
+#include "sonde/statistics.h"  // IWYU pragma: export
 #include "sonde/status.h"      // IWYU pragma: export
 #include "sonde/summaries.h"   // IWYU pragma: export
 #include "sonde/tensor.h"      // IWYU pragma: export
