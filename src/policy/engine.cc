@@ -23,13 +23,18 @@ void swap_equal(std::vector<State>& states, const std::vector<Said>& said, std::
   }
 }
 
+std::int64_t floor_division(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0 ? 1 : 0); }
+
 }  // namespace
 
 bool Part::due(const Moment& moment) const noexcept {
   if (every <= 0 || moment.step < first_step || moment.step > last_step) return false;
   if (spent[moment.evaluation ? 1 : 0]) return false;
   if (epochs) return moment.begins_epoch && moment.epoch % every == 0;
-  return every == 1 || moment.step % every == 0;
+  if (every == 1) return true;
+  // Evaluation takes place where it suits the program, seldom at a multiple: it is due where one has passed.
+  if (moment.evaluation) return floor_division(moment.step, every) > floor_division(moment.since, every);
+  return moment.step % every == 0;
 }
 
 Parts Plan::due(const Moment& moment) const noexcept {
@@ -110,11 +115,13 @@ bool Engine::is_observed(std::string_view name, Kind kind) const {
          });
 }
 
-Plan Engine::plan(std::string_view name, Kind kind, const Part& own) const {
+Plan Engine::plan(std::string_view name, Kind kind, std::span<const Part> own) const {
   Plan plan;
   plan.engine = this;
-  if (watches_.empty()) {
-    if (own.every > 0 && own.keep != Keep::nothing) plan.parts.push_back(own);
+  for (const Part& part : own) {
+    if (!watches_.empty() || part.every <= 0 || part.keep == Keep::nothing) continue;
+    plan.crowded = plan.parts.size() == Plan::kMaxParts;
+    if (!plan.crowded) plan.parts.push_back(part);
   }
   auto best = tags::Match::pattern;  // one that names the tensor exactly pushes the others aside
   for (std::uint32_t i = 0; i < watches_.size(); ++i) {

@@ -24,6 +24,7 @@ struct Moment {
   bool begins_epoch = false;  // it is the first one of `epoch`
   std::int64_t epoch = 0;
   bool evaluation = false;
+  std::int64_t since = -1;  // of an evaluation pass: the step of the one before; -1: it is the first
 };
 
 // A bit for each part of a plan.
@@ -56,7 +57,7 @@ struct Plan {
   static constexpr std::size_t kMaxParts = 64;
   const Engine* engine = nullptr;  // whose plan it is
   std::vector<Part> parts = {};
-  bool crowded = false;   // more watches match than there may be parts: the first ones count
+  bool crowded = false;   // more watches match, or the program wants more, than there may be parts: the first count
   bool flight = false;    // goes into the ring, at every step
   bool observed = false;  // a condition may ask for its statistics, at every step
   bool negative_infinity_allowed = false;
@@ -82,7 +83,7 @@ class Engine {
   bool wants_flight() const noexcept { return policy::wants_flight(policy_); }
 
   // `own`: what the program itself wants of the tensor, which counts only where the policy has no watch.
-  Plan plan(std::string_view name, Kind kind, const Part& own) const;
+  Plan plan(std::string_view name, Kind kind, std::span<const Part> own) const;
 
   // Patterns of the policy that match none of these tensors, each with where it stands: "the watch on 'encoder/.*'".
   struct Named {

@@ -32,16 +32,45 @@ void end_step(Engine& engine, std::int64_t step, double loss, std::vector<std::u
 
 TEST(Plan, IsTheProgramsOwnWhereThereIsNoWatch) {
   const auto engine = engine_of({});
-  const Plan plan = engine->plan("dense", Kind::activation, {.every = 3, .keep = Keep::stats});
+  const Part own[] = {{.every = 3, .keep = Keep::stats}};
+  const Plan plan = engine->plan("dense", Kind::activation, own);
   ASSERT_EQ(plan.parts.size(), 1U);
   EXPECT_EQ(plan.due({.step = 6}), 1U);
   EXPECT_EQ(plan.due({.step = 7}), 0U);
-  EXPECT_TRUE(engine->plan("dense", Kind::activation, {.every = 0, .keep = Keep::stats}).idle());
+  const Part never[] = {{.every = 0, .keep = Keep::stats}};
+  EXPECT_TRUE(engine->plan("dense", Kind::activation, never).idle());
+}
+
+TEST(Plan, HasSeveralPartsOfTheProgramsOwnEachInItsOwnTime) {
+  const Part own[] = {{.every = 1, .keep = Keep::stats}, {.every = 100, .keep = Keep::image}, {.every = 7}};
+  const Plan plan = engine_of({})->plan("dense", Kind::activation, own);
+  ASSERT_EQ(plan.parts.size(), 2U);
+  EXPECT_EQ(plan.keep(plan.due({.step = 7})), Keep::stats);
+  EXPECT_EQ(plan.keep(plan.due({.step = 200})), Keep::stats | Keep::image);
+  const std::vector<Part> many(Plan::kMaxParts + 1, {.keep = Keep::stats});
+  EXPECT_TRUE(engine_of({})->plan("dense", Kind::activation, many).crowded);
+}
+
+// An evaluation at the end of an epoch of 937 steps is at no multiple of 1000.
+TEST(Plan, IsDueInAnEvaluationPassOnceAMultipleOfItsIntervalHasPassed) {
+  const Part own[] = {{.every = 1000, .keep = Keep::stats}};
+  const Plan plan = engine_of({})->plan("dense", Kind::activation, own);
+  const auto due = [&](std::int64_t step, std::int64_t since) {
+    return plan.due({.step = step, .evaluation = true, .since = since}) == 1U;
+  };
+  EXPECT_TRUE(due(0, -1));
+  EXPECT_TRUE(due(937, -1)) << "the first one of a process";
+  EXPECT_TRUE(due(1874, 937));
+  EXPECT_FALSE(due(1900, 1874));
+  EXPECT_TRUE(due(2000, 1900));
+  EXPECT_FALSE(due(2001, 2000));
+  EXPECT_TRUE(due(5000, 2001));
 }
 
 TEST(Plan, IsIdleForATensorThatNoWatchMatches) {
   const auto engine = watching({{.tensors = "encoder/.*"}});
-  EXPECT_TRUE(engine->plan("decoder/0", Kind::activation, {.keep = Keep::stats}).idle());
+  const Part own[] = {{.keep = Keep::stats}};
+  EXPECT_TRUE(engine->plan("decoder/0", Kind::activation, own).idle());
   EXPECT_FALSE(engine->plan("encoder/0", Kind::activation, {}).idle());
 }
 

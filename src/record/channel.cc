@@ -125,7 +125,7 @@ Status Channel::use(const Policy& policy) {
 
 void Channel::plan_locked(ProbeEntry& entry) {
   const ProbeOptions& options = entry.options;
-  const policy::Part own = {.every = options.every, .keep = options.keep};
+  const policy::Part own[] = {{.every = options.every, .keep = options.keep}};
   policy::Plan made = engines_.back()->plan(entry.name, options.kind, own);
   const bool crowded = made.crowded;
   entry.plan.store(&shared_locked(std::move(made)), std::memory_order_release);
