@@ -38,7 +38,7 @@ Status Console::print(const Stamp& stamp, const PrintValue& value) {
   std::string text = "step " + std::to_string(stamp.step) + "  ";
   text += render::one_line(value.name, value.view.dtype, value.view.shape, *summary, histogram);
   text += '\n';
-  if (value.full) text += render::numpy_style(value.view) + '\n';
+  if (value.full) text += render::numpy_style(value.view, value.elements) + '\n';
   return put(text);
 }
 

@@ -30,10 +30,15 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDefaultBytes = 256 * kMiB;
 constexpr std::uint64_t kLeastDefaultBytes = 16 * kMiB;
 
-// Room that tensors leave, so that the ends of a training and an evaluation step always fit: an entry without scalars,
-// and as much again where it does not fit in front of the end of the file.
+// Room that tensors leave for each step in progress, so that its end always fits: an entry without scalars, and as much
+// again where it does not fit in front of the end of the file.
 constexpr std::uint64_t kLeastStepEnd = flight::entry_size(kUnit, 0);
-constexpr std::uint64_t kReserve = std::uint64_t{2} * 2 * kLeastStepEnd;
+constexpr std::uint64_t kReserve = 2 * kLeastStepEnd;
+
+// For a training step and an evaluation pass there is always room, whether they have begun or not.
+constexpr std::uint64_t reserve_for(std::size_t in_progress) noexcept {
+  return std::max<std::uint64_t>(in_progress, 2) * kReserve;
+}
 
 // Copied and checksummed piece by piece, while it is in the cache.
 constexpr std::size_t kPiece = std::size_t{128} << 10;
@@ -44,7 +49,8 @@ struct Kept {
   std::uint64_t last = 0;   // behind its last one
   std::int64_t step = 0;
   bool evaluation = false;
-  std::uint64_t ended = 0;    // training steps that had ended when it began
+  std::uint32_t pass = 0;
+  std::uint64_t ended = 0;    // training steps that had ended before it did; of an evaluation pass: when it began
   std::uint64_t tensors = 0;  // recorded in it
   enum class Phase : std::uint8_t { in_progress, complete, given_up } phase = Phase::in_progress;
   std::shared_ptr<PinnedStep> pinned = {};  // once it was pinned
@@ -78,10 +84,11 @@ class Directory {
   std::uint64_t first_number_ = 0;
 };
 
-// The step in progress, of training or of evaluation.
+// A step in progress, of training, evaluation or inference.
 struct Open {
   std::int64_t step = 0;
   bool evaluation = false;
+  std::uint32_t pass = 0;
   std::optional<std::uint64_t> number;  // in the directory, once something of it is in the ring
   std::uint64_t tensors = 0;
   std::uint64_t dropped = 0;
@@ -137,12 +144,16 @@ struct FlightRing::State {
         most_steps(options.steps),
         most_aside(options.aside == 0 ? entries.size() : options.aside) {
     meta.reserve(4096);
+    open.reserve(16);
   }
 
-  void begin_step(const Stamp& stamp, bool evaluation);
-  bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
-  void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
-  bool make_room(std::uint64_t size, std::uint64_t reserve, bool evaluation);
+  // Of the step, which begins where it is new.
+  Open& open_step(const Stamp& stamp, bool evaluation, std::uint32_t pass);
+  Open* find(bool evaluation, std::uint32_t pass) noexcept;
+  bool add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass);
+  void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars,
+                std::uint32_t pass);
+  bool make_room(std::uint64_t size, std::uint64_t reserve, const Open& step);
   void give_up(std::size_t count, std::uint64_t new_begin);
   void begin_anew(Open& step) noexcept;
   void keep_to_limit();
@@ -164,8 +175,8 @@ struct FlightRing::State {
   std::uint64_t position = 0;  // where the next entry goes; never more than the capacity behind `begin`
   std::uint64_t sequence = 0;  // of the last entry
   Directory kept;
-  std::optional<Open> open[2];  // training, evaluation
-  std::string meta;             // the description that is being written
+  std::vector<Open> open;  // steps in progress
+  std::string meta;        // the description that is being written
   std::uint64_t dropped = 0;
   std::uint64_t ended = 0;               // training steps
   std::atomic<std::uint64_t> aside = 0;  // bytes. Other threads give them back
@@ -181,7 +192,7 @@ std::uint64_t FlightRing::State::filler_before(std::uint64_t size) const noexcep
 void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
   for (std::size_t i = 0; i < count; ++i) {
     if (kept[i].pinned) kept[i].pinned->leave_ring(*this);
-    if (kept[i].phase == Kept::Phase::in_progress) begin_anew(*open[kept[i].evaluation ? 1 : 0]);
+    if (kept[i].phase == Kept::Phase::in_progress) begin_anew(*find(kept[i].evaluation, kept[i].pass));
   }
   kept.pop_front(count);
   if (new_begin == begin) return;
@@ -198,9 +209,9 @@ void FlightRing::State::begin_anew(Open& step) noexcept {
   step.number.reset();
 }
 
-// Gives up as many of the oldest steps as it takes, or none if that would not help. An evaluation pass that goes on for
-// longer than the ring lasts makes way for training steps, but not for itself; a training step makes way for nothing.
-bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, bool evaluation) {
+// Gives up as many of the oldest steps as it takes, or none if that would not help. A pass that goes on for longer than
+// the ring lasts makes way for other steps, but not for itself; a training step makes way for nothing.
+bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, const Open& step) {
   if (size > entries.size()) return false;
   const std::uint64_t start = position + filler_before(size);
   for (std::size_t count = 0;; ++count) {
@@ -212,15 +223,17 @@ bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, boo
       return true;
     }
     if (all) return false;
-    const bool stays = evaluation || !kept[count].evaluation;  // while it is in progress
-    if (stays && kept[count].phase == Kept::Phase::in_progress) return false;
+    const Kept& oldest = kept[count];
+    const bool itself = oldest.evaluation == step.evaluation && oldest.pass == step.pass;
+    const bool training = !oldest.evaluation && oldest.pass == 0;
+    if (oldest.phase == Kept::Phase::in_progress && (itself || training)) return false;
   }
 }
 
 void FlightRing::State::keep_to_limit() {
   if (most_steps <= 0) return;
   std::size_t closed = kept.size();
-  for (const std::optional<Open>& step : open) closed -= step && step->number ? 1U : 0U;
+  for (const Open& step : open) closed -= step.number ? 1U : 0U;
   std::size_t count = 0;
   // What is pinned may stay as long as there is room.
   const auto may_go = [](const Kept& step) {
@@ -239,8 +252,12 @@ EntryHeader FlightRing::State::start_entry(EntryType type, std::uint64_t size, O
     position += filler;
   }
   if (!step.number) {
-    step.number = kept.push_back(
-        {.first = position, .last = position, .step = step.step, .evaluation = step.evaluation, .ended = ended});
+    step.number = kept.push_back({.first = position,
+                                  .last = position,
+                                  .step = step.step,
+                                  .evaluation = step.evaluation,
+                                  .pass = step.pass,
+                                  .ended = ended});
   }
   return {.type = type,
           .sequence = ++sequence,
@@ -256,18 +273,23 @@ void FlightRing::State::finish_entry(const EntryHeader& header, Open& step) {
   kept.numbered(*step.number).last = position;
 }
 
-void FlightRing::State::begin_step(const Stamp& stamp, bool evaluation) {
-  std::optional<Open>& step = open[evaluation ? 1 : 0];
-  if (step && step->step == stamp.step) return;
-  if (step && step->number) kept.numbered(*step->number).phase = Kept::Phase::given_up;
-  step.emplace();
-  step->step = stamp.step;
-  step->evaluation = evaluation;
+Open* FlightRing::State::find(bool evaluation, std::uint32_t pass) noexcept {
+  const auto found =
+      std::ranges::find_if(open, [&](const Open& step) { return step.evaluation == evaluation && step.pass == pass; });
+  return found == open.end() ? nullptr : &*found;
 }
 
-bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& tensor) {
-  begin_step(stamp, evaluation);
-  Open& step = *open[evaluation ? 1 : 0];
+Open& FlightRing::State::open_step(const Stamp& stamp, bool evaluation, std::uint32_t pass) {
+  Open* step = find(evaluation, pass);
+  if (step != nullptr && step->step == stamp.step) return *step;
+  if (step != nullptr && step->number) kept.numbered(*step->number).phase = Kept::Phase::given_up;
+  if (step == nullptr) step = &open.emplace_back();
+  *step = {.step = stamp.step, .evaluation = evaluation, .pass = pass, .number = {}};
+  return *step;
+}
+
+bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass) {
+  Open& step = open_step(stamp, evaluation, pass);
   bool fits = tensor.view.valid();
   if (fits) {
     meta.clear();
@@ -280,7 +302,7 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
                                    .inputs = tensor.inputs,
                                    .dtype = tensor.view.dtype,
                                    .shape = tensor.view.shape});
-    fits = make_room(flight::entry_size(meta.size(), byte_size(tensor.view)), kReserve, evaluation);
+    fits = make_room(flight::entry_size(meta.size(), byte_size(tensor.view)), reserve_for(open.size()), step);
   }
   if (!fits) {
     ++step.dropped;
@@ -298,10 +320,9 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
 }
 
 void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
-                                 std::span<const std::pair<std::string_view, double>> scalars) {
-  begin_step(stamp, evaluation);
-  Open& step = *open[evaluation ? 1 : 0];
-  const std::uint64_t reserve = open[evaluation ? 0 : 1] ? kReserve / 2 : 0;  // for the other one
+                                 std::span<const std::pair<std::string_view, double>> scalars, std::uint32_t pass) {
+  Open& step = open_step(stamp, evaluation, pass);
+  const std::uint64_t reserve = (open.size() - 1) * kReserve;  // for the others
   bool fits = false;
   for (;; scalars = scalars.first(scalars.size() / 2)) {
     meta.clear();
@@ -311,7 +332,7 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
                                      .tensors = step.tensors,
                                      .dropped = step.dropped,
                                      .scalars = scalars});
-    fits = make_room(flight::entry_size(meta.size(), 0), reserve, evaluation);
+    fits = make_room(flight::entry_size(meta.size(), 0), reserve, step);
     if (fits || scalars.empty()) break;
   }
   if (fits) {
@@ -325,8 +346,10 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
     Kept& ended_step = kept.numbered(*step.number);
     ended_step.phase = fits ? Kept::Phase::complete : Kept::Phase::given_up;
     ended_step.tensors = step.tensors + step.dropped;
+    if (!evaluation) ended_step.ended = ended;
   }
-  open[evaluation ? 1 : 0].reset();
+  step = std::move(open.back());  // which may be itself
+  open.pop_back();
   if (!evaluation) ++ended;
   keep_to_limit();
 }
@@ -363,13 +386,13 @@ std::uint64_t FlightRing::default_bytes() {
   return std::clamp(limit / 2 / kMiB * kMiB, kLeastDefaultBytes, kDefaultBytes);
 }
 
-bool FlightRing::add(const Stamp& stamp, bool evaluation, const Entry& tensor) {
-  return !state_->entries.empty() && state_->add(stamp, evaluation, tensor);
+bool FlightRing::add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass) {
+  return !state_->entries.empty() && state_->add(stamp, evaluation, tensor, pass);
 }
 
 void FlightRing::end_step(const Stamp& stamp, bool evaluation,
-                          std::span<const std::pair<std::string_view, double>> scalars) {
-  if (!state_->entries.empty()) state_->end_step(stamp, evaluation, scalars);
+                          std::span<const std::pair<std::string_view, double>> scalars, std::uint32_t pass) {
+  if (!state_->entries.empty()) state_->end_step(stamp, evaluation, scalars, pass);
 }
 
 void FlightRing::set_allowed(std::span<const std::string> allow_negative_infinity) {
@@ -402,13 +425,10 @@ FlightPin FlightRing::pin(std::uint64_t first, std::uint64_t last) {
 }
 
 void FlightRing::pin_more(FlightPin& pin, std::uint64_t first, std::uint64_t last) {
-  // In the directory `ended` never falls: those that are wanted are its last ones.
-  std::size_t i = state_->kept.size();
-  while (i > 0 && state_->kept[i - 1].ended >= first) --i;
   pin.ring_ = state_;
-  for (; i < state_->kept.size(); ++i) {
+  for (std::size_t i = 0; i < state_->kept.size(); ++i) {
     Kept& step = state_->kept[i];
-    if (step.phase != Kept::Phase::complete || step.ended > last) continue;
+    if (step.phase != Kept::Phase::complete || step.ended < first || step.ended > last) continue;
     const auto position = [](const auto& pinned) { return pinned->first; };
     const auto place = std::ranges::lower_bound(pin.steps_, step.first, {}, position);
     if (place != pin.steps_.end() && (*place)->first == step.first) continue;

@@ -41,9 +41,10 @@ class FlightRing {
 
   // A tensor of the step in progress. It overwrites the oldest steps, but never the step itself: where that leaves no
   // room the tensor is left out and counted in the step. Allocates nothing, unless a step is pinned.
-  // A training step and an evaluation step may be in progress at the same time; where there is no room for both, the
-  // latter loses its oldest tensors, and counts them. One whose end never comes is one that was not completed as soon
-  // as the next of its sort begins.
+  // Several may be in progress at the same time: a training step, whose `pass` is 0, and passes of evaluation or
+  // inference, each with a number of its own. Where there is no room for all, passes lose their oldest tensors to the
+  // others, and count them; the training step loses none. A training step whose end never comes is one that was not
+  // completed as soon as the next one begins.
   struct Entry {
     std::string_view name;
     Kind kind = Kind::activation;
@@ -51,11 +52,13 @@ class FlightRing {
     std::span<const std::string> inputs = {};
     TensorView view;  // may be strided
   };
-  bool add(const Stamp& stamp, bool evaluation, const Entry& tensor);
+  bool add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass = 0);
   // Where room is short, the last scalars are left out.
-  void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars);
+  void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars,
+                std::uint32_t pass = 0);
 
-  // How many training steps have ended since the ring was made, whether there was room for them or not.
+  // How many training steps, and passes of inference, have ended since the ring was made, whether there was room for
+  // them or not.
   std::uint64_t ended() const noexcept;
   // Of these, counted from 0, what is still there of the first-th to the last-th, and the evaluation passes among them.
   // Not by the steps' own numbers: they may go back.

@@ -276,6 +276,80 @@ TEST(FlightRing, LeavesOutScalarsRatherThanTheEndOfAStep) {
   EXPECT_LT(found.steps()[0].scalars.size(), 40u);
 }
 
+// A pass of inference: a number of its own among those in progress.
+bool add_in_pass(FlightRing& ring, std::uint32_t pass, std::int64_t step, const std::vector<float>& values) {
+  return ring.add({.wall_time = 1, .step = step}, false, {.name = "x", .view = view(values)}, pass);
+}
+void end_pass(FlightRing& ring, std::uint32_t pass, std::int64_t step) {
+  ring.end_step({.wall_time = 2, .step = step}, false, {}, pass);
+}
+
+TEST(FlightRing, TellsPassesInProgressApart) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 64 << 10);
+  constexpr std::uint32_t kPasses = 20;
+  for (std::uint32_t pass = 1; pass <= kPasses; ++pass) {
+    ASSERT_TRUE(add_in_pass(*ring, pass, 100 + pass, {static_cast<float>(pass)}));
+  }
+  for (std::uint32_t pass = 1; pass <= kPasses; ++pass) {
+    ASSERT_TRUE(add_in_pass(*ring, pass, 100 + pass, {static_cast<float>(pass), 0}));
+  }
+  for (std::uint32_t pass = kPasses; pass >= 1; --pass) end_pass(*ring, pass, 100 + pass);
+  const Found found(ring->path());
+  ASSERT_EQ(found.steps().size(), kPasses);
+  for (const flight::Step& step : found.steps()) {
+    EXPECT_TRUE(step.complete);
+    ASSERT_EQ(step.tensors.size(), 2U);
+    for (const flight::Tensor& tensor : step.tensors) {
+      EXPECT_EQ(static_cast<const float*>(tensor.view.data)[0], static_cast<float>(step.step - 100));
+    }
+  }
+  EXPECT_EQ(ring->ended(), kPasses);
+}
+
+TEST(FlightRing, TellsTwoPassesOfOneNumberApart) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 16 << 10);
+  ASSERT_TRUE(add_in_pass(*ring, 1, 7, {1}));
+  ASSERT_TRUE(add_in_pass(*ring, 2, 7, {2}));
+  end_pass(*ring, 1, 7);
+  end_pass(*ring, 2, 7);
+  const Found found(ring->path());
+  ASSERT_THAT(found.numbers(), ElementsAre(7, 7));
+  EXPECT_EQ(found.steps()[0].tensors.size(), 1U);
+  EXPECT_EQ(found.steps()[1].tensors.size(), 1U);
+}
+
+TEST(FlightRing, APassThatGoesOnForLongMakesWayForOthers) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 16 << 10);
+  ASSERT_TRUE(add_in_pass(*ring, 1, 1, std::vector<float>(16)));
+  for (std::uint32_t pass = 2; pass < 100; ++pass) {
+    ASSERT_TRUE(add_in_pass(*ring, pass, pass, std::vector<float>(256)));
+    end_pass(*ring, pass, pass);
+  }
+  EXPECT_EQ(ring->dropped(), 1U);
+  end_pass(*ring, 1, 1);
+  const Found found(ring->path());
+  EXPECT_EQ(found.steps().back().step, 1);
+  EXPECT_EQ(found.steps().back().dropped, 1U);
+}
+
+TEST(FlightPin, TakesThePassThatEndedLastThoughItBeganFirst) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 16 << 10);
+  ASSERT_TRUE(add_in_pass(*ring, 1, 1, {1}));
+  ASSERT_TRUE(add_in_pass(*ring, 2, 2, {2}));
+  end_pass(*ring, 2, 2);
+  end_pass(*ring, 1, 1);
+  FlightPin pin = ring->pin(1, 1);
+  const flight::Step* step = pin.next();
+  ASSERT_NE(step, nullptr);
+  EXPECT_EQ(step->step, 1);
+  EXPECT_EQ(pin.next(), nullptr);
+  EXPECT_EQ(ring->pin(0, 1).training_steps(), 2U);
+}
+
 TEST(FlightRing, RefusesAnInvalidView) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/stats_record.h"
+#include "render/array.h"
 #include "render/table.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
@@ -62,7 +63,8 @@ struct GraphValue {
 struct PrintValue {
   std::string_view name;
   TensorView view;
-  bool full = false;
+  bool full = false;                   // the elements too,
+  render::ArrayOptions elements = {};  // in this way
 };
 struct TableValue {
   std::string_view name;
