@@ -104,11 +104,14 @@ struct TableOptions {
 
 // What happened so far; every number only grows.
 struct Counters {
+  // Every call that records a scalar or a tensor ends in exactly one of the first five.
   std::uint64_t scalars = 0;          // taken from callers
-  std::uint64_t tensors = 0;          // likewise: histograms, images, audio, probes
-  std::uint64_t dropped_scalars = 0;  // for want of room
-  std::uint64_t dropped_tensors = 0;
-  std::uint64_t rejected = 0;      // unusable: bad shape, two kinds of summary under one tag, after close
+  std::uint64_t tensors = 0;          // taken from callers: histograms, images, audio, probes, prints, tables
+  std::uint64_t dropped_scalars = 0;  // because the buffer was full
+  std::uint64_t dropped_tensors = 0;  // because the buffer was full; also texts, graphs and other large records
+  std::uint64_t rejected = 0;         // unusable: bad shape, two kinds of summary under one tag, after close
+  // Begins and ends of steps, because the buffer was full. The step is still recorded: its first tensor begins it.
+  std::uint64_t dropped_step_marks = 0;
   std::uint64_t write_errors = 0;  // batches that the disk refused
   std::uint64_t lost_records = 0;  // records in those batches
   std::uint64_t bytes_written = 0;

@@ -129,6 +129,8 @@ void Backend::drop(const Message& message) noexcept {
     }
   } else if (channel && message.op() == Op::scalar) {
     channel->lose_scalar(message.step);
+  } else if (channel) {
+    channel->lose_step_mark(message.op(), message.step);
   }
 }
 
@@ -337,7 +339,7 @@ void Backend::process_safely(const Message& message) {
 void Backend::process(const Message& message) {
   const std::shared_ptr<Channel>* channel =
       message.channel() < serving_.size() ? &serving_[message.channel()] : nullptr;
-  if (channel == nullptr || *channel == nullptr) return drop(message);
+  if (channel == nullptr || *channel == nullptr) return refuse(message);
   Output* output = (*channel)->output();
   if (output == nullptr) return drop(message);
   last_wall_ = std::max(last_wall_, clock_->wall(message.ticks));
@@ -353,6 +355,16 @@ void Backend::process(const Message& message) {
     case Op::evaluation_end: output->steps().end(stamp, true); break;
   }
   if (timed) (*channel)->add_busy(monotonic_nanoseconds() - begin);
+}
+
+// It was on its way when its recorder was closed.
+void Backend::refuse(const Message& message) noexcept {
+  const auto closed =
+      std::ranges::find(closed_, message.channel(), [](const Closed& gone) { return gone.channel->id(); });
+  if (closed != closed_.end() && (message.op() == Op::scalar || message.op() == Op::payload)) {
+    closed->channel->count_rejected();
+  }
+  if (message.op() == Op::payload) Pool::release(message.payload);
 }
 
 void Backend::housekeeping() {

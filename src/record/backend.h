@@ -77,6 +77,7 @@ class Backend {
   bool round();
   void process_safely(const Message& message);
   void process(const Message& message);
+  void refuse(const Message& message) noexcept;
   void answer(Request& request);
   void housekeeping();
   void forget_unused();

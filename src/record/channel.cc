@@ -22,6 +22,7 @@ namespace sonde::record {
 namespace {
 
 constexpr std::size_t kQueuedErrors = 64;  // more in one round are only counted
+constexpr std::size_t kLostBegins = 1024;  // remembered: more than this are in progress nowhere
 constexpr int kPlansCompared = 16;         // the last ones: few policies say more different things
 
 Status check(const RecorderOptions& options) {
@@ -48,6 +49,19 @@ std::string name_of(const Job& job, TagTable& tags) {
   if (const auto* audio = std::get_if<AudioJob>(&job)) return std::string(tags.name(audio->tag));
   if (const auto* print = std::get_if<PrintJob>(&job)) return valid_utf8(print->name);
   return {};
+}
+
+// The calls that a payload stands for.
+struct RecordCount {
+  std::uint64_t scalars = 0;
+  std::uint64_t tensors = 0;
+};
+RecordCount count_of(const Job& job) noexcept {
+  const auto* group = std::get_if<GroupJob>(&job);
+  if (group == nullptr) return {.tensors = 1};
+  RecordCount count;
+  for (const auto& item : group->items) ++(std::holds_alternative<GroupScalar>(item) ? count.scalars : count.tensors);
+  return count;
 }
 
 }  // namespace
@@ -90,6 +104,7 @@ Counters Channel::counters() const noexcept {
           .dropped_scalars = get(dropped_scalars_),
           .dropped_tensors = get(dropped_tensors_),
           .rejected = get(rejected_),
+          .dropped_step_marks = get(dropped_step_marks_),
           .write_errors = get(tally_.write_errors),
           .lost_records = get(tally_.lost_records),
           .bytes_written = get(tally_.bytes_written),
@@ -454,9 +469,29 @@ void Channel::lose_scalar(std::int64_t step) noexcept {
 
 void Channel::lose(Payload* payload, std::int64_t step) noexcept {
   const auto* probe = std::get_if<ProbeJob>(&payload->job);
-  dropped_tensors_.fetch_add(1, std::memory_order_relaxed);
+  if (probe != nullptr && probe->lost) return Pool::release(payload);  // only its place: it was counted before
+  const RecordCount count = count_of(payload->job);
+  dropped_scalars_.fetch_add(count.scalars, std::memory_order_relaxed);
+  dropped_tensors_.fetch_add(count.tensors, std::memory_order_relaxed);
   note_loss(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
   Pool::release(payload);
+}
+
+void Channel::lose_step_mark(Op op, std::int64_t step) noexcept {
+  dropped_step_marks_.fetch_add(1, std::memory_order_relaxed);
+  if (op != Op::step_begin && op != Op::evaluation_begin) return;
+  const std::scoped_lock lock(mutex_);
+  if (lost_begins_.size() == kLostBegins) lost_begins_.pop_front();
+  lost_begins_.emplace_back(step, op == Op::evaluation_begin);
+}
+
+bool Channel::take_lost_begin(std::int64_t step, bool evaluation) {
+  if (dropped_step_marks_.load(std::memory_order_relaxed) == 0) return false;
+  const std::scoped_lock lock(mutex_);
+  const auto at = std::ranges::find(lost_begins_, std::pair(step, evaluation));
+  if (at == lost_begins_.end()) return false;
+  lost_begins_.erase(at);
+  return true;
 }
 
 // Its place in the step stays empty: the backend counts it, so that those of its name that follow keep their numbers.
@@ -527,7 +562,8 @@ void Channel::tell_news(double wall_time) {
 
 Dropped Channel::dropped() const noexcept {
   return {.scalars = dropped_scalars_.load(std::memory_order_relaxed),
-          .tensors = dropped_tensors_.load(std::memory_order_relaxed)};
+          .tensors = dropped_tensors_.load(std::memory_order_relaxed),
+          .step_marks = dropped_step_marks_.load(std::memory_order_relaxed)};
 }
 
 Status Channel::tell_losses() {
@@ -619,6 +655,7 @@ void Channel::become_child() {
   pool_ = std::make_unique<Pool>(pool_budget(own_policy_), options_.tensors, options_.max_wait);
   errors_.clear();
   losses_.clear();
+  lost_begins_.clear();
   new std::unique_ptr<LossReport>(std::move(loss_report_));  // the backend may have held its lock
   loss_report_ = std::make_unique<LossReport>(dropped());
 }

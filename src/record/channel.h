@@ -110,6 +110,8 @@ class Channel {
   Status leave(double wall_time);
   void report(const Status& status) noexcept;
   void lose(Payload* payload, std::int64_t step) noexcept;
+  // The begin of a step did not arrive, though it was sent: what follows of the step begins it. Once for each. Backend.
+  bool take_lost_begin(std::int64_t step, bool evaluation);
   void set_committed(std::int64_t step) noexcept { committed_step_.store(step, std::memory_order_release); }
   void count_scalar() noexcept {
     scalars_.store(scalars_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -176,6 +178,7 @@ class Channel {
   void refuse_shape(const Job& job);
   void recover_rings();
   void lose_scalar(std::int64_t step) noexcept;
+  void lose_step_mark(Op op, std::int64_t step) noexcept;
   void tell_news(double wall_time);
   // What was lost since the last flush; tells the rest of it.
   Status tell_losses();
@@ -206,6 +209,7 @@ class Channel {
   std::atomic<std::uint64_t> busy_{0};  // ns
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};
+  std::atomic<std::uint64_t> dropped_step_marks_{0};
   std::atomic<std::uint64_t> rejected_{0};
   std::atomic<std::uint64_t> checkpoint_bytes_{0};
   std::atomic<bool> has_conditions_{false};
@@ -224,6 +228,7 @@ class Channel {
   std::atomic<std::uint64_t> engine_version_{0};
   std::vector<Status> errors_;  // for the handler
   std::vector<sinks::Loss> losses_;
+  std::deque<std::pair<std::int64_t, bool>> lost_begins_;  // of steps and evaluations, the last ones
   std::unique_ptr<LossReport> loss_report_ = std::make_unique<LossReport>();
 
   // The backend's, once the channel has joined.

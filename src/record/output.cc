@@ -93,9 +93,20 @@ void Output::note(const Status& status) {
   channel_.report(status);
 }
 
-void Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> values) {
+bool Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> values) {
   dirty_ = true;
-  for (const auto& sink : sinks_) note(sink->write(stamp, values));
+  bool usable = true;
+  for (const auto& sink : sinks_) {
+    const Status status = sink->write(stamp, values);
+    if (!is_unusable(status)) {
+      note(status);
+    } else if (std::exchange(usable, false)) {
+      note(status);
+    } else {
+      channel_.report(status);
+    }
+  }
+  return usable;
 }
 
 void Output::write(const sinks::Stamp& stamp, const ProbeEntry& probe, const sinks::Value& value) {
@@ -111,12 +122,12 @@ void Output::write(const sinks::Stamp& stamp, const ProbeEntry& probe, const sin
 }
 
 void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
-  channel_.count_scalar();
   auto& scalar = *std::get_if<sinks::ScalarValue>(&scalar_);
   scalar.tag.id = id;
   scalar.tag.name = name(id);
   scalar.value = value;
   write(stamp, {&scalar_, 1});
+  channel_.count_scalar();
   steps_->scalar(id, scalar.tag.name, value);
 }
 
@@ -131,7 +142,6 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
       steps_->lose(stamp, *probe_job);
       return Pool::release(payload);
     }
-    channel_.count_tensor();
     return steps_->probe(stamp, payload, *probe_job);
   }
   if (const auto* encoded = std::get_if<EncodedJob>(&payload->job)) {
@@ -144,7 +154,7 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
   } else if (const auto* group_job = std::get_if<GroupJob>(&payload->job)) {
     group(stamp, *group_job);
   } else if (const auto* table = std::get_if<TableJob>(&payload->job)) {
-    steps_->table(stamp, *table);
+    if (steps_->table(stamp, *table)) channel_.count_tensor();
   } else if (const auto* trigger = std::get_if<TriggerJob>(&payload->job)) {
     steps_->trigger(stamp, *trigger);
   } else {
@@ -163,15 +173,16 @@ std::vector<stats::Bucket> Output::buckets(const TensorView& view, const stats::
 void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
   std::vector<sinks::Value> values;
   std::deque<std::vector<stats::Bucket>> computed;  // keeps what values point to
+  std::uint64_t scalars = 0;
+  std::uint64_t tensors = 0;
   for (const auto& item : job.items) {
     if (const auto* number = std::get_if<GroupScalar>(&item)) {
-      channel_.count_scalar();
+      ++scalars;
       values.emplace_back(sinks::ScalarValue{tag(number->tag), number->value});
       steps_->scalar(number->tag, name(number->tag), number->value);
       continue;
     }
     const Payload& payload = *std::get<Payload*>(item);
-    if (!std::holds_alternative<TextJob>(payload.job)) channel_.count_tensor();
     if (const auto* histogram = std::get_if<HistogramJob>(&payload.job)) {
       stats::Histogram fine;
       const auto summary = stats::summarize(payload.view, fine);
@@ -181,18 +192,26 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
         continue;
       }
       computed.push_back(buckets(payload.view, *summary, fine));
+      ++tensors;
       values.emplace_back(sinks::HistogramValue{tag(histogram->tag), computed.back()});
     } else if (const auto* image = std::get_if<ImageJob>(&payload.job)) {
+      ++tensors;
       values.emplace_back(sinks::ImageValue{tag(image->tag), payload.view, image->layout, &image->options});
     } else if (const auto* audio = std::get_if<AudioJob>(&payload.job)) {
+      ++tensors;
       values.emplace_back(sinks::AudioValue{tag(audio->tag), payload.view, &audio->options});
     } else if (const auto* text = std::get_if<TextJob>(&payload.job)) {
       values.emplace_back(sinks::TextValue{tag(text->tag), text->text});
     } else if (const auto* print = std::get_if<PrintJob>(&payload.job)) {
+      ++tensors;
       values.emplace_back(sinks::PrintValue{print->name, payload.view, print->full});
     }
   }
-  if (!values.empty()) write(stamp, values);
+  if (values.empty()) return;
+  const bool usable = write(stamp, values);
+  if (!usable && tensors > 0) --tensors;  // counted as rejected
+  for (; scalars > 0; --scalars) channel_.count_scalar();
+  for (; tensors > 0; --tensors) channel_.count_tensor();
 }
 
 void Output::end_step(const sinks::StepEnd& step) {

@@ -35,8 +35,9 @@ class Output {
   Status close(double wall_time);
 
   // ---- For its steps.
-  void write(const sinks::Stamp& stamp, std::span<const sinks::Value> values);
-  void write(const sinks::Stamp& stamp, const sinks::Value& value) { write(stamp, {&value, 1}); }
+  // False: one of the values is unusable, which is told and counted once.
+  bool write(const sinks::Stamp& stamp, std::span<const sinks::Value> values);
+  bool write(const sinks::Stamp& stamp, const sinks::Value& value) { return write(stamp, {&value, 1}); }
   // Of a probe. One that cannot be shown so cannot at the next step either: it is told once, and counted each time.
   void write(const sinks::Stamp& stamp, const ProbeEntry& probe, const sinks::Value& value);
   void end_step(const sinks::StepEnd& step);

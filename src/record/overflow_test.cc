@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 #include "record/log_testing.h"
 #include "record/pool.h"
@@ -219,6 +221,84 @@ TEST(Overflow, ScalarsCanBeDroppedNewestOrOldestFirst) {
     ASSERT_EQ(points.size(), Ring::kCapacity);
     EXPECT_EQ(points.front().step, policy == Overflow::drop_oldest ? 1000 : 0);
   }
+}
+
+// Several threads record as fast as they can into little memory; each call is counted once.
+TEST(Overflow, EveryCallIsCountedExactlyOnce) {
+  constexpr int kThreads = 3;
+  constexpr std::int64_t kCalls = 2000;
+  for (const Overflow policy : {Overflow::wait, Overflow::drop_newest, Overflow::drop_oldest}) {
+    TempDir dir;
+    auto rec = Recorder::open(dir.path(), {.memory = 64 << 10,
+                                           .scalars = policy,
+                                           .tensors = policy,
+                                           .max_wait = 1ms,
+                                           .console = nullptr,
+                                           .on_error = [](const Status&) { std::this_thread::sleep_for(2ms); }});
+    ASSERT_TRUE(rec.ok());
+    const auto record = [&](int thread) {
+      const std::vector<float> values(512, 1.0F);
+      const std::vector<std::complex<float>> unusable(16);
+      const Probe probe = rec->probe("probe/" + std::to_string(thread));
+      const std::string histogram = "histogram/" + std::to_string(thread);
+      const Scalar series = rec->series("scalar/" + std::to_string(thread));
+      for (std::int64_t n = 0; n < kCalls; ++n) {
+        series.record(1, n);
+        if (n % 500 == 0) rec->scalar("", 1, n);  // no name
+        rec->histogram(histogram, n % 700 == 0 ? view(unusable) : view(values), n);
+        {
+          const Step step = rec->step(n);  // often ended by a step of another thread
+          probe.record(step, view(values));
+        }
+        auto group = rec->group(n);
+        group.scalar("group/scalar", 1);
+        group.histogram("group/histogram", view(values));
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (int t = 0; t < kThreads; ++t) threads.emplace_back(record, t);
+    }
+    (void)rec->close();
+    const Counters counters = rec->counters();
+    const std::uint64_t named = kThreads * kCalls / 500;
+    EXPECT_EQ(
+        counters.scalars + counters.dropped_scalars + counters.tensors + counters.dropped_tensors + counters.rejected,
+        kThreads * kCalls * 5 + named);
+    EXPECT_LE(counters.scalars + counters.dropped_scalars, static_cast<std::uint64_t>(kThreads * kCalls * 2));
+    EXPECT_GT(counters.dropped_tensors, 0U);
+  }
+}
+
+// Marks wait for as long as max_wait says, whatever the policy; here the backend does not come back in time.
+TEST(Overflow, AStepWhoseBeginWasLostIsRecordedAndItsMarksAreCounted) {
+  TempDir dir;
+  StuckBackend backend;
+  auto rec = Recorder::open(dir.path(), {.scalars = Overflow::drop_newest,
+                                         .max_wait = 0ms,
+                                         .on_error = [&, stuck = backend.handler(), first = true](auto& error) mutable {
+                                           if (std::exchange(first, false)) stuck(error);
+                                         }});
+  ASSERT_TRUE(rec.ok());
+  const Probe probe = rec->probe("out");
+  const Scalar series = rec->series("x");
+  backend.wait_until_stuck(*rec);
+  while (rec->counters().dropped_scalars == 0) series.record(1, 0);  // fills this thread's ring
+  Step step = rec->step(7);
+  EXPECT_EQ(rec->counters().dropped_step_marks, 1U);
+  backend.release();
+  EXPECT_EQ(rec->flush().code(), Code::exhausted);
+  const std::vector<float> values(16, 2.0F);
+  probe.record(step, view(values));
+  probe.record(step, view(values));
+  step.end();
+  EXPECT_TRUE(rec->close().ok());
+  EXPECT_EQ(rec->counters().rejected, 1U) << "the error that held the backend";
+  const Log log = read_log(dir.path());
+  ASSERT_EQ(log.steps.size(), 1U);
+  EXPECT_EQ(log.steps[0].step, 7);
+  EXPECT_EQ(log.steps[0].tensors.size(), 2U);
+  EXPECT_EQ(rec->committed_step(), 7);
 }
 
 std::size_t resident_bytes(const char* field) {

@@ -139,15 +139,22 @@ void Steps::begin(const sinks::Stamp& stamp, bool evaluation) {
 }
 
 void Steps::end(const sinks::Stamp& stamp, bool evaluation) {
+  if (in_progress(stamp, evaluation)) commit(stamp, evaluation);
+}
+
+bool Steps::in_progress(const sinks::Stamp& stamp, bool evaluation) {
   const StepData& step = data(evaluation);
-  if (step.open && step.step == stamp.step) commit(stamp, evaluation);
+  if (step.open && step.step == stamp.step) return true;
+  if (!channel_.take_lost_begin(stamp.step, evaluation)) return false;
+  begin(stamp, evaluation);
+  return true;
 }
 
 // ---- Tensors as they arrive.
 
 void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
   StepData& step = data(job.evaluation);
-  if (!step.open || step.step != stamp.step) {
+  if (!in_progress(stamp, job.evaluation)) {
     output_.note({Code::invalid_argument, "the probe '" + job.probe->name + "' was recorded after its step had ended"});
     return Pool::release(payload);
   }
@@ -205,6 +212,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
     Pool::release(payload);
   }
   step.tensors.push_back(std::move(tensor));
+  channel_.count_tensor();
   if (step.tensors.size() != kManyTensors) return;
   channel_.report(
       {Code::exhausted, "step " + std::to_string(stamp.step) + " has " + std::to_string(kManyTensors) +
@@ -213,7 +221,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
 
 void Steps::lose(const sinks::Stamp& stamp, const ProbeJob& job) {
   StepData& step = data(job.evaluation);
-  if (!step.open || step.step != stamp.step) return;
+  if (!in_progress(stamp, job.evaluation)) return;
   const std::uint32_t occurrence = step.next_occurrence(job.probe->id);
   if (job.plan->flight && flight_.has_ring()) {
     flight_.miss(stamp.step, key_of(*job.probe, occurrence, job.evaluation, tags::Plugin::histograms),
@@ -466,9 +474,12 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
 }
 
 // Tensor files and tables may fail while the log itself is written, which then says what they lack.
-void Steps::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
-  if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) return output_.note(status);
-  if (status.ok()) return;
+bool Steps::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
+  if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
+    output_.note(status);
+    return false;
+  }
+  if (status.ok()) return true;
   channel_.loss_report().lost_records(lost, status);
   sinks::Loss loss;
   loss.evaluation = evaluation;
@@ -477,11 +488,12 @@ void Steps::note_files(const sinks::Stamp& stamp, bool evaluation, const Status&
   loss.reason = stats_record::GapReason::write_error;
   loss.detail = status.message();
   output_.lose(stamp.wall_time, loss);
+  return true;
 }
 
 // ---- Tables.
 
-void Steps::append(const sinks::Stamp& stamp, bool evaluation, const std::string& table,
+bool Steps::append(const sinks::Stamp& stamp, bool evaluation, const std::string& table,
                    std::span<const render::Column> columns, std::span<const std::int64_t> rows) {
   auto at = tables_.find(table);
   if (at == tables_.end()) {
@@ -492,16 +504,16 @@ void Steps::append(const sinks::Stamp& stamp, bool evaluation, const std::string
   sinks::TableFile& file = at->second;
   const Status status = rows.empty() ? file.append(stamp, columns) : file.append(stamp, columns, rows);
   const std::int64_t count = columns.empty() || columns[0].view.shape.rank() == 0 ? 1 : columns[0].view.shape[0];
-  note_files(stamp, evaluation, status, static_cast<std::uint64_t>(count));
+  return note_files(stamp, evaluation, status, static_cast<std::uint64_t>(count));
 }
 
-void Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
+bool Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
   std::vector<render::Column> columns;
   columns.reserve(job.columns.size());
   for (const auto& [name, payload] : job.columns) columns.push_back({name, payload->view});
-  append(stamp, false, job.name, columns,
-         job.columns.empty() ? std::span<const std::int64_t>() : job.columns[0].second->rows);
-  if (job.print) output_.write(stamp, sinks::TableValue{job.name, columns});
+  const bool usable = append(stamp, false, job.name, columns,
+                             job.columns.empty() ? std::span<const std::int64_t>() : job.columns[0].second->rows);
+  return usable && (!job.print || output_.write(stamp, sinks::TableValue{job.name, columns}));
 }
 
 // ---- The end.

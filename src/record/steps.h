@@ -40,7 +40,8 @@ class Steps {
   void probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job);
   // One for which there was no room.
   void lose(const sinks::Stamp& stamp, const ProbeJob& job);
-  void table(const sinks::Stamp& stamp, const TableJob& job);
+  // False: it is unusable, which is told and counted.
+  bool table(const sinks::Stamp& stamp, const TableJob& job);
   // A capture when the step in progress ends, or at once where there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
   // Whether there would be room for it under a budget, where the run takes so many bytes of the disk. Where there is
@@ -63,6 +64,8 @@ class Steps {
 
  private:
   StepData& data(bool evaluation) noexcept { return data_[evaluation ? 1 : 0]; }
+  // Whether a step is in progress; one whose begin was lost begins with this.
+  bool in_progress(const sinks::Stamp& stamp, bool evaluation);
   void note_ring_elsewhere();
   void close_ring();
   bool decides_later(const StepData::Tensor& tensor) const;
@@ -83,11 +86,11 @@ class Steps {
   bool own_condition_holds(const StepData::Tensor& tensor, const StepValues& values);
   void store(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
   void write_histograms(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
-  // `rows`: which ones of the batch they are; empty: the first ones.
-  void append(const sinks::Stamp& stamp, bool evaluation, const std::string& table,
+  // `rows`: which ones of the batch they are; empty: the first ones. False: unusable.
+  bool append(const sinks::Stamp& stamp, bool evaluation, const std::string& table,
               std::span<const render::Column> columns, std::span<const std::int64_t> rows);
-  // `lost`: how many records of the step the files lack.
-  void note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost);
+  // `lost`: how many records of the step the files lack. False: unusable.
+  bool note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost);
   // False: there is no room for it on the disk.
   bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
   // What goes into the ring, for the size of captures to come.
