@@ -69,7 +69,6 @@ class TickClock {
   // Takes a new bearing from the real-time clock, which others may have set meanwhile.
   void anchor() noexcept;
   double wall(std::uint64_t ticks) const noexcept;
-  std::uint64_t ticks_per_second() const noexcept { return static_cast<std::uint64_t>(1e9 / nanoseconds_per_tick_); }
 
  private:
   struct Bearing {

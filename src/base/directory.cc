@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/file_system.h"
 
 namespace sonde {
 namespace {
@@ -33,6 +34,10 @@ bool is_link(int directory, const dirent& entry) noexcept {
   return ::fstatat(directory, entry.d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode);
 }
 
+int make_directory(const std::string& path, mode_t mode) noexcept {
+  return retrying([&] { return files().make_directory(path, mode); });
+}
+
 struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
@@ -40,9 +45,14 @@ struct CloseDirectory {
 }  // namespace
 
 Result<Directory> read_directory(const std::string& path, const std::string& within) {
-  const std::unique_ptr<DIR, CloseDirectory> open(::opendir(path.c_str()));
-  if (open == nullptr) return system_error("read the directory", path, errno);
-  const int fd = ::dirfd(open.get());
+  const int fd = open_retrying(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (fd < 0) return system_error("read the directory", path, errno);
+  const std::unique_ptr<DIR, CloseDirectory> open(::fdopendir(fd));
+  if (open == nullptr) {
+    const int error = errno;
+    files().close(path, fd);
+    return system_error("read the directory", path, error);
+  }
   Directory found;
   std::string root;
   if (!within.empty()) {
@@ -52,7 +62,7 @@ Result<Directory> read_directory(const std::string& path, const std::string& wit
     root = *real;
   }
   struct stat info{};
-  if (fd < 0 || ::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
   found.state.device = info.st_dev;
   found.state.inode = info.st_ino;
   found.state.modified = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
@@ -108,42 +118,39 @@ Status make_private_directory(const std::string& path) {
   if (slash != std::string::npos && slash > 0) {
     if (Status status = make_directories(path.substr(0, slash)); !status) return status;
   }
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make the directory", path, errno);
+  if (make_directory(path, 0700) != 0 && errno != EEXIST) return system_error("make the directory", path, errno);
   return Status::success();
 }
 
 Status make_new_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0) return Status::success();
+  if (make_directory(path, 0777) == 0) return Status::success();
   const int error = errno;
   const Status status = system_error("make the directory", path, error);
   return error == EEXIST ? Status(Code::exhausted, status.message()) : status;
 }
 
 Status move_entry(const std::string& from, const std::string& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return Status::success();
-  // Some file systems do not know the flag.
-  struct stat info{};
-  const bool free = errno == EINVAL && ::lstat(to.c_str(), &info) != 0 && errno == ENOENT;
-  if (free && ::rename(from.c_str(), to.c_str()) == 0) return Status::success();
+  if (retrying([&] { return files().rename_to_free(from, to); }) == 0) return Status::success();
   return system_error("move", from, errno);
 }
 
 Status remove_empty_directory(const std::string& path) {
-  if (::rmdir(path.c_str()) != 0) return system_error("remove the directory", path, errno);
-  return Status::success();
+  if (retrying([&] { return files().remove_directory(path); }) == 0) return Status::success();
+  return system_error("remove the directory", path, errno);
 }
 
 void remove_empty_directories(const std::string& path, const std::string& top) {
   std::string_view at = path;
   while (at.size() >= top.size() && at.starts_with(top)) {
-    if (::rmdir(std::string(at).c_str()) != 0 && errno != ENOENT) return;
+    const std::string one(at);
+    if (retrying([&] { return files().remove_directory(one); }) != 0 && errno != ENOENT) return;
     at = at.substr(0, at.rfind('/'));
   }
 }
 
 Status remove_file(const std::string& path) {
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error("remove", path, errno);
-  return Status::success();
+  if (retrying([&] { return files().remove_file(path); }) == 0 || errno == ENOENT) return Status::success();
+  return system_error("remove", path, errno);
 }
 
 }  // namespace sonde

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <system_error>
 
+#include "base/file_system.h"
+#include "base/replace_file.h"
 #include "base/size_signal.h"
 
 namespace sonde {
@@ -40,27 +40,27 @@ struct Written {
   int error = 0;
 };
 
-Written write_all(int fd, std::string_view bytes) noexcept {
+Written write_all(const std::string& path, int fd, std::string_view bytes) noexcept {
   const SizeSignalHeld held;
   Written done;
   while (done.count < bytes.size()) {
-    const ssize_t n = ::write(fd, bytes.data() + done.count, bytes.size() - done.count);
-    if (n > 0) {
-      done.count += static_cast<std::size_t>(n);
-    } else if (n == 0 || errno != EINTR) {
+    const ssize_t n =
+        retrying([&] { return files().write(path, fd, bytes.data() + done.count, bytes.size() - done.count); });
+    if (n <= 0) {
       done.error = n == 0 ? EIO : errno;
       return done;
     }
+    done.count += static_cast<std::size_t>(n);
   }
   return done;
 }
 
-int open_retrying(const char* path, int flags, mode_t mode = 0) noexcept {
-  int fd = -1;
-  do {
-    fd = ::open(path, flags | O_CLOEXEC, mode);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
+bool is_directory(const std::string& path) noexcept {
+  const int before = errno;
+  struct stat info{};
+  const bool found = ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  errno = before;
+  return found;
 }
 
 Status not_regular(const std::string& path, bool directory = false) {
@@ -74,13 +74,12 @@ Result<std::string> read_and_close(int fd, const std::string& path, std::size_t 
   ssize_t n = 0;
   int error = 0;
   while (content.size() < most) {
-    n = ::read(fd, buffer, std::min(sizeof buffer, most - content.size()));
-    if (n < 0 && errno == EINTR) continue;
+    n = retrying([&] { return files().read(path, fd, buffer, std::min(sizeof buffer, most - content.size())); });
     if (n <= 0) break;
     content.append(buffer, static_cast<std::size_t>(n));
   }
   if (n < 0) error = errno;
-  ::close(fd);
+  files().close(path, fd);
   if (error != 0) return system_error("read", path, error);
   return content;
 }
@@ -94,9 +93,13 @@ Status system_error(std::string_view doing, std::string_view path, int error) {
   return {code_of(error), std::move(message)};
 }
 
+int open_retrying(const std::string& path, int flags, unsigned mode) noexcept {
+  return retrying([&] { return files().open(path, flags, mode); });
+}
+
 Result<int> open_regular_file(const std::string& path) {
   // Not blocking, or a pipe of that name would stop us for ever. Reading a regular file does not heed it.
-  const int fd = open_retrying(path.c_str(), O_RDONLY | O_NONBLOCK);
+  const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (fd < 0 && errno == ENXIO) return not_regular(path);  // a socket
   if (fd < 0) return system_error("open", path, errno);
   struct stat info{};
@@ -107,20 +110,21 @@ Result<int> open_regular_file(const std::string& path) {
     status = not_regular(path, S_ISDIR(info.st_mode));
   }
   if (status) return fd;
-  ::close(fd);
+  files().close(path, fd);
   return status;
 }
 
-Result<AppendFile> AppendFile::create(const std::string& path) {
-  const int fd = open_retrying(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
-  if (fd < 0) return system_error("create", path, errno);
-  return AppendFile(fd, path);
+Result<AppendFile> AppendFile::create(const std::string& path, const std::string& shown_path) {
+  const std::string& shown = shown_path.empty() ? path : shown_path;
+  const int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
+  if (fd < 0) return system_error("create", shown, errno);
+  return AppendFile(fd, path, shown);
 }
 
 Result<AppendFile> AppendFile::reopen(const std::string& path) {
-  const int fd = open_retrying(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  const int fd = open_retrying(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return system_error("open", path, errno);
-  AppendFile file(fd, path);
+  AppendFile file(fd, path, path);
   struct stat info{};
   if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(path);
@@ -135,44 +139,49 @@ bool AppendFile::is_deleted() const noexcept {
 
 AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
   if (this != &other) {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) files().close(path_, fd_);
     fd_ = std::exchange(other.fd_, -1);
     size_ = other.size_;
+    cut_first_ = other.cut_first_;
     path_ = std::move(other.path_);
+    shown_path_ = std::move(other.shown_path_);
   }
   return *this;
 }
 
 AppendFile::~AppendFile() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) files().close(path_, fd_);
+}
+
+Status AppendFile::error(std::string_view doing, int number) const { return system_error(doing, shown_path_, number); }
+
+bool AppendFile::cut() noexcept {
+  cut_first_ = retrying([&] { return files().truncate(path_, fd_, size_); }) != 0;
+  return !cut_first_;
 }
 
 Status AppendFile::append(std::string_view bytes) {
-  if (fd_ < 0) return {Code::closed, "cannot write '" + path_ + "': it is closed"};
-  const Written done = write_all(fd_, bytes);
+  if (fd_ < 0) return {Code::closed, "cannot write '" + shown_path_ + "': it is closed"};
+  if (cut_first_ && !cut()) return error("cut off half a record in", errno);
+  const Written done = write_all(path_, fd_, bytes);
   if (done.error == 0) {
     size_ += bytes.size();
     return Status::success();
   }
-  if (done.count > 0 && ::ftruncate(fd_, static_cast<off_t>(size_)) != 0) {
-    // The half record stays; readers skip it, and what comes next starts behind it.
-    size_ += done.count;
-  }
-  return system_error("write", path_, done.error);
+  if (done.count > 0) cut();
+  return error("write", done.error);
 }
 
 Status AppendFile::sync() {
-  if (fd_ >= 0 && ::fdatasync(fd_) != 0) return system_error("sync", path_, errno);
+  if (fd_ >= 0 && retrying([&] { return files().sync(path_, fd_); }) != 0) return error("sync", errno);
   return Status::success();
 }
 
 Status AppendFile::close() {
-  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0) return system_error("close", path_, errno);
-  return Status::success();
-}
-
-void AppendFile::abandon() noexcept {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (fd_ < 0) return Status::success();
+  // After EINTR the descriptor is closed as well.
+  const bool closed = files().close(path_, std::exchange(fd_, -1)) == 0 || errno == EINTR;
+  return closed ? Status::success() : error("close", errno);
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
@@ -184,10 +193,10 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (::fstat(*fd, &info) != 0) {
     error = errno;
   } else if (info.st_size > 0) {
-    at = ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, *fd, 0);
+    at = files().map(path, *fd, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE);
     if (at == MAP_FAILED) error = errno;
   }
-  ::close(*fd);
+  files().close(path, *fd);
   if (error != 0) return system_error("map", path, error);
   return MappedFile(Bytes(static_cast<const std::byte*>(at), static_cast<std::size_t>(info.st_size)));
 }
@@ -208,33 +217,36 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<std::string> read_stream(const std::string& path, std::size_t most) {
-  const int fd = open_retrying(path.c_str(), O_RDONLY);
+  const int fd = open_retrying(path, O_RDONLY);
   if (fd < 0) return system_error("open", path, errno);
   return read_and_close(fd, path, most);
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {
-  // Counted, since two threads may write the same file.
-  static std::atomic<unsigned> count{0};
-  const std::string aside = path + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-  ::unlink(aside.c_str());  // of a process with the same number that was killed
-  // A new file in any case: whoever may write here could have put a link to another one there.
-  const int fd = open_retrying(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-  if (fd < 0) return system_error("create", aside, errno);
-  int error = write_all(fd, bytes).error;
-  if (::close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(aside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return Status::success();
-  ::unlink(aside.c_str());
-  return system_error("write", path, error);
+  Result<ReplaceFile> file = ReplaceFile::create(path);
+  if (!file) return file.error();
+  if (Status status = file->append(bytes); !status) return status;
+  return file->commit();
 }
 
 Status make_directories(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return system_error("make the directory", path, error.value());
-  if (!std::filesystem::is_directory(path, error)) return system_error("make the directory", path, ENOTDIR);
-  return Status::success();
+  // Most often it is there, or only the last part is missing.
+  const auto make = [](const std::string& one) { return retrying([&] { return files().make_directory(one, 0777); }); };
+  if (path.empty()) return system_error("make the directory", path, ENOENT);
+  if (make(path) == 0) return Status::success();
+  int error = errno;
+  if (error == ENOENT) {
+    for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      const std::string parent = path.substr(0, slash);
+      if (make(parent) != 0 && errno != EEXIST && !is_directory(parent)) {
+        return system_error("make the directory", path, errno);
+      }
+    }
+    if (make(path) == 0) return Status::success();
+    error = errno;
+  }
+  if (is_directory(path)) return Status::success();  // also where it is on a file system that cannot be written
+  return system_error("make the directory", path, error == EEXIST ? ENOTDIR : error);
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {

@@ -15,6 +15,10 @@ namespace sonde {
 // The Status of a failed system call: "cannot <doing> '<path>': <reason of errno>".
 Status system_error(std::string_view doing, std::string_view path, int error);
 
+// Opens a path, again where a signal interrupts that; -1 and errno where it fails. Closed on exec. For the rest of this
+// module.
+int open_retrying(const std::string& path, int flags, unsigned mode = 0) noexcept;
+
 // A descriptor for reading what is a regular file; of a pipe, a directory, a socket or a device the Status says that it
 // is none, without waiting. For the rest of this module.
 Result<int> open_regular_file(const std::string& path);
@@ -22,23 +26,26 @@ Result<int> open_regular_file(const std::string& path);
 // A file that only grows. Not safe for several threads at once.
 class AppendFile {
  public:
-  // Fails if the path exists: two writers never share a file.
-  static Result<AppendFile> create(const std::string& path);
+  // Fails if the path exists: two writers never share a file. Errors name `shown_path` instead, where one is given: the
+  // path that a temporary file will be renamed to.
+  static Result<AppendFile> create(const std::string& path, const std::string& shown_path = {});
   // One that was created and closed before, to go on at its end. Follows no link.
   static Result<AppendFile> reopen(const std::string& path);
 
   AppendFile(AppendFile&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), size_(other.size_), path_(std::move(other.path_)) {}
+      : fd_(std::exchange(other.fd_, -1)),
+        size_(other.size_),
+        cut_first_(other.cut_first_),
+        path_(std::move(other.path_)),
+        shown_path_(std::move(other.shown_path_)) {}
   AppendFile& operator=(AppendFile&& other) noexcept;
   ~AppendFile();
 
   // All of it or nothing: after a failure in the middle the file is cut back to where it was, so that what follows
-  // later is not behind half a record.
+  // later is not behind half a record. Where it cannot be cut back, nothing is appended until it can.
   Status append(std::string_view bytes);
   Status sync();
   Status close();
-  // Lets go of the descriptor without any further effect on the file, e.g. in a forked child.
-  void abandon() noexcept;
 
   std::uint64_t size() const noexcept { return size_; }
   const std::string& path() const noexcept { return path_; }
@@ -46,10 +53,16 @@ class AppendFile {
   bool is_deleted() const noexcept;
 
  private:
-  AppendFile(int fd, std::string path) noexcept : fd_(fd), path_(std::move(path)) {}
+  AppendFile(int fd, std::string path, std::string shown_path) noexcept
+      : fd_(fd), path_(std::move(path)), shown_path_(std::move(shown_path)) {}
+  Status error(std::string_view doing, int number) const;
+  bool cut() noexcept;  // back to size_; false and errno where that fails
+
   int fd_ = -1;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0;  // without a part of a record that could not be cut off
+  bool cut_first_ = false;  // there is such a part
   std::string path_;
+  std::string shown_path_;
 };
 
 // A whole file, mapped for reading. The file must not shrink while it is mapped.
@@ -72,7 +85,8 @@ class MappedFile {
 Result<std::string> read_file(const std::string& path);
 // What a person has named may be a pipe, too, such as /dev/stdin, and is waited for. At most so many bytes of it.
 Result<std::string> read_stream(const std::string& path, std::size_t most);
-// Written aside and renamed, so that a reader sees the old content or the new, never a part.
+// Replaces a file, or makes it, as a whole (base/replace_file.h): a reader sees the old content or the new, never a
+// part.
 Status write_file(const std::string& path, std::string_view bytes);
 // With all parents; no error if it is there.
 Status make_directories(const std::string& path);

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/file_system.h"
 
 namespace sonde {
 
@@ -14,9 +15,9 @@ Result<FileLock> FileLock::acquire(const std::string& path) { return lock(path, 
 
 Result<FileLock> FileLock::lock(const std::string& path, int mode) {
   // Not blocking, or a pipe of that name would stop us for ever.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (fd < 0) return system_error("open", path, errno);
-  FileLock held(fd);
+  FileLock held(fd, path);
   if (::flock(fd, mode | LOCK_NB) == 0) return held;
   if (errno == EWOULDBLOCK) return Status(Code::exhausted, "'" + path + "' is in use by a process that still runs");
   return system_error("lock", path, errno);
@@ -24,11 +25,12 @@ Result<FileLock> FileLock::lock(const std::string& path, int mode) {
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
   return *this;
 }
 
 FileLock::~FileLock() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) files().close(path_, fd_);
 }
 
 Result<bool> is_locked(const std::string& path) {

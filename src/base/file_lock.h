@@ -14,15 +14,16 @@ class FileLock {
   // Of a file that is there. Does not wait: `exhausted` where somebody else holds it.
   static Result<FileLock> acquire(const std::string& path);
 
-  FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
  private:
   friend Result<bool> is_locked(const std::string& path);
-  explicit FileLock(int fd) noexcept : fd_(fd) {}
+  FileLock(int fd, std::string path) noexcept : fd_(fd), path_(std::move(path)) {}
   static Result<FileLock> lock(const std::string& path, int mode);
   int fd_ = -1;
+  std::string path_;
 };
 
 // Whether somebody, this process included, holds the lock of a file that is there.

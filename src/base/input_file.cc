@@ -7,6 +7,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/file_system.h"
 
 namespace sonde {
 namespace {
@@ -43,7 +44,7 @@ InputFile& InputFile::operator=(InputFile&& other) noexcept {
 }
 
 InputFile::~InputFile() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) files().close(path_, fd_);
 }
 
 Result<FileState> InputFile::state() const {
@@ -72,13 +73,11 @@ Result<std::string> InputFile::read_up_to(std::size_t most) const {
 Result<std::size_t> InputFile::read_at(std::uint64_t offset, std::span<std::byte> to) const {
   std::size_t done = 0;
   while (done < to.size()) {
-    const ssize_t n = ::pread(fd_, to.data() + done, to.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t n =
+        retrying([&] { return files().read_at(path_, fd_, to.data() + done, to.size() - done, offset + done); });
+    if (n < 0) return system_error("read", path_, errno);
     if (n == 0) break;
-    if (n > 0) {
-      done += static_cast<std::size_t>(n);
-    } else if (errno != EINTR) {
-      return system_error("read", path_, errno);
-    }
+    done += static_cast<std::size_t>(n);
   }
   return done;
 }

@@ -3,31 +3,26 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <filesystem>
-#include <system_error>
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/file_system.h"
 
 namespace sonde {
 namespace {
 
 constexpr std::string_view kAside = ".part-";
 
+// Where that fails the next one that is made tries again.
 void remove_tree(const std::string& path) noexcept {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  retrying([&] { return files().remove_tree(path); });
 }
 
-int open_directory(const std::string& path) noexcept {
-  return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
+int open_directory(const std::string& path) noexcept { return open_retrying(path, O_RDONLY | O_DIRECTORY); }
 
 // Where the lock cannot be had for another reason than somebody who has it (file systems that lock no directories),
 // nothing is known to be left behind.
@@ -52,7 +47,7 @@ Result<std::uint64_t> tidy(const std::string& parent) {
       const std::string path = join_path(parent, entry.name);
       const int fd = open_directory(path);
       if (fd >= 0 && left_behind(fd) && is_at(fd, path)) remove_tree(path);
-      if (fd >= 0) ::close(fd);
+      if (fd >= 0) files().close(path, fd);
     }
     largest = std::max(largest, leading_number(name));
   }
@@ -83,15 +78,19 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
   for (;;) {
     ++*number;
     const std::string path = join_path(parent, std::string(kAside) + std::to_string(*number));
-    if (::mkdir(path.c_str(), 0777) != 0) {
+    if (retrying([&] { return files().make_directory(path, 0777); }) != 0) {
       if (errno == EEXIST) continue;
       return system_error("make the directory", path, errno);
     }
     const int fd = open_directory(path);
     if (fd < 0 && errno == ENOENT) continue;  // somebody took it for one that was left behind
-    if (fd < 0) return system_error("open the directory", path, errno);
+    if (fd < 0) {
+      const Status status = system_error("open the directory", path, errno);
+      retrying([&] { return files().remove_directory(path); });
+      return status;
+    }
     if ((::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) || !is_at(fd, path)) {
-      ::close(fd);
+      files().close(path, fd);
       continue;
     }
     NumberedDirectory made(fd, parent, *number);
@@ -105,7 +104,7 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
 NumberedDirectory::~NumberedDirectory() {
   if (fd_ < 0) return;
   remove_tree(path());
-  ::close(fd_);
+  files().close(path(), fd_);
 }
 
 std::string NumberedDirectory::path() const {
@@ -118,8 +117,8 @@ std::string NumberedDirectory::final_path(std::string_view name) const {
 
 Status NumberedDirectory::commit(std::string_view name) {
   const std::string to = final_path(name);
-  if (std::rename(path().c_str(), to.c_str()) != 0) return system_error("make", to, errno);
-  ::close(std::exchange(fd_, -1));
+  if (retrying([&] { return files().rename(path(), to); }) != 0) return system_error("make", to, errno);
+  files().close(to, std::exchange(fd_, -1));
   return Status::success();
 }
 

@@ -6,17 +6,20 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
+
+#include "base/directory.h"
+#include "base/file_system.h"
 
 namespace sonde {
 
 Status sync_directory(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = open_retrying(path, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return system_error("sync the directory", path, errno);
   // Where directories cannot be synced (EINVAL), a rename is as safe as that file system makes it.
-  const int error = ::fsync(fd) != 0 && errno != EINVAL ? errno : 0;
-  ::close(fd);
+  const bool synced = retrying([&] { return files().sync_directory(path, fd); }) == 0 || errno == EINVAL;
+  const int error = synced ? 0 : errno;
+  files().close(path, fd);
   return error == 0 ? Status::success() : system_error("sync the directory", path, error);
 }
 
@@ -28,29 +31,33 @@ Result<ReplaceFile> ReplaceFile::create(const std::string& path) {
   }
   // Counted, since two threads may write the same file.
   static std::atomic<unsigned> count{0};
-  const std::string aside = path + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-  ::unlink(aside.c_str());  // of a process with the same number that was killed
-  Result<AppendFile> file = AppendFile::create(aside);
+  const std::string temporary = path + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+  (void)remove_file(temporary);  // of a process with the same number that was killed
+  // A new file in any case: somebody who may write here could have put a link to another file there.
+  Result<AppendFile> file = AppendFile::create(temporary, path);
   if (!file) return file.error();
   return ReplaceFile(*std::move(file), path);
 }
 
 ReplaceFile::ReplaceFile(ReplaceFile&& other) noexcept
-    : aside_(std::move(other.aside_)), path_(std::move(other.path_)), pending_(std::exchange(other.pending_, false)) {}
+    : temporary_(std::move(other.temporary_)),
+      path_(std::move(other.path_)),
+      pending_(std::exchange(other.pending_, false)) {}
 
 ReplaceFile::~ReplaceFile() {
-  if (pending_) ::unlink(aside_.path().c_str());
+  if (pending_) (void)remove_file(temporary_.path());
 }
 
 Status ReplaceFile::commit() {
-  if (Status status = aside_.close(); !status) return status;
-  if (std::rename(aside_.path().c_str(), path_.c_str()) != 0) return system_error("write", path_, errno);
+  if (Status status = temporary_.close(); !status) return status;
+  const bool renamed = retrying([&] { return files().rename(temporary_.path(), path_); }) == 0;
+  if (!renamed) return system_error("write", path_, errno);
   pending_ = false;
   return Status::success();
 }
 
 Status ReplaceFile::commit_synced() {
-  if (Status status = aside_.sync(); !status) return status;
+  if (Status status = temporary_.sync(); !status) return status;
   if (Status status = commit(); !status) return status;
   const std::size_t slash = path_.rfind('/');
   return sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));

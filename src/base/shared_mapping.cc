@@ -12,6 +12,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/file_system.h"
 #include "base/size_signal.h"
 
 namespace sonde {
@@ -29,32 +30,32 @@ Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t fre
 Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
   // Locked before it has its name: whoever looks for files that nobody holds must not take a new one for such.
   static std::atomic<std::uint64_t> made{0};
-  std::string aside;
+  std::string temporary;
   int fd = -1;
   do {  // a process that was killed right here, and had the same number as this one, may have left its own behind
-    aside = prefix + std::to_string(made++) + suffix + ".new";
-    fd = ::open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    temporary = prefix + std::to_string(made++) + suffix + ".new";
+    fd = open_retrying(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) return system_error("create", prefix + "0" + suffix, errno);
-  SharedMapping mapping(fd, aside);
+  SharedMapping mapping(fd, temporary);
   Status status;
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) status = system_error("lock", aside, errno);
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) status = system_error("lock", temporary, errno);
   if (status) status = mapping.take_name(prefix, suffix);
-  const Status removed = remove_file(aside);
+  const bool named = status.ok();
+  const Status removed = remove_file(temporary);
   if (status) status = removed;
-  if (!status) return status;
-  status = mapping.allocate(bytes);
+  if (status) status = mapping.allocate(bytes);
   if (status) return mapping;
-  const Status ignored = remove_file(mapping.path_);  // the first error says more
+  if (named) (void)remove_file(mapping.path_);  // the first error says more
   return status;
 }
 
 Status SharedMapping::take_name(const std::string& prefix, const std::string& suffix) {
-  const std::string aside = path_;
+  const std::string temporary = path_;
   for (int number = 0; number < kMostNumbers; ++number) {
     path_ = prefix;
     path_.append(std::to_string(number)).append(suffix);
-    if (::link(aside.c_str(), path_.c_str()) == 0) return {};
+    if (retrying([&] { return files().link(temporary, path_); }) == 0) return {};
     if (errno != EEXIST) return system_error("create", path_, errno);
   }
   return {Code::exhausted, "cannot create '" + prefix + "0" + suffix + "' nor one with a number below " +
@@ -74,14 +75,11 @@ Status SharedMapping::allocate(std::uint64_t bytes) {
                                 " bytes are wanted and no file may have more than " + std::to_string(limit.rlim_cur) +
                                 " (ulimit -f)"};
   }
-  int error = 0;
   const SizeSignalHeld held;  // another thread may lower the limit now
-  do {
-    error = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
-  } while (error == EINTR);
+  const int error = retrying([&] { return files().allocate(path_, fd_, bytes); }) == 0 ? 0 : errno;
   if (error == ENOSPC || error == EDQUOT) return no_space(path_, bytes, free);
   if (error != 0) return system_error("allocate", path_, error);
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  void* at = files().map(path_, fd_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
   if (at == MAP_FAILED) return system_error("map", path_, errno);
   bytes_ = {static_cast<std::byte*>(at), bytes};
   return {};
@@ -92,7 +90,7 @@ SharedMapping::~SharedMapping() { release(); }
 void SharedMapping::release() noexcept {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
   bytes_ = {};
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (fd_ >= 0) files().close(path_, std::exchange(fd_, -1));
 }
 
 Status SharedMapping::remove() {

@@ -16,9 +16,8 @@ namespace sonde {
 class SharedMapping {
  public:
   // Makes "<prefix><k><suffix>", k the smallest number that is free, readable by this user only, with all its bytes
-  // allocated and zero: storing to them cannot fail later for want of space. Locked (base/file_lock.h) from the moment
-  // it is made. `no_space` says how many bytes were wanted and how many are free, or how many a
-  // file may have.
+  // allocated and zero: storing to them cannot fail later because the disk is full. Locked (base/file_lock.h) from the
+  // moment it is made. `no_space` says how many bytes were wanted and how many are free, or how many a file may have.
   static Result<SharedMapping> create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes);
 
   SharedMapping(SharedMapping&& other) noexcept

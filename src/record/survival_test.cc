@@ -1,8 +1,6 @@
 // What survives the end of a process, a fork and a full disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "base/small_disk_testing.h"
 #include "record/log_testing.h"
 #include "sonde/recorder.h"
 
@@ -203,49 +202,35 @@ TEST(Kill, AllThatWasFlushedReadsBackAndOnlyTheLastRecordMayBeHalfWritten) {
   }
 }
 
-// Gives the calling process a small tmpfs of its own at `path`, which ends with the process.
-bool mount_small_disk(const std::string& path, const char* options) {
-  const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
-  return ::unshare(flags) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("sonde", path.c_str(), "tmpfs", 0, options) == 0;
-}
-
-TEST(FullDisk, IsReportedOnceCostsNoEarlierRecordAndIsOverWhenThereIsRoomAgain) {
-  TempDir dir;
-  enum Outcome { kRight, kNoMount, kNoOpen, kNoError, kNoFirst, kDamaged, kNoRecovery, kNotCounted };
-  const int code = run_child([&] {
-    if (!mount_small_disk(dir.path(), "size=16m")) return static_cast<int>(kNoMount);
+TEST(FullDisk, IsReportedOnceCostsNoEarlierRecordAndIsOverWhenThereIsSpaceAgain) {
+  enum Outcome { kRight, kNoOpen, kNoError, kNoFirst, kDamaged, kNoRecovery, kNotCounted };
+  test_on_small_disk(16 << 20, [](SmallDisk& disk) -> int {
+    constexpr std::int64_t kPoints = 400'000;  // more than is kept for later
     std::mutex mutex;
     std::vector<Status> errors;
-    auto rec = Recorder::open(dir.path(), {.on_error = [&](const Status& status) {
+    auto rec = Recorder::open(disk.path(), {.on_error = [&](const Status& status) {
                                 const std::scoped_lock lock(mutex);
                                 errors.push_back(status);
                               }});
-    if (!rec.ok()) return static_cast<int>(kNoOpen);
+    if (!rec.ok()) return kNoOpen;
     rec->scalar("first", 1, 0);
-    if (!rec->flush().ok()) return static_cast<int>(kNoOpen);
-    // Fills the disk to the last byte.
-    const std::string ballast = dir / "ballast";
-    std::FILE* file = std::fopen(ballast.c_str(), "wb");
-    const std::string block(32 << 20, 'x');
-    (void)!std::fwrite(block.data(), 1, block.size(), file);
-    std::fclose(file);
-    for (std::int64_t n = 0; n < 400'000; ++n) rec->scalar("x", 1, n);
+    if (!rec->flush().ok()) return kNoOpen;
+    disk.fill();
+    for (std::int64_t n = 0; n < kPoints; ++n) rec->scalar("x", 1, n);
     const Status refused = rec->flush();
-    if (refused.code() != Code::no_space || errors.empty() || errors.size() > 3) return static_cast<int>(kNoError);
-    if (rec->counters().lost_records == 0 || rec->counters().write_errors == 0) return static_cast<int>(kNotCounted);
+    if (refused.code() != Code::no_space || errors.empty() || errors.size() > 3) return kNoError;
+    if (rec->counters().lost_records == 0 || rec->counters().write_errors == 0) return kNotCounted;
     {
-      const Log log = read_log(dir.path());
-      if (!log.scalars.contains("first")) return static_cast<int>(kNoFirst);
-      if (!log.damage.empty()) return static_cast<int>(kDamaged);
+      const Log log = read_log(disk.path());
+      if (!log.scalars.contains("first")) return kNoFirst;
+      if (!log.damage.empty()) return kDamaged;
     }
-    std::filesystem::remove(ballast);
+    disk.free();
     rec->scalar("last", 1, 1);
-    if (!rec->close().ok()) return static_cast<int>(kNoRecovery);
-    const Log log = read_log(dir.path());
-    return static_cast<int>(log.scalars.contains("last") && log.damage.empty() ? kRight : kNoRecovery);
+    if (!rec->close().ok()) return kNoRecovery;
+    const Log log = read_log(disk.path());
+    return log.scalars.contains("last") && log.damage.empty() ? kRight : kNoRecovery;
   });
-  EXPECT_EQ(code, kRight);
 }
 
 // No file may be larger than a few records, as if the disk were full for tensors.
@@ -292,18 +277,15 @@ TEST(FullDisk, LostTensorFilesAndTablesAreReturnedByFlushAndCloseAndLeaveAGapAnd
   EXPECT_EQ(code, kRight);
 }
 
-TEST(FullDisk, AtOpenIsAnError) {
-  TempDir dir;
-  const int code = run_child([&] {
-    if (!mount_small_disk(dir.path(), "size=4k")) return 1;
-    std::FILE* file = std::fopen((dir / "ballast").c_str(), "wb");
-    const std::string block(8192, 'x');
-    (void)!std::fwrite(block.data(), 1, block.size(), file);
-    std::fclose(file);
-    const auto rec = Recorder::open(dir.path());
-    return !rec.ok() && rec.error().code() == Code::no_space ? 0 : 2;
+TEST(FullDisk, AtOpenIsAnErrorAndLeavesNothing) {
+  test_on_small_disk(4096, [](SmallDisk& disk) -> int {
+    disk.fill();
+    const std::vector<std::string> before = names_in(disk.path());
+    const auto rec = Recorder::open(disk.path());
+    if (rec.ok() || rec.error().code() != Code::no_space) return 1;
+    if (rec.error().message().find(disk.path()) == std::string::npos) return 2;
+    return names_in(disk.path()) == before ? 0 : 3;
   });
-  EXPECT_EQ(code, 0);
 }
 
 }  // namespace

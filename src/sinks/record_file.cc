@@ -1,5 +1,7 @@
 #include "sinks/record_file.h"
 
+#include "base/directory.h"
+
 namespace sonde::sinks {
 
 Status RecordFile::flush() {
@@ -15,6 +17,10 @@ Status RecordFile::flush() {
   }
   if (status.ok()) status = file_->append(buffer_);
   failing_ = !status.ok();
+  if (failing_ && file_ && file_->size() == 0) {  // no empty file is left behind
+    file_.reset();
+    (void)remove_file(path_);
+  }
   if (failing_) {
     tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
     return status;
@@ -26,7 +32,7 @@ Status RecordFile::flush() {
     deleted_ = true;
     return {Code::not_found, "'" + path_ +
                                  "' was deleted while it was being written: nobody will read what is recorded from now "
-                                 "on, unless the recorder is opened anew"};
+                                 "on, unless the recorder is opened again"};
   }
   return status;
 }

@@ -2,10 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <complex>
@@ -13,6 +9,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/faults_testing.h"
+#include "base/small_disk_testing.h"
 #include "base/temp_dir_testing.h"
 #include "formats/file_testing.h"
 
@@ -176,37 +174,68 @@ TEST_F(TensorStoreTest, KeysStayBelowTheStep) {
   EXPECT_EQ(files_in(dir_ / "tensors/000000000001.host.1.0").size(), 2U);
 }
 
-// Gives the calling process a small tmpfs of its own at `path`, which ends with the process.
-bool mount_small_disk(const std::string& path, const char* options) {
-  const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
-  return ::unshare(flags) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("sonde", path.c_str(), "tmpfs", 0, options) == 0;
+TEST(TensorStoreOnAFullDisk, LosesTheStepAndNoOther) {
+  enum Outcome { kRight, kNotSaved, kNotRefused, kNotCounted, kLost, kLeftBehind, kNoRecovery };
+  test_on_small_disk(4 << 20, [](SmallDisk& disk) -> int {
+    Tally tally;
+    TensorStore store(disk.path(), "host.1.0", tally);
+    const std::vector<float> values(700'000);  // 2.8 MB: one fits
+    const std::vector<StoredTensor> tensors = {{.key = "x", .view = view(values), .whole = true}};
+    const auto write = [&](std::int64_t step) { return store.write_step({.step = step}, false, tensors); };
+    if (!write(1).ok()) return kNotSaved;
+    const Status refused = write(2);
+    if (refused.code() != Code::no_space || refused.message().find("000000000002.") == std::string::npos) {
+      return kNotRefused;
+    }
+    if (tally.write_errors != 1 || tally.lost_records != 1) return kNotCounted;
+    const std::string first = disk / "tensors/000000000001.host.1.0.safetensors";
+    if (!load_safetensors(first).ok()) return kLost;
+    if (files_in(disk / "tensors").size() != 1) return kLeftBehind;
+    if (!remove_file(first).ok()) return kNoRecovery;
+    return write(3).ok() && files_in(disk / "tensors").size() == 1 ? kRight : kNoRecovery;
+  });
 }
 
-TEST_F(TensorStoreTest, AFullDiskCostsTheStepAndNoOther) {
-  enum Outcome { kRight, kNoMount, kNotSaved, kNotRefused, kNotCounted, kLost, kLeftBehind, kNoRecovery };
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::_exit([&]() -> int {
-      if (!mount_small_disk(dir_.path(), "size=4m")) return kNoMount;
-      const std::vector<float> values(700'000);  // 2.8 MB: one fits
-      const std::vector<StoredTensor> tensors = {{.key = "x", .view = view(values), .whole = true}};
-      if (!write(1, tensors).ok()) return kNotSaved;
-      const Status refused = write(2, tensors);
-      if (refused.code() != Code::no_space || refused.message().find("000000000002.") == std::string::npos) {
-        return kNotRefused;
+// What is there after a step can be read as a whole; what is not there is counted, named, and left nothing behind.
+TEST(EveryFault, CostsAWholeTensorThatIsCountedAndNothingElse) {
+  const auto met = for_each_fault([](Faults& faults, Fault fault) {
+    const TempDir dir;
+    Tally tally;
+    TensorStore store(dir.path(), "w", tally);
+    const std::vector<StoredTensor> tensors = {
+        {.key = "a/b", .view = view(kValues), .whole = true, .npy = true, .npz = true},
+        {.key = "a/c", .view = view(kValues), .npy = true}};
+    fault.path = dir.path();
+    faults.add(fault);
+    const Status status = store.write_step({.step = 1}, false, tensors);
+    faults.clear();
+    const std::string stem = dir / "tensors/000000000001.w";
+    std::uint64_t missing = 0;
+    for (const char* name : {".safetensors", ".npz", "/a/b.npy", "/a/c.npy"}) {
+      if (!file_state(stem + name).ok()) {
+        ++missing;
+        continue;
       }
-      if (tally_.write_errors != 1 || tally_.lost_records != 1) return kNotCounted;
-      const std::string first = dir_ / "tensors/000000000001.host.1.0.safetensors";
-      if (!load_safetensors(first).ok()) return kLost;
-      if (files().size() != 1) return kLeftBehind;
-      std::filesystem::remove(first);
-      return write(3, tensors).ok() && files().size() == 1 ? kRight : kNoRecovery;
-    }());
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), kRight);
+      EXPECT_TRUE(TensorFile::open(stem + name).ok()) << name;
+    }
+    EXPECT_EQ(tally.lost_records, missing);
+    EXPECT_EQ(tally.write_errors, missing);
+    EXPECT_EQ(status.ok(), missing == 0) << status.message();
+    if (fault.harmless()) {
+      EXPECT_EQ(missing, 0U) << status.message();
+    }
+    if (!status.ok()) {
+      EXPECT_THAT(status.message(), HasSubstr(dir / "tensors"));
+    }
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.path())) {
+      if (fault.operation == FileOperation::remove) break;
+      EXPECT_EQ(entry.path().string().find(".part-"), std::string::npos) << entry.path();
+      const bool stays = entry.path() == dir / "tensors";  // where other processes may be about to write
+      EXPECT_FALSE(!stays && entry.is_directory() && std::filesystem::is_empty(entry.path())) << entry.path();
+    }
+    EXPECT_TRUE(store.write_step({.step = 2}, false, tensors).ok());
+  });
+  EXPECT_GT(met, 100U);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,7 +17,9 @@
 
 #include "base/clock.h"
 #include "base/directory.h"
+#include "base/faults_testing.h"
 #include "base/file_lock.h"
+#include "base/small_disk_testing.h"
 #include "base/temp_dir_testing.h"
 #include "formats/file_testing.h"
 #include "sonde/checkpoint.h"
@@ -280,43 +280,59 @@ TEST_F(Checkpoint, ATensorThatCannotBeSavedCostsNothing) {
 
 // ---- What survives
 
-// Runs it in a process of its own, and returns the exit code.
-template <class F>
-int run_child(F body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = 0;
-  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-// Gives the calling process a small tmpfs of its own at `path`, which ends with the process.
-bool mount_small_disk(const std::string& path, const char* options) {
-  const int flags = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
-  return ::unshare(flags) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("sonde", path.c_str(), "tmpfs", 0, options) == 0;
-}
-
 TEST(CheckpointOnAFullDisk, IsRefusedAndThoseThatAreThereStay) {
-  TempDir dir;
-  enum Outcome { kRight, kNoMount, kNotSaved, kNotRefused, kLost, kLeftBehind, kNoRecovery };
-  const int code = run_child([&]() -> int {
-    if (!mount_small_disk(dir.path(), "size=4m")) return kNoMount;
+  enum Outcome { kRight, kNotSaved, kNotRefused, kLost, kLeftBehind, kNoRecovery };
+  test_on_small_disk(4 << 20, [](SmallDisk& disk) -> int {
     const std::vector<float> values(300'000);  // 1.2 MB each: three fit
     const std::vector<NamedView> tensors = {{"values", view(values)}};
     const CheckpointOptions options = {.keep_last = 1, .keep_best = 3, .metric = 1};
     for (std::int64_t step = 1; step <= 3; ++step) {
-      if (!save_checkpoint(dir.path(), "model", step, tensors, options).ok()) return kNotSaved;
+      if (!save_checkpoint(disk.path(), "model", step, tensors, options).ok()) return kNotSaved;
     }
-    if (save_checkpoint(dir.path(), "model", 4, tensors, {.keep_last = 1}).code() != Code::no_space) return kNotRefused;
+    const Status refused = save_checkpoint(disk.path(), "model", 4, tensors, {.keep_last = 1});
+    if (refused.code() != Code::no_space) return kNotRefused;
     for (std::int64_t step = 1; step <= 3; ++step) {
-      const auto loaded = load_checkpoint(dir.path(), step);
+      const auto loaded = load_checkpoint(disk.path(), step);
       if (!loaded || loaded->tensors[0].tensor.data.size() != 1'200'000) return kLost;
     }
-    if (read_directory(dir / "checkpoints")->entries.size() != 3) return kLeftBehind;
-    if (!remove_file(dir / "checkpoints/model-2.safetensors").ok()) return kNoRecovery;
-    return save_checkpoint(dir.path(), "model", 4, tensors).ok() ? kRight : kNoRecovery;
+    if (names_in(disk / "checkpoints").size() != 3) return kLeftBehind;
+    if (!remove_file(disk / "checkpoints/model-2.safetensors").ok()) return kNoRecovery;
+    return save_checkpoint(disk.path(), "model", 4, tensors).ok() ? kRight : kNoRecovery;
   });
-  EXPECT_EQ(code, kRight);
+}
+
+// A save that fails costs none of those before it; one that succeeds keeps those that it is asked to keep.
+TEST(EveryFault, LeavesCheckpointsWhole) {
+  const auto met = for_each_fault([](Faults& faults, Fault fault) {
+    const TempDir dir;
+    const CheckpointOptions options = {.keep_last = 2};
+    for (const std::int64_t step : {1, 2}) ASSERT_TRUE(save_checkpoint(dir.path(), "m", step, kTensors, options).ok());
+    fault.path = dir.path();
+    faults.add(fault);
+    const Status status = save_checkpoint(dir.path(), "m", 3, kTensors, options);
+    faults.clear();
+    const auto list = list_checkpoints(dir.path());
+    ASSERT_TRUE(list.ok());
+    EXPECT_THAT(list->unreadable, IsEmpty());
+    EXPECT_GE(list->checkpoints.size(), 2U);
+    for (const CheckpointInfo& info : list->checkpoints) EXPECT_TRUE(load_safetensors(info.path).ok()) << info.path;
+    const bool saved = file_state(dir / "checkpoints/m-3.safetensors").ok();
+    if (status.ok()) {
+      EXPECT_TRUE(saved);
+    } else {
+      EXPECT_FALSE(fault.harmless()) << status.message();
+      EXPECT_THAT(status.message(), HasSubstr(dir / "checkpoints"));
+    }
+    for (const char* step : {"m-1", "m-2"}) {
+      const bool there = file_state((dir / "checkpoints/") + step + ".safetensors").ok();
+      EXPECT_TRUE(there || (saved && step == std::string("m-1"))) << step;
+    }
+    ASSERT_TRUE(save_checkpoint(dir.path(), "m", 4, kTensors, options).ok());
+    if (fault.operation != FileOperation::remove) {
+      for (const std::string& name : names_in(dir / "checkpoints")) EXPECT_THAT(name, EndsWith(".safetensors"));
+    }
+  });
+  EXPECT_GT(met, 40U);
 }
 
 // Each checkpoint holds its step in every element, so that a mixture of two would be seen.

@@ -58,9 +58,8 @@ TEST_F(ExternalRings, AreNotTakenFromWhatIsNoSuchFile) {
   std::filesystem::create_symlink(dir_ / "real", note_);
   EXPECT_THAT(external_rings(run_), IsEmpty());
   std::filesystem::remove(note_);
-  if (::geteuid() != 0) return;
   ASSERT_TRUE(note_external_rings(run_, "w.1", {&ring_, 1}).ok());
-  ASSERT_EQ(::chown(note_.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  if (::chown(note_.c_str(), 12345, static_cast<gid_t>(-1)) != 0) return;  // not everybody may give files away
   EXPECT_THAT(external_rings(run_), IsEmpty());
 }
 

@@ -7,8 +7,16 @@ import { source } from './sonde.ts';
 
 const { chromium } = createRequire(join(source, 'web/package.json'))('playwright-core') as typeof import('playwright-core');
 
-// Its own sandbox does not work for root, whom tests in a container run as.
-export function launch(...args: string[]): Promise<Browser> {
+// Its own sandbox works neither for root nor where there are no user namespaces: in most containers.
+export async function launch(...args: string[]): Promise<Browser> {
   const executablePath = process.env['SONDE_CHROMIUM'] ?? '/usr/bin/chromium';
-  return chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0, args: ['--disable-dev-shm-usage', ...args] });
+  const options = { executablePath, args: ['--disable-dev-shm-usage', ...args] };
+  if (process.getuid?.() !== 0) {
+    try {
+      return await chromium.launch({ ...options, chromiumSandbox: true });
+    } catch (error) {
+      if (!String(error).includes('sandbox')) throw error;
+    }
+  }
+  return chromium.launch({ ...options, chromiumSandbox: false });
 }

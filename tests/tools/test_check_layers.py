@@ -73,6 +73,11 @@ class APlantedViolation(unittest.TestCase):
         self.plant("src/base/planted.h", '#include "bytes.h"\n')
         self.assert_found("src/base/planted.h:1:", '"base/bytes.h"')
 
+    def test_base_calls_the_system_beside_its_file_system(self):
+        for call in ("::open(path, 0)", "::fdatasync(fd)", "::mmap(nullptr, 1, 1, 1, 3, 0)", "std::rename(a, b)"):
+            self.plant("src/base/planted.cc", f"int x = {call};\n")
+            self.assert_found("src/base/planted.cc:1:", call.split("(")[0], "only base/file_system.cc")
+
     def test_rooms_that_name_each_other(self):
         self.replace("src/tensor/CMakeLists.txt", "MODULES base", "MODULES base stats")
         self.assert_found("src/tensor/CMakeLists.txt", "stats", "not a lower module")
