@@ -170,6 +170,7 @@ class Ls final : public Subcommand {
       print_heading(selected[i]);
       for (const Row& one : rows[i]) print_row(one, Style::cyan);
       if (rows[i].empty()) print(styled("  nothing yet\n", Style::dim, color_));
+      print_written_again(selected[i].tags);
       print_besides(selected[i].run);
     }
   }
@@ -252,8 +253,21 @@ class Ls final : public Subcommand {
           styled(one.last, one.alarming ? Style::red : others, color_) + "\n");
   }
 
+  void warn(const std::string& text) const { print("  " + styled("! " + text, Style::yellow, color_) + "\n"); }
+
+  void print_written_again(const std::vector<Tag>& tags) const {
+    std::uint64_t points = 0;
+    std::uint64_t written_again = 0;
+    for (const Tag& tag : tags) {
+      points += tag.points + tag.written_again;
+      written_again += tag.written_again;
+    }
+    if (written_again == 0) return;
+    warn(grouped(written_again) + " of " + counted(points, "point") +
+         " were written again by a restart: the newest count, 'sonde export --history all' has all");
+  }
+
   void print_besides(const Run& run) const {
-    const auto warn = [&](const std::string& text) { print("  " + styled("! " + text, Style::yellow, color_) + "\n"); };
     const std::string path = harmless(run_path(directory_, run.name()));
     if (const std::size_t places = run.damage().size(); places > 0) {
       warn(counted(places, "damaged place") + ": 'sonde check " + path + "' tells where");
@@ -323,7 +337,8 @@ class Ls final : public Subcommand {
         if (&tag != one.tags.data()) out += ',';
         out += "{\"tag\":" + json_text(tag.name) + ",\"kind\":" + json_text(to_string(tag.kind)) +
                ",\"points\":" + std::to_string(tag.points) + ",\"first_step\":" + std::to_string(tag.first_step) +
-               ",\"last_step\":" + std::to_string(tag.last_step) + ",\"plugin\":" + json_text(tag.plugin) + "}";
+               ",\"last_step\":" + std::to_string(tag.last_step) +
+               ",\"written_again\":" + std::to_string(tag.written_again) + ",\"plugin\":" + json_text(tag.plugin) + "}";
       }
       out += "],\"tensors\":" + json_kept(one.tensors, R"({"tensor":)", R"(,"steps":)") +
              ",\"tables\":" + json_kept(one.tables, R"({"file":)", R"(,"rows":)") + "," + json_besides(one.run) + "}";

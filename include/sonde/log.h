@@ -67,11 +67,16 @@ struct Tag {
   std::int64_t last_step = 0;
   double first_time = 0;  // seconds since 1970
   double last_time = 0;
+  // Points that are left out, since a restart wrote their steps again.
+  std::uint64_t written_again = 0;
 };
 
-// A job that is restarted writes some steps again. What it wrote before is kept, and is part of `all`.
+// A job that is restarted writes some steps again: a file that was begun after another one had ended, or a
+// SessionLog.START, replaces what was there from its step on. The replaced points are kept, and are part of `all`.
+// Files that were written at the same time are several writers, and none replaces another. Within a file every point
+// counts, in whatever order the steps were written.
 enum class History : std::uint8_t {
-  newest,  // by ascending step, without the points that a restart wrote again
+  newest,  // by ascending step, equal steps by time; without the points that a restart wrote again
   all,     // every point: file by file, in the order written
 };
 

@@ -47,6 +47,16 @@ bool is_statistics_file(std::string_view name) noexcept {
   return name.starts_with(kStatisticsBegin) && name.ends_with(kStatisticsEnd) && !is_event_file(name);
 }
 
+std::string_view writer_of(std::string_view name) noexcept {
+  if (name.starts_with(kEventsBegin)) {
+    name.remove_prefix(kEventsBegin.size());
+  } else if (is_statistics_file(name) && name.size() > kStatisticsBegin.size() + kStatisticsEnd.size()) {
+    name.remove_prefix(kStatisticsBegin.size());
+    name.remove_suffix(kStatisticsEnd.size());
+  }
+  return name;
+}
+
 std::string ring_prefix(std::string_view host, std::uint64_t pid) {
   return joined(kRingBegin, host, "-", std::to_string(pid) + "-");
 }

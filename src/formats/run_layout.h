@@ -52,6 +52,10 @@ bool is_event_file_of(std::string_view name, std::string_view writer) noexcept;
 std::string statistics_file(std::string_view writer, std::string_view suffix);
 bool is_statistics_file(std::string_view name) noexcept;
 
+// Writer and suffix of the name of an event file or a statistics file: what both files of a writer have in common.
+// Other names come back as they are.
+std::string_view writer_of(std::string_view name) noexcept;
+
 // What the names of a process's rings begin with, up to <k>.
 std::string ring_prefix(std::string_view host, std::uint64_t pid);
 bool is_ring(std::string_view name) noexcept;

@@ -26,6 +26,14 @@ TEST(RunLayout, AnEventFileBelongsToItsOwnWriterOnly) {
   EXPECT_FALSE(is_event_file_of(event_file(kWriter, ""), ""));
 }
 
+TEST(RunLayout, BothFilesOfAWriterNameIt) {
+  const std::string writer = "1700000000.h.1.0";
+  EXPECT_EQ(writer_of(event_file(writer, ".rank1")), writer + ".rank1");
+  EXPECT_EQ(writer_of(statistics_file(writer, ".rank1")), writer + ".rank1");
+  EXPECT_EQ(writer_of("any.tfevents"), "any.tfevents");
+  EXPECT_EQ(writer_of("stats.tfrecord"), "stats.tfrecord");
+}
+
 TEST(RunLayout, TheHostIsReadFromTheNameOfARing) {
   const std::string ring = ring_prefix("my-host", 12) + "3" + std::string(kRing);
   EXPECT_EQ(ring, "flight-my-host-12-3.ring");

@@ -17,7 +17,7 @@ namespace sonde::index {
 namespace {
 
 constexpr std::string_view kMagic = "SONDEIDX";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kHead = 16;
 constexpr std::string_view kSuffix = ".index";
 
@@ -45,6 +45,8 @@ void put_file(std::string& out, const SourceFile& file) {
   put(out, file.state.modified);
   put(out, file.guard.head);
   put(out, file.guard.tail);
+  put(out, file.first_time);
+  put(out, file.last_time);
   std::string definitions;  // as they stand in a statistics file
   for (const auto& [id, definition] : file.definitions.all()) stats_record::put_definition(definitions, definition);
   put_text(out, definitions);
@@ -61,6 +63,8 @@ bool get_file(ByteReader& from, SourceFile& file) {
   file.state.modified = from.get<std::int64_t>();
   file.guard.head = from.get<std::uint32_t>();
   file.guard.tail = from.get<std::uint32_t>();
+  file.first_time = from.get<double>();
+  file.last_time = from.get<double>();
   tfrecord::RecordReader definitions(as_bytes(get_text(from)));
   while (definitions.next() == tfrecord::RecordReader::Found::record) {
     auto record = stats_record::decode_record(definitions.payload());

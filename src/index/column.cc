@@ -7,20 +7,12 @@
 #include <limits>
 
 #include "index/extremes.h"
+#include "index/ordered.h"
 
 namespace sonde::index {
 namespace {
 
 constexpr std::size_t kPadding = 8;  // reading a packed number may touch so many bytes behind the last one
-
-// Doubles as unsigned integers in the same order.
-std::uint64_t ordered(double value) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  return (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
-}
-double from_ordered(std::uint64_t bits) noexcept {
-  return std::bit_cast<double>((bits >> 63) != 0 ? bits & ~(std::uint64_t{1} << 63) : ~bits);
-}
 
 // A line through the first and the last number, and how far the others are from it. All arithmetic is modulo 2^64, so
 // that it can be undone whatever the numbers are.
@@ -249,6 +241,22 @@ void Column::pack() {
   tail_capacity_ = 0;
 }
 
+void Column::truncate(std::size_t count) {
+  if (count >= size()) return;
+  if (count < packed_) tail_count_ = 0;
+  while (packed_ > count) {
+    const std::size_t first = packed_ - blocks_.back().count;
+    reopen_last_block();
+    tail_count_ = count > first ? count - first : 0;
+  }
+  if (packed_ < count) tail_count_ = count - packed_;
+  if (count > 0) last_step_ = step_at(count - 1);
+}
+
+bool Column::follows_last(std::int64_t step, double time) const noexcept {
+  return step > last_step_ || (step == last_step_ && ordered(time) >= ordered(time_at(size() - 1)));
+}
+
 std::int64_t Column::step_at(std::size_t index) const noexcept {
   if (index >= packed_) return tail_.steps[index - packed_];
   const std::size_t b = index / kBlock;
@@ -308,17 +316,15 @@ std::size_t Column::unpack_values(std::size_t block, double* to) const noexcept 
 
 std::size_t Column::memory() const noexcept {
   std::size_t bytes = blocks_.capacity() * sizeof(Block) + data_.capacity() * sizeof(void*) +
-                      owned_.capacity() * sizeof(void*) + tail_capacity_ * 24 +
-                      breaks_.capacity() * sizeof(std::uint32_t);
+                      owned_.capacity() * sizeof(void*) + tail_capacity_ * 24;
   for (const Block& block : blocks_) bytes += block.bytes;
   return bytes;
 }
 
 void Column::save(std::string& out) const {
   put_varint(out, blocks_.size());
-  put_varint(out, breaks_.size());
+  put(out, static_cast<std::uint8_t>(is_sorted_));
   out.append(reinterpret_cast<const char*>(blocks_.data()), blocks_.size() * sizeof(Block));
-  out.append(reinterpret_cast<const char*>(breaks_.data()), breaks_.size() * sizeof(std::uint32_t));
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     out.append(reinterpret_cast<const char*>(data_[i]), blocks_[i].bytes);
   }
@@ -326,16 +332,14 @@ void Column::save(std::string& out) const {
 
 bool Column::restore(ByteReader& from, std::shared_ptr<const void> owner) {
   const std::uint64_t blocks = from.varint();
-  const std::uint64_t breaks = from.varint();
-  if (blocks > from.remaining() / sizeof(Block) || breaks > from.remaining() / sizeof(std::uint32_t)) return false;
+  const bool is_sorted = from.get<std::uint8_t>() != 0;
+  if (blocks > from.remaining() / sizeof(Block)) return false;
   const Bytes block_bytes = from.take(blocks * sizeof(Block));
-  const Bytes break_bytes = from.take(breaks * sizeof(std::uint32_t));
   if (!from.ok()) return false;
   *this = Column();
+  is_sorted_ = is_sorted;
   blocks_.resize(blocks);
   if (blocks > 0) std::memcpy(blocks_.data(), block_bytes.data(), block_bytes.size());
-  breaks_.resize(breaks);
-  if (breaks > 0) std::memcpy(breaks_.data(), break_bytes.data(), break_bytes.size());
   data_.reserve(blocks);
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
@@ -349,9 +353,6 @@ bool Column::restore(ByteReader& from, std::shared_ptr<const void> owner) {
     if (!from.ok()) return false;
     data_.push_back(data.data());
     packed_ += block.count;
-  }
-  for (std::size_t i = 0; i < breaks_.size(); ++i) {
-    if (breaks_[i] == 0 || breaks_[i] >= packed_ || (i > 0 && breaks_[i] <= breaks_[i - 1])) return false;
   }
   keep_ = std::move(owner);
   if (packed_ > 0) last_step_ = step_at(packed_ - 1);

@@ -8,10 +8,10 @@
 // Times are handled as the integers that order doubles, so they come back bit by bit.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +36,7 @@ struct Points {
 class Column {
  public:
   static constexpr std::size_t kBlock = Points::kCapacity;
+  using Item = Point;
 
   // What is known of a block without looking into it.
   struct Block {
@@ -78,22 +79,37 @@ class Column {
 
   void append(std::int64_t step, double time, double value) {
     if (tail_count_ == tail_capacity_) make_room();
-    if (step < last_step_ && size() > 0) breaks_.push_back(static_cast<std::uint32_t>(size()));
+    if (step <= last_step_ && size() > 0 && is_sorted_) is_sorted_ = follows_last(step, time);
     last_step_ = step;
     tail_.steps[tail_count_] = step;
     tail_.times[tail_count_] = time;
     tail_.values[tail_count_] = value;
     ++tail_count_;
   }
+  void append(const Point& point) { append(point.step, point.time, point.value); }
   // Packs the points of the last block too. For a column that will not grow for a while.
   void pack();
+  // Forgets all points but the first `count`.
+  void truncate(std::size_t count);
 
   std::size_t size() const noexcept { return packed_ + tail_count_; }
   Point at(std::size_t index) const noexcept;
   std::int64_t step_at(std::size_t index) const noexcept;
   double time_at(std::size_t index) const noexcept;
-  // Where a step is smaller than the one before it, by ascending index.
-  std::span<const std::uint32_t> breaks() const noexcept { return breaks_; }
+  // Whether steps ascend, and the times of equal steps.
+  bool is_sorted() const noexcept { return is_sorted_; }
+  // Calls `visit(point)` for the points [begin, end).
+  template <class Visit>
+  void visit(std::size_t begin, std::size_t end, Visit visit) const {
+    Points points;
+    for (std::size_t b = begin / kBlock; b * kBlock < end; ++b) {
+      unpack(b, points);
+      const std::size_t behind = std::min(end - b * kBlock, kBlock);
+      for (std::size_t i = std::max(begin, b * kBlock) - b * kBlock; i < behind; ++i) {
+        visit(Point{points.steps[i], points.times[i], points.values[i]});
+      }
+    }
+  }
 
   // Block `index / kBlock` holds the point `index`; all blocks but the last are full.
   std::size_t blocks() const noexcept { return (size() + kBlock - 1) / kBlock; }
@@ -125,6 +141,7 @@ class Column {
   void make_room();
   void reopen_last_block();
   void pack_tail();
+  bool follows_last(std::int64_t step, double time) const noexcept;
 
   std::vector<Block> blocks_;
   std::vector<const std::byte*> data_;               // of each block
@@ -134,8 +151,8 @@ class Column {
   Tail tail_;
   std::size_t tail_count_ = 0;
   std::size_t tail_capacity_ = 0;
-  std::vector<std::uint32_t> breaks_;
   std::int64_t last_step_ = 0;
+  bool is_sorted_ = true;
 };
 
 }  // namespace sonde::index

@@ -66,11 +66,36 @@ RC_GTEST_PROP(ColumnProperty, GivesBackEveryPointWhateverItIs, ()) {
   expect_same(column, points);
 }
 
-TEST(Column, NotesWhereStepsGoBack) {
-  Column column;
-  for (const std::int64_t step : {0, 1, 2, 1, 1, 5, 3}) column.append(step, 0, 0);
-  EXPECT_EQ(std::vector<std::uint32_t>(column.breaks().begin(), column.breaks().end()),
-            (std::vector<std::uint32_t>{3, 6}));
+TEST(Column, KnowsWhetherItsPointsAreInOrder) {
+  const auto is_sorted = [](std::initializer_list<std::pair<int, double>> points) {
+    Column column;
+    for (const auto& [step, time] : points) column.append(step, time, 0);
+    return column.is_sorted();
+  };
+  EXPECT_TRUE(is_sorted({{0, 1}, {1, 0}, {1, 0}, {2, 0}}));
+  EXPECT_FALSE(is_sorted({{0, 1}, {2, 0}, {1, 0}}));
+  EXPECT_FALSE(is_sorted({{0, 1}, {1, 5}, {1, 4}}));
+}
+
+TEST(Column, CanBeCutShortAndGrowsOn) {
+  for (const std::size_t count : {0U, 1U, 255U, 256U, 257U, 700U, 1'000U}) {
+    for (const bool packed : {false, true}) {
+      Column column;
+      std::vector<Point> points;
+      const auto add = [&](std::size_t i) {
+        points.push_back({static_cast<std::int64_t>(i), 1.5 * static_cast<double>(i), static_cast<double>(i % 7)});
+        column.append(points.back());
+      };
+      for (std::size_t i = 0; i < 1'000; ++i) add(i);
+      if (packed) column.pack();
+      column.truncate(count);
+      points.resize(count);
+      expect_same(column, points);
+      for (std::size_t i = 2'000; i < 2'600; ++i) add(i);
+      expect_same(column, points);
+      EXPECT_TRUE(column.is_sorted());
+    }
+  }
 }
 
 TEST(Column, TakesNextToNothingForConstantStridesAndRepeatedTimes) {

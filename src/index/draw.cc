@@ -132,13 +132,18 @@ class Canvas {
     return extent;
   }
 
+  // Points out of order that were sorted by step have times that go up and down, which count only where times are asked
+  // for.
+  bool times_suffice(const Column::Block& block) const noexcept {
+    const bool any_time = std::isinf(range_.first_time) && std::isinf(range_.last_time);
+    return block.has_times_between() || (axis_ == Axis::step && any_time);
+  }
+
   // From what is known of the block; false where that does not suffice.
   bool add_block(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     const Column& column = *stretches_[s].column;
     const Column::Block* block = column.block(b);
-    if (block == nullptr || !block->all_finite() || !block->has_times_between() || end - begin != block->count) {
-      return false;
-    }
+    if (block == nullptr || !block->all_finite() || !times_suffice(*block) || end - begin != block->count) return false;
     const Point& first = block->first;
     const Point& last = block->last;
     if (last.step < range_.first_step || first.step > range_.last_step || last.time < range_.first_time ||
@@ -202,7 +207,7 @@ class Canvas {
     constexpr std::size_t kMostCells = 16;
     const Column& column = *stretches_[s].column;
     const Column::Block* block = column.block(b);
-    if (block == nullptr || !block->all_finite() || !block->has_times_between()) return false;
+    if (block == nullptr || !block->all_finite() || !times_suffice(*block)) return false;
     const auto first_where = [&](std::size_t from, auto reached) {
       std::size_t low = from;
       std::size_t high = end;

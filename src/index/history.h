@@ -1,29 +1,32 @@
 // Which points of a series count where a job was restarted and wrote some steps again.
 //
-// The points of a series come file by file, in each file in the order written. A stretch is a part of a file in which
-// steps do not go back. The newest history follows from two rules:
+// A file is what one writer wrote, and all of its points count, in whatever order it wrote them: threads that record
+// one series overtake each other. Only a restart takes points away:
 //
-//   A stretch that begins at a step below what was there before replaces all points from that step on. So does a
-//   SessionLog.START, by which a writer says at which step it starts.
-//   It replaces only what was written before it: earlier points of its own file, and those of an earlier file that had
-//   ended by then. Files written at the same time are several writers: nothing is replaced, and both are served.
+//   A file whose first record is newer than the last one of another file was begun when the other writer had ended.
+//   From its first step of a series on, it replaces what the other file has of that series.
+//   A SessionLog.START says that its writer starts again at a step. It replaces everything from that step on which is
+//   before it in its own file, or in a file that had ended by then.
+//
+// Files written at the same time are several writers, as the children of a fork are: nothing is replaced, and all are
+// served.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace sonde::index {
 
-// Points [begin, end) of one file.
+// Points [begin, end) of one file, by ascending step.
 struct Stretch {
   std::uint32_t file = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
   std::int64_t first_step = 0;
-  std::int64_t last_step = 0;
 };
 
 // A SessionLog.START: it stands before point `index` of its file.
@@ -34,117 +37,127 @@ struct Restart {
   double time = 0;
 };
 
-// The points of one file; Source has size(), step_at(i), time_at(i), and breaks(): where steps go back.
+// From when to when a file was written, of all its series.
+struct Span {
+  double first = 0;
+  double last = 0;
+};
+
+// The points of one file, as they were written, and by ascending step in each section. Source has size() and
+// step_at(i).
 template <class Source>
 struct Part {
   std::uint32_t file = 0;
-  const Source* source = nullptr;
+  const Source* written = nullptr;
+  const Source* sorted = nullptr;
+  std::vector<std::size_t> ends;  // of the sections: at each START, and at the end
+};
+
+// What a file replaces in those that had ended before it began, and what the STARTs replace.
+class Cuts {
+ public:
+  // By time; files of the same time by their place in the order of files.
+  void add(double time, std::size_t place, std::int64_t step, bool is_start) {
+    cuts_.push_back({time, place, is_start ? kNever : step, is_start ? step : kNever});
+  }
+  void sort() {
+    std::ranges::sort(cuts_, [](const Cut& a, const Cut& b) { return a.when() < b.when(); });
+    for (std::size_t i = cuts_.size(); i-- > 1;) {
+      cuts_[i - 1].by_file = std::min(cuts_[i - 1].by_file, cuts_[i].by_file);
+      cuts_[i - 1].by_start = std::min(cuts_[i - 1].by_start, cuts_[i].by_start);
+    }
+  }
+
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  struct Lowest {
+    std::int64_t by_file = kNever;
+    std::int64_t by_start = kNever;
+  };
+  // The lowest steps from which on the points of a file that ended at that time are replaced.
+  Lowest after(double time, std::size_t place) const {
+    const auto found =
+        std::ranges::upper_bound(cuts_, std::tuple(time, place), {}, [](const Cut& cut) { return cut.when(); });
+    return found == cuts_.end() ? Lowest() : Lowest{found->by_file, found->by_start};
+  }
+
+ private:
+  struct Cut {
+    double time = 0;
+    std::size_t place = 0;
+    std::int64_t by_file = kNever;  // once sorted: of this one and all that follow
+    std::int64_t by_start = kNever;
+    std::tuple<double, std::size_t> when() const noexcept { return {time, place}; }
+  };
+  std::vector<Cut> cuts_;
 };
 
 namespace detail {
 
+// The STARTs of one file, by ascending index, with the lowest step of each and all that follow it.
+inline std::vector<Restart> starts_of(std::uint32_t file, std::span<const Restart> restarts) {
+  std::vector<Restart> own;
+  for (const Restart& restart : restarts) {
+    if (restart.file == file) own.push_back(restart);
+  }
+  std::ranges::stable_sort(own, {}, &Restart::index);
+  for (std::size_t i = own.size(); i-- > 1;) own[i - 1].step = std::min(own[i - 1].step, own[i].step);
+  return own;
+}
+
+// The end of the points in [begin, end), which ascend, that are below the step.
 template <class Source>
-class Newest {
- public:
-  explicit Newest(std::span<const Part<Source>> parts) : parts_(parts), live_(parts.size()) {}
-
-  // `number` counts parts; the stretch comes after all those added before.
-  void add(std::size_t number, std::size_t begin, std::size_t end) {
-    const Source& source = *parts_[number].source;
-    const std::int64_t first = source.step_at(begin);
-    if (begin > 0 || goes_back(number, first, source.time_at(begin))) cut(number, first, source.time_at(begin));
-    live_[number].push_back({parts_[number].file, begin, end, first, source.step_at(end - 1)});
-  }
-
-  // What was written before that time, by part `number` or by files that had ended, counts only below that step.
-  void cut(std::size_t number, std::int64_t step, double time) {
-    for (std::size_t other = 0; other <= number; ++other) {
-      if (other == number || ended(other, time)) cut_part(other, step);
+std::size_t end_below(const Source& points, std::size_t begin, std::size_t end, std::int64_t step) {
+  while (begin < end) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    if (points.step_at(middle) < step) {
+      begin = middle + 1;
+    } else {
+      end = middle;
     }
   }
-
-  std::vector<Stretch> take() {
-    std::vector<Stretch> all;
-    for (const auto& part : live_) all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
-
- private:
-  bool ended(std::size_t number, double time) const {
-    const Source& source = *parts_[number].source;
-    return source.size() > 0 && source.time_at(source.size() - 1) <= time;
-  }
-  bool goes_back(std::size_t number, std::int64_t step, double time) const {
-    for (std::size_t other = 0; other < number; ++other) {
-      if (!live_[other].empty() && live_[other].back().last_step > step && ended(other, time)) return true;
-    }
-    return false;
-  }
-  // Live stretches of a part ascend, so that only the last ones can reach that far.
-  void cut_part(std::size_t number, std::int64_t step) {
-    auto& live = live_[number];
-    const Source& source = *parts_[number].source;
-    while (!live.empty() && live.back().last_step >= step) {
-      Stretch& last = live.back();
-      std::size_t low = last.begin;
-      std::size_t high = last.end;
-      while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (source.step_at(middle) < step) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      if (low == last.begin) {
-        live.pop_back();
-      } else {
-        last.end = low;
-        last.last_step = source.step_at(low - 1);
-        return;
-      }
-    }
-  }
-
-  std::span<const Part<Source>> parts_;
-  std::vector<std::vector<Stretch>> live_;  // of each part
-};
+  return end;
+}
 
 }  // namespace detail
 
-// Parts in the order of the files; restarts in any order.
+// Parts in the order of the files, with their spans in the same order; restarts in any order.
 template <class Source>
-std::vector<Stretch> newest_history(std::span<const Part<Source>> parts, std::span<const Restart> restarts) {
-  const auto place = [](const Restart& restart) { return std::pair(restart.file, restart.index); };
-  std::vector<Restart> sorted(restarts.begin(), restarts.end());
-  std::ranges::stable_sort(sorted, {}, place);
-
-  detail::Newest<Source> newest(parts);
-  std::vector<std::size_t> borders;
-  for (std::size_t number = 0; number < parts.size(); ++number) {
-    const Source& source = *parts[number].source;
-    const auto own = std::ranges::equal_range(sorted, parts[number].file, {}, &Restart::file);
-    const auto breaks = source.breaks();
-    borders.assign(breaks.begin(), breaks.end());
-    for (const Restart& restart : own) {
-      if (restart.index > 0 && restart.index < source.size()) borders.push_back(restart.index);
+std::vector<Stretch> newest_history(std::span<const Part<Source>> parts, std::span<const Span> spans,
+                                    std::span<const Restart> restarts) {
+  Cuts cuts;
+  for (std::size_t place = 0; place < parts.size(); ++place) {
+    const Part<Source>& part = parts[place];
+    if (part.written->size() > 0) cuts.add(spans[place].first, place, part.written->step_at(0), false);
+    for (const Restart& restart : restarts) {
+      if (restart.file == part.file) cuts.add(restart.time, place, restart.step, true);
     }
-    std::ranges::sort(borders);
-    const auto repeated = std::ranges::unique(borders);
-    borders.erase(repeated.begin(), repeated.end());
-    borders.push_back(source.size());
-
-    auto restart = own.begin();
-    std::size_t begin = 0;
-    for (const std::size_t end : borders) {
-      for (; restart != own.end() && restart->index <= begin; ++restart)
-        newest.cut(number, restart->step, restart->time);
-      if (begin < end) newest.add(number, begin, end);
-      begin = end;
-    }
-    for (; restart != own.end(); ++restart) newest.cut(number, restart->step, restart->time);
   }
-  return newest.take();
+  cuts.sort();
+
+  std::vector<Stretch> stretches;
+  for (std::size_t place = 0; place < parts.size(); ++place) {
+    const Part<Source>& part = parts[place];
+    const Source& points = *part.sorted;
+    const Cuts::Lowest lowest = cuts.after(spans[place].last, place);
+    const std::vector<Restart> starts = detail::starts_of(part.file, restarts);
+    std::size_t begin = 0;
+    for (const std::size_t section_end : part.ends) {
+      std::int64_t below = lowest.by_start;
+      const auto own = std::ranges::lower_bound(starts, section_end, {}, &Restart::index);
+      if (own != starts.end()) below = std::min(below, own->step);
+      if (begin < section_end && lowest.by_file != Cuts::kNever) {
+        // Points that all have the same step were recorded without steps: those say nothing about a restart.
+        const std::int64_t first = points.step_at(begin);
+        const bool has_no_steps = section_end - begin > 1 && points.step_at(section_end - 1) == first;
+        if (!has_no_steps || lowest.by_file < first) below = std::min(below, lowest.by_file);
+      }
+      const std::size_t end =
+          below == Cuts::kNever ? section_end : detail::end_below(points, begin, section_end, below);
+      if (begin < end) stretches.push_back({part.file, begin, end, points.step_at(begin)});
+      begin = section_end;
+    }
+  }
+  return stretches;
 }
 
 }  // namespace sonde::index

@@ -5,6 +5,7 @@
 #include "index/cache.h"
 #include "index/draw.h"
 #include "index/record_readers.h"
+#include "index/select.h"
 
 namespace {
 
@@ -23,18 +24,21 @@ void read_all(RunData& run, Bytes bytes) {
   }
 }
 
-void ask(const Series& series) {
-  std::vector<Part<Column>> parts;
-  for (const auto& entry : series.columns.entries()) parts.push_back({entry.file, &entry.source});
+void ask(const RunData& run, const Series& series) {
   std::vector<ColumnStretch> stretches;
-  for (const Stretch& stretch : newest_history<Column>(parts, series.restarts)) {
-    const Column& column = *parts.front().source;
-    if (stretch.begin >= stretch.end || stretch.end > column.size()) std::abort();
-    for (std::size_t i = stretch.begin + 1; i < stretch.end; ++i) {
+  const Timeline timeline = run.timeline();
+  std::size_t points = 0;
+  for (const auto& selected : select(run, series.columns, series, timeline, History::newest)) {
+    const Column& column = *selected.source;
+    if (selected.begin >= selected.end || selected.end > column.size()) std::abort();
+    for (std::size_t i = selected.begin + 1; i < selected.end; ++i) {
       if (column.step_at(i) < column.step_at(i - 1)) std::abort();
     }
-    stretches.push_back({&column, stretch.begin, stretch.end});
+    points += selected.end - selected.begin;
+    stretches.push_back({&column, selected.begin, selected.end});
   }
+  if (points > written_points(series.columns)) std::abort();
+  if (series.restarts.empty() && points < written_points(series.columns)) std::abort();
   for (const Axis axis : {Axis::step, Axis::wall_time}) {
     const Drawing drawing = draw(stretches, 7, {}, axis);
     if (drawing.points.size() > 28) std::abort();
@@ -64,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (Series& series : run.series()) {
     for (auto& entry : series.columns.entries()) entry.source.pack();
-    ask(series);
+    ask(run, series);
   }
   // What the cache gives back is what went in.
   const auto cached = encode_cache(run);

@@ -1,4 +1,4 @@
-// For the tests of this room: event files written piece by piece.
+// For the tests of this module: event files written piece by piece.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,9 +32,9 @@ inline void overwrite(const std::string& path, std::string_view bytes) {
 inline constexpr std::string_view kEvents = "events.out.tfevents.1700000000.host.1.0";
 inline constexpr double kStart = 1.7e9;
 
-inline std::string version() {
+inline std::string version(double time = kStart) {
   std::string file;
-  tfevents::put_version_event(file, kStart);
+  tfevents::put_version_event(file, time);
   return file;
 }
 // A scalar as most writers have it, one second a step.

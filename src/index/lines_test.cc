@@ -54,7 +54,8 @@ TEST(NonFinite, IsOfTheNewestHistory) {
   TempDir dir;
   std::string file = version();
   for (int i = 0; i < 1'000; ++i) file += scalar("loss", i, i >= 900 ? kNaN : i);
-  for (int i = 800; i < 1'000; ++i) file += scalar("loss", i, i, kStart + 2'000 + i);  // it was restarted
+  file += session_start(800, kStart + 2'000);
+  for (int i = 800; i < 1'000; ++i) file += scalar("loss", i, i, kStart + 2'000 + i);
   file += scalar("other", 5, kNaN);
   append(path_in(dir), file);
   Log log = open(dir.path());

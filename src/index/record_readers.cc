@@ -97,6 +97,7 @@ void EventReader::read_any(std::uint64_t offset, Bytes payload) {
     run_.add_damage({file_, offset, record_size(payload.size()), status.message()});
     return;
   }
+  source_.note_time(event_.wall_time);
   switch (event_.what) {
     case Event::What::summary:
       for (std::uint32_t part = 0; part < event_.values.size(); ++part) {
@@ -121,7 +122,8 @@ void EventReader::read_any(std::uint64_t offset, Bytes payload) {
 }
 
 void StatisticsReader::read_step(std::uint64_t offset, const stats_record::Step& step) {
-  const SourceFile& file = run_.files[file_];
+  SourceFile& file = run_.files[file_];
+  file.note_time(step.wall_time);
   for (std::uint32_t part = 0; part < step.entries.size(); ++part) {
     const stats_record::Entry& entry = step.entries[part];
     const stats_record::Definition* definition = file.definitions.find(entry.id);
@@ -145,7 +147,9 @@ void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
     run_.add_damage({file_, offset, record_size(payload.size()), record.error().message()});
     return;
   }
-  if (auto* definition = std::get_if<stats_record::Definition>(&*record)) {
+  if (const auto* header = std::get_if<stats_record::Header>(&*record)) {
+    run_.files[file_].note_time(header->start_time);
+  } else if (auto* definition = std::get_if<stats_record::Definition>(&*record)) {
     run_.files[file_].definitions.add(std::move(*definition));
   } else if (const auto* step = std::get_if<stats_record::Step>(&*record)) {
     read_step(offset, *step);

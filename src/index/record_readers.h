@@ -25,7 +25,7 @@ inline bool same_text(std::string_view a, std::string_view b) noexcept {
 // Of one event file. What is large is noted by its place: of its payload only the outermost fields are looked at.
 class EventReader {
  public:
-  EventReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file) {}
+  EventReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file), source_(run.files[file]) {}
 
   void read(std::uint64_t offset, Bytes payload) {
     tfevents::PlainScalar scalar;
@@ -33,6 +33,7 @@ class EventReader {
       Series* series = last_ != nullptr ? last_->next : nullptr;
       if (series == nullptr || !same_text(series->tag, scalar.tag)) series = follow(find_plain(scalar));
       if (series != nullptr && series->kind == TagKind::scalars) [[likely]] {
+        source_.note_time(scalar.wall_time);
         series->columns.of(file_).append(scalar.step, scalar.wall_time, static_cast<double>(scalar.value));
         last_ = series;
         return;
@@ -52,6 +53,7 @@ class EventReader {
 
   RunData& run_;
   std::uint32_t file_;
+  SourceFile& source_;
   Series* last_ = nullptr;
   tfevents::Event event_;  // keeps its memory from record to record
 };

@@ -1,8 +1,12 @@
 #include "index/run_data.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
+
+#include "formats/run_layout.h"
 
 namespace sonde {
 
@@ -67,7 +71,7 @@ void RunData::add_damage(FoundDamage found) {
 }
 
 void RunData::drop_file(std::uint32_t file) {
-  ++generation;
+  generation = next_generation();
   for (Series& one : series_) {
     one.columns.drop(file);
     one.tracks.drop(file);
@@ -79,6 +83,8 @@ void RunData::drop_file(std::uint32_t file) {
   source.read = 0;
   source.guard = {};
   source.definitions = {};
+  source.first_time = SourceFile().first_time;
+  source.last_time = SourceFile().last_time;
 }
 
 std::vector<std::uint32_t> RunData::file_order() const {
@@ -86,6 +92,27 @@ std::vector<std::uint32_t> RunData::file_order() const {
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t file) -> const std::string& { return files[file].name; });
   return order;
+}
+
+Timeline RunData::timeline() const {
+  Timeline timeline;
+  timeline.order = file_order();
+  timeline.spans.resize(files.size());
+  std::map<std::string_view, Span> by_writer;
+  const auto span_of = [&](const SourceFile& file) -> Span& {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return by_writer.try_emplace(run_layout::writer_of(file.name), Span{kInfinity, -kInfinity}).first->second;
+  };
+  for (const SourceFile& file : files) {
+    Span& span = span_of(file);
+    span.first = std::min(span.first, file.first_time);
+    span.last = std::max(span.last, file.last_time);
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Span span = span_of(files[i]);
+    if (span.first <= span.last) timeline.spans[i] = span;
+  }
+  return timeline;
 }
 
 }  // namespace index

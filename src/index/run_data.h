@@ -1,8 +1,13 @@
 // All that is known of one run: its files, and its series with their points. Plain data; RunIndex guards it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +18,8 @@
 #include "formats/tfevents_decode.h"
 #include "index/column.h"
 #include "index/history.h"
+#include "index/ordered.h"
+#include "index/sorted.h"
 #include "sonde/log.h"
 
 namespace sonde::index {
@@ -41,15 +48,50 @@ struct SourceFile {
   bool gone = false;
   std::string error;
   stats_record::Definitions definitions;  // of a statistics file
+  // Of its records, without those that have no time.
+  double first_time = std::numeric_limits<double>::infinity();
+  double last_time = -std::numeric_limits<double>::infinity();
+
+  void note_time(double time) noexcept {
+    if (!(time > 0 && time <= std::numeric_limits<double>::max())) return;
+    first_time = std::min(first_time, time);
+    last_time = std::max(last_time, time);
+  }
+};
+
+// The files of a run in the order in which they were begun, and from when to when each was written. The event file and
+// the statistics file of one writer have one span.
+struct Timeline {
+  std::vector<std::uint32_t> order;
+  std::vector<Span> spans;  // by number of the file
 };
 
 // The values of a series in one file that are not scalars, in the order written.
 class RefTrack {
  public:
+  struct Item {
+    Item(const ValueRef& value, bool finite) : ref(value), is_finite(finite), step(value.step), time(value.wall_time) {}
+    ValueRef ref;
+    bool is_finite;
+    std::int64_t step;
+    double time;
+  };
   void append(const ValueRef& ref) {
-    if (!refs_.empty() && ref.step < refs_.back().step) breaks_.push_back(static_cast<std::uint32_t>(refs_.size()));
+    if (!refs_.empty() && is_sorted_) {
+      const ValueRef& last = refs_.back();
+      is_sorted_ = ref.step != last.step ? ref.step > last.step : ordered(ref.wall_time) >= ordered(last.wall_time);
+    }
     refs_.push_back(ref);
   }
+  void append(const Item& item) {
+    append(item.ref);
+    if (!item.is_finite) mark_non_finite();
+  }
+  void truncate(std::size_t count) {
+    refs_.resize(count);
+    while (!non_finite_.empty() && non_finite_.back() >= count) non_finite_.pop_back();
+  }
+  void pack() noexcept {}
   // Says of the last one that it is of a tensor with elements that are not finite.
   void mark_non_finite() { non_finite_.push_back(static_cast<std::uint32_t>(refs_.size() - 1)); }
   std::span<const std::uint32_t> non_finite() const noexcept { return non_finite_; }  // by ascending index
@@ -57,12 +99,22 @@ class RefTrack {
   const ValueRef& at(std::size_t index) const noexcept { return refs_[index]; }
   std::int64_t step_at(std::size_t index) const noexcept { return refs_[index].step; }
   double time_at(std::size_t index) const noexcept { return refs_[index].wall_time; }
-  std::span<const std::uint32_t> breaks() const noexcept { return breaks_; }
+  // Whether steps ascend, and the times of equal steps.
+  bool is_sorted() const noexcept { return is_sorted_; }
+  template <class Visit>
+  void visit(std::size_t begin, std::size_t end, Visit visit) const {
+    auto marked = std::ranges::lower_bound(non_finite_, begin);
+    for (std::size_t i = begin; i < end; ++i) {
+      const bool is_finite = marked == non_finite_.end() || *marked != i;
+      if (!is_finite) ++marked;
+      visit(Item(refs_[i], is_finite));
+    }
+  }
 
  private:
   std::vector<ValueRef> refs_;
-  std::vector<std::uint32_t> breaks_;
   std::vector<std::uint32_t> non_finite_;
+  bool is_sorted_ = true;
 };
 
 // The points of a series by file. There are few files, and nearly always the last one grows.
@@ -72,13 +124,14 @@ class ByFile {
   struct Entry {
     std::uint32_t file = 0;
     Source source;
+    mutable std::unique_ptr<Sorted<Source>> sorted = {};  // see RunData::sorted
   };
   Source& of(std::uint32_t file) {
     if (last_ < entries_.size() && entries_[last_].file == file) return entries_[last_].source;
     for (last_ = 0; last_ < entries_.size(); ++last_) {
       if (entries_[last_].file == file) return entries_[last_].source;
     }
-    return entries_.emplace_back(Entry{file, {}}).source;
+    return entries_.emplace_back(Entry{file, {}, {}}).source;
   }
   std::size_t size_of(std::uint32_t file) const noexcept {
     for (const Entry& entry : entries_) {
@@ -150,8 +203,21 @@ class RunData {
   void drop_file(std::uint32_t file);
   // Files by name, which is the order in which they were begun.
   std::vector<std::uint32_t> file_order() const;
+  Timeline timeline() const;
+
+  // The points of an entry by ascending step in each section. Several threads may ask at the same time, as long as none
+  // of them changes the data.
+  template <class Source>
+  const Source& sorted(const typename ByFile<Source>::Entry& entry, std::span<const std::size_t> ends) const {
+    if (entry.source.is_sorted()) return entry.source;
+    const std::lock_guard lock(*sorting_);
+    if (entry.sorted == nullptr) entry.sorted = std::make_unique<Sorted<Source>>();
+    entry.sorted->update(entry.source, ends);
+    return entry.sorted->points();
+  }
 
  private:
+  std::unique_ptr<std::mutex> sorting_ = std::make_unique<std::mutex>();
   std::deque<Series> series_;
   std::unordered_map<std::string_view, Series*> by_tag_;  // the keys are the series' own tags
 };

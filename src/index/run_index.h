@@ -103,10 +103,15 @@ class RunIndex {
   void restore();
 
   std::vector<ColumnStretch> newest_stretches(const Series& series) const;
-  std::shared_ptr<const Smoothed> smooth(std::span<const ColumnStretch> stretches, double weight,
+  struct Stretches {
+    std::vector<ColumnStretch> whole;
+    std::vector<ColumnStretch> part;  // what of them is in the range
+  };
+  Stretches stretches_for(const Series& series, Axis axis, const Range& range) const;
+  std::shared_ptr<const Smoothed> smooth(const Series& series, std::span<const ColumnStretch> stretches, double weight,
                                          std::shared_ptr<const Smoothed>& kept) const;
   Status no_such_tag(std::string_view tag, TagKind kind) const;
-  Tag describe(const Series& series, std::span<const std::uint32_t> order) const;
+  Tag describe(const Series& series, const Timeline& timeline) const;
 
   const std::string name_;
   const std::string directory_;

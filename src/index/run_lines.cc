@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "index/draw.h"
+#include "index/ordered.h"
 #include "index/run_index.h"
 #include "index/select.h"
 #include "index/smooth.h"
@@ -71,7 +72,7 @@ Column merged(std::span<const ColumnStretch> stretches) {
   visit_points(stretches, {}, [&](const Point& point) {
     if (std::isfinite(point.value)) all.push_back(point);
   });
-  std::ranges::stable_sort(all, {}, &Point::step);
+  std::ranges::stable_sort(all, BeforeByStep());
   Column column;
   for (const Point& point : all) column.append(point.step, point.time, point.value);
   column.pack();
@@ -140,15 +141,39 @@ LineSummary summarize(std::span<const ColumnStretch> stretches, const Range& ran
 
 std::vector<ColumnStretch> RunIndex::newest_stretches(const Series& series) const {
   std::vector<ColumnStretch> stretches;
-  for (const Selected<Column>& one : select(series.columns, series, data_.file_order(), History::newest)) {
+  for (const Selected<Column>& one : select(data_, series.columns, series, data_.timeline(), History::newest)) {
     if (one.begin < one.end) stretches.push_back({one.source, one.begin, one.end, stretches.size()});
   }
   return stretches;
 }
 
-std::shared_ptr<const Smoothed> RunIndex::smooth(std::span<const ColumnStretch> stretches, double weight,
-                                                 std::shared_ptr<const Smoothed>& kept) const {
-  kept = Smoothed::make(stretches, weight, data_.generation, std::move(kept));
+// Points out of order are mostly in the order of their times: a drawing over time takes them as they were written,
+// where no restart has replaced any and no step is asked for, since blocks of ascending times are drawn quickly.
+RunIndex::Stretches RunIndex::stretches_for(const Series& series, Axis axis, const Range& range) const {
+  std::vector<ColumnStretch> whole = newest_stretches(series);
+  const bool all_steps = range.first_step == Range().first_step && range.last_step == Range().last_step;
+  if (axis == Axis::wall_time && all_steps) {
+    std::size_t points = 0;
+    for (const ColumnStretch& stretch : whole) points += stretch.end - stretch.begin;
+    if (points == written_points(series.columns)) {
+      whole.clear();
+      for (const auto& entry : series.columns.entries()) {
+        if (entry.source.size() > 0) whole.push_back({&entry.source, 0, entry.source.size(), whole.size()});
+      }
+      return {whole, whole};
+    }
+  }
+  std::vector<ColumnStretch> part = cut_to(whole, range);
+  return {std::move(whole), std::move(part)};
+}
+
+std::shared_ptr<const Smoothed> RunIndex::smooth(const Series& series, std::span<const ColumnStretch> stretches,
+                                                 double weight, std::shared_ptr<const Smoothed>& kept) const {
+  std::uint64_t generation = data_.generation;
+  for (const auto& entry : series.columns.entries()) {
+    if (entry.sorted != nullptr) generation = std::max(generation, entry.sorted->generation());
+  }
+  kept = Smoothed::make(stretches, weight, generation, std::move(kept));
   return kept;
 }
 
@@ -162,12 +187,13 @@ Result<DrawnLine> RunIndex::line(std::string_view tag, const LineRequest& reques
   const std::vector<ColumnStretch> part = cut_to(whole, request.range);
   const Range& range = request.range;
   DrawnLine line;
-  line.raw = index::draw(part, request.width, range, request.axis);
-  add_neighbours(whole, range, request.axis, nullptr, line.raw.points);
+  const Stretches raw = stretches_for(*series, request.axis, range);
+  line.raw = index::draw(raw.part, request.width, range, request.axis);
+  add_neighbours(raw.whole, range, request.axis, nullptr, line.raw.points);
   if (request.smooth <= 0) return line;
 
   if (!overlap(whole)) {
-    const auto averages = smooth(whole, request.smooth, smoothed);
+    const auto averages = smooth(*series, whole, request.smooth, smoothed);
     line.smoothed = index::draw(part, request.width, range, request.axis, averages.get()).points;
     add_neighbours(whole, range, request.axis, averages.get(), line.smoothed);
     return line;
@@ -198,7 +224,7 @@ Result<LineSummary> RunIndex::summary(std::string_view tag, const Range& range, 
     return summary;
   }
   if (!overlap(whole)) {
-    const auto averages = smooth(whole, weight, smoothed);
+    const auto averages = smooth(*series, whole, weight, smoothed);
     const ColumnStretch at = nearest_point(whole, summary.last.step);
     summary.smoothed = smoothed_at(*averages, at, at.begin);
     return summary;
@@ -226,7 +252,7 @@ Result<std::uint64_t> RunIndex::accumulate(std::string_view tag, const Range& ra
     return cells[static_cast<std::size_t>(column)];
   };
   const auto take_block = [&](const Column&, const Column::Block& block, std::size_t) {
-    if (!block.all_finite() || !block.has_times_between()) return false;
+    if (!block.all_finite() || (grid.axis != Axis::step && !block.has_times_between())) return false;
     const double first = position_of(block.first);
     GridCell& cell = cell_of(first);
     if (&cell != &cell_of(position_of(block.last))) return false;
@@ -316,13 +342,13 @@ NonFiniteSeries non_finite_of(std::span<const Selected<RefTrack>> stretches) {
 std::vector<NonFiniteSeries> RunIndex::non_finite() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const std::vector<std::uint32_t> order = data_.file_order();
+  const Timeline timeline = data_.timeline();
   std::vector<NonFiniteSeries> all;
   for (const Series& series : data_.series()) {
     if (series.kind != TagKind::scalars && series.kind != TagKind::statistics) continue;
     NonFiniteSeries found = series.kind == TagKind::scalars
                                 ? non_finite_of(newest_stretches(series))
-                                : non_finite_of(select(series.tracks, series, order, History::newest));
+                                : non_finite_of(select(data_, series.tracks, series, timeline, History::newest));
     if (found.count == 0) continue;
     found.tag = series.tag;
     found.kind = series.kind;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/crc32c.h"
 #include "base/file.h"
@@ -9,6 +10,7 @@
 #include "formats/tensor_tags.h"
 #include "formats/tfrecord.h"
 #include "index/draw.h"
+#include "index/ordered.h"
 #include "index/run_index.h"
 #include "index/select.h"
 
@@ -32,10 +34,11 @@ void copy_points(const Selected<Column>& selected, const Range& range, Scalars& 
 
 // Several writers at once: their stretches overlap, and are merged.
 void sort_by_step(Scalars& scalars) {
-  if (std::ranges::is_sorted(scalars.steps)) return;
+  if (std::ranges::adjacent_find(scalars.steps, std::ranges::greater_equal()) == scalars.steps.end()) return;
   std::vector<std::size_t> order(scalars.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scalars.steps[i]; });
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return std::pair(scalars.steps[i], ordered(scalars.wall_times[i])); });
   const auto apply = [&](auto& column) {
     auto sorted = column;
     for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
@@ -75,7 +78,7 @@ std::string_view reason_of(stats_record::GapReason reason) noexcept {
 
 }  // namespace
 
-Tag RunIndex::describe(const Series& series, std::span<const std::uint32_t> order) const {
+Tag RunIndex::describe(const Series& series, const Timeline& timeline) const {
   Tag tag = {.name = series.tag,
              .kind = series.kind,
              .plugin = series.plugin,
@@ -83,9 +86,11 @@ Tag RunIndex::describe(const Series& series, std::span<const std::uint32_t> orde
              .display_name = series.display_name,
              .description = series.description};
   if (series.kind == TagKind::scalars) {
-    count(select(series.columns, series, order, History::newest), tag);
+    count(select(data_, series.columns, series, timeline, History::newest), tag);
+    tag.written_again = written_points(series.columns) - tag.points;
   } else {
-    count(select(series.tracks, series, order, History::newest), tag);
+    count(select(data_, series.tracks, series, timeline, History::newest), tag);
+    tag.written_again = written_points(series.tracks) - tag.points;
   }
   return tag;
 }
@@ -93,10 +98,10 @@ Tag RunIndex::describe(const Series& series, std::span<const std::uint32_t> orde
 std::vector<Tag> RunIndex::tags() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const std::vector<std::uint32_t> order = data_.file_order();
+  const Timeline timeline = data_.timeline();
   std::vector<Tag> tags;
   for (const Series& series : data_.series()) {
-    Tag tag = describe(series, order);
+    Tag tag = describe(series, timeline);
     if (tag.points > 0) tags.push_back(std::move(tag));
   }
   std::ranges::sort(tags,
@@ -118,7 +123,7 @@ Result<Tag> RunIndex::tag(std::string_view name, TagKind kind) {
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(name, kind);
   if (series == nullptr) return no_such_tag(name, kind);
-  return describe(*series, data_.file_order());
+  return describe(*series, data_.timeline());
 }
 
 Result<Scalars> RunIndex::scalars(std::string_view tag, const Range& range, History history) {
@@ -126,7 +131,7 @@ Result<Scalars> RunIndex::scalars(std::string_view tag, const Range& range, Hist
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(tag, TagKind::scalars);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
-  std::vector<Selected<Column>> selected = select(series->columns, *series, data_.file_order(), history);
+  std::vector<Selected<Column>> selected = select(data_, series->columns, *series, data_.timeline(), history);
   std::size_t total = 0;
   for (Selected<Column>& one : selected) {
     if (history == History::newest) narrow(one, range);
@@ -150,12 +155,8 @@ Result<Drawing> RunIndex::draw(std::string_view tag, int width, const Range& ran
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(tag, TagKind::scalars);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
-  std::vector<ColumnStretch> stretches;
-  for (Selected<Column>& one : select(series->columns, *series, data_.file_order(), History::newest)) {
-    narrow(one, range);
-    if (one.begin < one.end) stretches.push_back({one.source, one.begin, one.end});
-  }
-  return index::draw(stretches, width, range, axis);
+  const Stretches stretches = stretches_for(*series, axis, range);
+  return index::draw(stretches.part, width, range, axis);
 }
 
 Result<std::vector<ValueRef>> RunIndex::values(std::string_view tag, TagKind kind, const Range& range,
@@ -165,13 +166,16 @@ Result<std::vector<ValueRef>> RunIndex::values(std::string_view tag, TagKind kin
   const Series* series = data_.find(tag, kind);
   if (series == nullptr || kind == TagKind::scalars) return no_such_tag(tag, kind);
   std::vector<ValueRef> values;
-  for (const Selected<RefTrack>& one : select(series->tracks, *series, data_.file_order(), history)) {
+  for (const Selected<RefTrack>& one : select(data_, series->tracks, *series, data_.timeline(), history)) {
     for (std::size_t i = one.begin; i < one.end; ++i) {
       const ValueRef& ref = one.source->at(i);
       if (contains(range, ref.step, ref.wall_time)) values.push_back(ref);
     }
   }
-  if (history == History::newest) std::ranges::stable_sort(values, {}, &ValueRef::step);
+  if (history == History::newest) {
+    std::ranges::stable_sort(values, {},
+                             [](const ValueRef& ref) { return std::pair(ref.step, ordered(ref.wall_time)); });
+  }
   return values;
 }
 

@@ -16,19 +16,40 @@ namespace sonde::index {
 // The sources of a series in the order of their files. A file in which the series has no point still counts where the
 // writer of it said that it starts again.
 template <class Source>
-std::vector<Part<Source>> parts_of(const ByFile<Source>& by_file, const Series& series,
-                                   std::span<const std::uint32_t> order) {
+std::vector<Part<Source>> parts_of(const RunData& run, const ByFile<Source>& by_file, const Series& series,
+                                   const Timeline& timeline) {
   static const Source nothing;
-  std::vector<const Source*> sources(order.size());  // by number of the file
-  for (const Restart& restart : series.restarts) sources[restart.file] = &nothing;
-  for (const auto& entry : by_file.entries()) sources[entry.file] = &entry.source;
+  std::vector<Part<Source>> by_number(timeline.order.size());
+  const auto begin_part = [&](std::uint32_t file) -> Part<Source>& {
+    by_number[file].file = file;
+    return by_number[file];
+  };
+  for (const Restart& restart : series.restarts) begin_part(restart.file).written = &nothing;
+  for (const auto& entry : by_file.entries()) begin_part(entry.file).written = &entry.source;
+  for (const Restart& restart : series.restarts) {
+    Part<Source>& part = by_number[restart.file];
+    if (restart.index > 0 && restart.index < part.written->size()) part.ends.push_back(restart.index);
+  }
+  for (Part<Source>& part : by_number) {
+    if (part.written == nullptr) continue;
+    std::ranges::sort(part.ends);
+    const auto repeated = std::ranges::unique(part.ends);
+    part.ends.erase(repeated.begin(), repeated.end());
+    part.ends.push_back(part.written->size());
+    part.sorted = part.written;
+  }
+  for (const auto& entry : by_file.entries()) {
+    Part<Source>& part = by_number[entry.file];
+    part.sorted = &run.sorted<Source>(entry, part.ends);
+  }
   std::vector<Part<Source>> parts;
-  for (const std::uint32_t file : order) {
-    if (sources[file] != nullptr) parts.push_back({file, sources[file]});
+  for (const std::uint32_t file : timeline.order) {
+    if (by_number[file].written != nullptr) parts.push_back(std::move(by_number[file]));
   }
   return parts;
 }
 
+// A part of a series, by ascending step unless all of it was asked for.
 template <class Source>
 struct Selected {
   const Source* source = nullptr;
@@ -37,28 +58,46 @@ struct Selected {
 };
 
 template <class Source>
-std::vector<Selected<Source>> select(const ByFile<Source>& by_file, const Series& series,
-                                     std::span<const std::uint32_t> order, History history) {
+std::vector<Selected<Source>> select(const RunData& run, const ByFile<Source>& by_file, const Series& series,
+                                     const Timeline& timeline, History history) {
   std::vector<Selected<Source>> selected;
-  if (by_file.entries().size() == 1 && series.restarts.empty()) {  // as nearly always
-    const Source& source = by_file.entries().front().source;
-    if (source.breaks().empty()) {
-      if (source.size() > 0) selected.push_back({&source, 0, source.size()});
-      return selected;
-    }
-  }
-  const std::vector<Part<Source>> parts = parts_of(by_file, series, order);
   if (history == History::all) {
-    for (const Part<Source>& part : parts) selected.push_back({part.source, 0, part.source->size()});
+    for (const std::uint32_t file : timeline.order) {
+      const auto entry = std::ranges::find(by_file.entries(), file, &ByFile<Source>::Entry::file);
+      if (entry != by_file.entries().end()) selected.push_back({&entry->source, 0, entry->source.size()});
+    }
     return selected;
   }
-  std::vector<Stretch> stretches = newest_history<Source>(parts, series.restarts);
+  if (by_file.entries().size() == 1 && series.restarts.empty()) {  // as nearly always
+    const auto& entry = by_file.entries().front();
+    const std::size_t size = entry.source.size();
+    if (size > 0) selected.push_back({&run.sorted<Source>(entry, std::span(&size, 1)), 0, size});
+    return selected;
+  }
+  const std::vector<Part<Source>> parts = parts_of(run, by_file, series, timeline);
+  std::vector<Span> spans;
+  for (const Part<Source>& part : parts) spans.push_back(timeline.spans[part.file]);
+  std::vector<Stretch> stretches = newest_history<Source>(parts, spans, series.restarts);
   std::ranges::stable_sort(stretches, {}, &Stretch::first_step);
   for (const Stretch& stretch : stretches) {
     const auto part = std::ranges::find(parts, stretch.file, &Part<Source>::file);
-    selected.push_back({part->source, stretch.begin, stretch.end});
+    selected.push_back({part->sorted, stretch.begin, stretch.end});
   }
   return selected;
+}
+
+// How many points a series has in its files, whatever restarts have replaced.
+template <class Source>
+std::size_t written_points(const ByFile<Source>& by_file) {
+  std::size_t points = 0;
+  for (const auto& entry : by_file.entries()) points += entry.source.size();
+  return points;
+}
+template <class Source>
+std::size_t selected_points(std::span<const Selected<Source>> selected) {
+  std::size_t points = 0;
+  for (const Selected<Source>& one : selected) points += one.end - one.begin;
+  return points;
 }
 
 inline bool contains(const Range& range, std::int64_t step, double time) noexcept {

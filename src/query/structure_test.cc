@@ -112,6 +112,19 @@ TEST(Tags, AreByKindAndNameWithTheRunsThatHaveThem) {
   EXPECT_EQ(Json(asked.get("tags?kind=images").body).size("/tags"), 0U);
 }
 
+TEST(Tags, SayHowManyPointsARestartWroteAgain) {
+  TempDir dir;
+  append(dir / "a/events.out.tfevents.1700000000.h.1.0",
+         version() + scalar("loss", 0, 1) + scalar("loss", 2, 1) + scalar("loss", 1, 1));
+  append(dir / "b/events.out.tfevents.1700000000.h.1.0", version() + scalar("loss", 0, 1) + scalar("loss", 1, 1));
+  append(dir / "b/events.out.tfevents.1700000100.h.2.0",
+         version(index::kStart + 100) + scalar("loss", 1, 2, index::kStart + 101));
+  Asked asked(dir.path());
+  const Json all(asked.get("tags").body);
+  EXPECT_THAT(all.numbers("/tags/0/points"), ElementsAre(3, 2)) << "points out of order all count";
+  EXPECT_THAT(all.numbers("/tags/0/written_again"), ElementsAre(0, 1));
+}
+
 TEST(Tags, PatternsThatAreNoneAreRefused) {
   Asked asked(kGolden + "/torch");
   EXPECT_EQ(asked.get("tags?tags=(").status, 400);

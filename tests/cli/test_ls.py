@@ -40,6 +40,10 @@ class Ls(Case):
     def test_counts_the_newest_history_of_a_restarted_run(self):
         entry = self.listed(str(logs.GOLDEN / "torch"))[("restarted", "loss/train", "scalars")]
         self.assertEqual((entry["points"], entry["first_step"], entry["last_step"]), (10, 0, 9))
+        self.assertGreater(entry["written_again"], 0)
+        text = self.output("ls", str(logs.GOLDEN / "torch"), "--runs", "restarted", "--tags", "loss/train")
+        self.assertIn(f"! {entry['written_again']} of {10 + entry['written_again']} points were written again by a restart",
+                      text)
 
     def test_the_keys_of_the_json(self):
         with logs.Writer(self.path("logs/a")) as writer:
@@ -48,7 +52,8 @@ class Ls(Case):
         self.assertEqual(self.json("ls", "logs"), {"runs": [{
             "run": "a", "damage": 0, "gaps": 0, "budget": [], "captures": 0, "checkpoints": 0, "tensors": [], "tables": [],
             "tags": [
-                {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "plugin": "scalars"}]}]})
+                {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "written_again": 0,
+                 "plugin": "scalars"}]}]})
 
     def test_a_table_for_people_with_the_last_value(self):
         with logs.Writer(self.path("logs/a")) as writer:

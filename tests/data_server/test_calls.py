@@ -280,6 +280,16 @@ class OnALogOfItsOwn(unittest.TestCase):
         read = PythonReader(self.logdir).read_scalars(experiment_id="", plugin_name="scalars", downsample=10_000)
         self.assertLess(sum(map(len, read["run"].values())), sum(map(len, wanted.values())) - 1)
 
+    def test_points_out_of_order_in_a_file_are_all_there_by_step(self):
+        # The Python reader has all of them too, in the order written.
+        written = [0, 1, 2, 4, 3, 5, 6]
+        self.write("run", [(step, summary_pb2.Summary.Value(tag="x", simple_value=step)) for step in written])
+        steps, values = self.scalars(self.serve("--reload=once"), "run", "x")
+        self.assertEqual(steps, sorted(written))
+        np.testing.assert_array_equal(values, np.float32(sorted(written)))
+        read = PythonReader(self.logdir).read_scalars(experiment_id="", plugin_name="scalars", downsample=10_000)
+        self.assertEqual(sorted(point.step for point in read["run"]["x"]), steps)
+
     def test_buckets_of_old_histograms_are_never_inverted(self):
         # The Python reader makes [2, 1.5] of the last bucket.
         histo = summary_pb2.Summary.Value(tag="h")
