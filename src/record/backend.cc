@@ -155,6 +155,11 @@ Ring* Backend::attach_thread() {
   return t_ring = t_local.ring.get();
 }
 
+std::size_t Backend::rings() {
+  const std::scoped_lock lock(mutex_);
+  return rings_.size();
+}
+
 void Backend::wake() {
   {
     const std::scoped_lock lock(mutex_);

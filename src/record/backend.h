@@ -43,6 +43,8 @@ class Backend {
   static void push_step(Channel& channel, Op op, std::int64_t step) noexcept;
   // Ends its pause, for something that is urgent. Any thread.
   void wake();
+  // How many threads have one. Any thread.
+  std::size_t rings();
 
  private:
   friend struct LocalRing;

@@ -1,5 +1,6 @@
 // Threads, time and flushing.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <barrier>
@@ -9,6 +10,8 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/temp_dir_testing.h"
+#include "record/backend.h"
 #include "record/log_testing.h"
 #include "sonde/recorder.h"
 
@@ -28,10 +31,14 @@ int count_backend_threads() {
   return count;
 }
 
-// Waits for something that must come true; a test that hangs here has failed.
+// Waits for something that must come true, for a minute at most.
 template <class Condition>
 void wait_until(Condition&& condition) {
-  while (!condition()) std::this_thread::yield();
+  const auto deadline = std::chrono::steady_clock::now() + 1min;
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "it never came true";
+    std::this_thread::sleep_for(100us);
+  }
 }
 
 TEST(Threads, OneBackendServesAllRecordersOfTheProcess) {
@@ -114,15 +121,37 @@ TEST(Threads, WithinATagFileOrderIsRecordOrder) {
   for (std::size_t n = 0; n < points.size(); ++n) ASSERT_EQ(points[n].step, static_cast<std::int64_t>(n));
 }
 
+// What the process has that a thread could leave behind.
+struct Belongings {
+  std::size_t rings = Backend::get().rings();
+  std::size_t threads = names_in("/proc/self/task").size();
+  std::size_t bytes = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;  // 0 under a sanitizer, which has its own malloc
+};
+
 TEST(Threads, ThreadsThatComeAndGoLeaveNothingBehind) {
   TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
-  for (std::int64_t n = 0; n < 200; ++n) {
-    std::jthread([&] { rec->scalar("x", static_cast<double>(n), n); }).join();
-  }
+  const std::vector<float> values(1000, 1.0F);
+  std::int64_t step = 0;
+  const auto come_and_go = [&](int threads) {
+    for (int i = 0; i < threads; ++i, ++step) {
+      std::jthread([&] {
+        rec->scalar("x", static_cast<double>(step), step);
+        rec->histogram("h", view(values), step);
+      }).join();
+      ASSERT_TRUE(rec->flush().ok());  // its ring is empty now, and free for the next one
+    }
+  };
+  come_and_go(20);  // what is made once is there now
+  const Belongings before;
+  come_and_go(200);
+  const Belongings after;
+  EXPECT_LE(after.rings, before.rings);
+  EXPECT_LE(after.threads, before.threads);
+  EXPECT_LT(after.bytes, before.bytes + (2 << 20)) << "200 rings have more";
   ASSERT_TRUE(rec->close().ok());
-  EXPECT_EQ(read_log(dir.path()).scalars.at("x").size(), 200U);
+  EXPECT_EQ(read_log(dir.path()).scalars.at("x").size(), 220U);
 }
 
 TEST(Threads, ARecorderMayCloseWhileOthersRecord) {
