@@ -10,7 +10,7 @@
 //
 // type 0, header, once, first:
 //   text writer   text host   varint pid   f64 start time (seconds since 1970)
-// type 1, definition, before the first step that uses its id:
+// type 1, definition, before the first step that uses its id, and the same again from time to time:
 //   varint id   u8 kind   form   text name   varint n   n times text input
 // type 2, step:
 //   zigzag step   f64 wall time   u8 flags (1: evaluation pass)   entries, in the order of execution, to the end

@@ -52,7 +52,7 @@ struct Value {
 
   std::string_view tag;
   std::string_view node_name;
-  bool has_metadata = false;  // normally only with the first value of a tag; it then holds for all of them
+  bool has_metadata = false;  // normally not with every value of a tag; it then holds for all of them
   Metadata metadata;
   Form form = Form::none;
   float simple_value = 0;

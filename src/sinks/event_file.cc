@@ -21,26 +21,33 @@ Status refused(std::string_view what, const Tag& tag, const Status& why) {
 }  // namespace
 
 EventFile::EventFile(std::string path, double wall_time, Precision precision, Tally& tally)
-    : file_(std::move(path), tally), precision_(precision) {
+    : file_(std::move(path), tally), start_time_(wall_time), precision_(precision) {
   tfevents::put_version_event(file_.buffer(), wall_time);
 }
 
-bool EventFile::first_of(const Tag& tag) {
-  if (tag.id >= seen_.size()) seen_.resize(tag.id + 1);
-  if (seen_[tag.id]) return false;
-  return seen_[tag.id] = true;
+bool EventFile::needs_metadata(const Tag& tag) {
+  if (tag.id >= said_.size()) said_.resize(tag.id + 1);
+  if (said_[tag.id]) return false;
+  return said_[tag.id] = true;
+}
+
+void EventFile::repeat_if_needed() {
+  if (!file_.must_repeat()) return;
+  said_.assign(said_.size(), false);
+  if (file_.end() == 0) tfevents::put_version_event(file_.buffer(), start_time_);  // the first one was lost
 }
 
 Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
+  repeat_if_needed();
   if (values.size() == 1) {
     if (const auto* scalar = std::get_if<ScalarValue>(values.data())) {
       tfevents::put_scalar_event(file_.buffer(), stamp.wall_time, stamp.step, scalar->tag.name, scalar->value,
-                                 precision_, first_of(scalar->tag));
-      return file_.appended();
+                                 precision_, needs_metadata(scalar->tag));
+      return file_.appended(stamp.step);
     }
     if (const auto* graph = std::get_if<GraphValue>(values.data())) {
       tfevents::put_graph_event(file_.buffer(), stamp.wall_time, graph->graph_def);
-      return file_.appended();
+      return file_.appended(stamp.step);
     }
   }
   summary_.clear();
@@ -51,21 +58,21 @@ Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
   }
   if (summary_.empty()) return first;
   tfevents::put_summary_event(file_.buffer(), stamp.wall_time, stamp.step, summary_);
-  Status written = file_.appended();
+  Status written = file_.appended(stamp.step);
   return first.ok() ? written : first;
 }
 
 Status EventFile::add(const Value& value) {
   if (const auto* scalar = std::get_if<ScalarValue>(&value)) {
-    tfevents::put_scalar(summary_, scalar->tag.name, scalar->value, precision_, first_of(scalar->tag));
+    tfevents::put_scalar(summary_, scalar->tag.name, scalar->value, precision_, needs_metadata(scalar->tag));
   } else if (const auto* histogram = std::get_if<HistogramValue>(&value)) {
-    tfevents::put_histogram(summary_, histogram->tag.name, histogram->buckets, first_of(histogram->tag));
+    tfevents::put_histogram(summary_, histogram->tag.name, histogram->buckets, needs_metadata(histogram->tag));
   } else if (const auto* image = std::get_if<ImageValue>(&value)) {
     return add_image(*image);
   } else if (const auto* audio = std::get_if<AudioValue>(&value)) {
     return add_audio(*audio);
   } else if (const auto* text = std::get_if<TextValue>(&value)) {
-    tfevents::put_text(summary_, text->tag.name, text->text, first_of(text->tag));
+    tfevents::put_text(summary_, text->tag.name, text->text, needs_metadata(text->tag));
   } else if (const auto* encoded = std::get_if<EncodedValue>(&value)) {
     summary_.append(encoded->summary);
   }
@@ -78,7 +85,7 @@ Status EventFile::add_image(const ImageValue& image) {
   const auto png = png::encode(view(picture->pixels, {picture->height, picture->width, picture->channels}));
   if (!png) return refused("image", image.tag, png.error());
   const std::string_view pngs[] = {*png};
-  tfevents::put_images(summary_, image.tag.name, picture->width, picture->height, pngs, first_of(image.tag));
+  tfevents::put_images(summary_, image.tag.name, picture->width, picture->height, pngs, needs_metadata(image.tag));
   return Status::success();
 }
 
@@ -92,7 +99,7 @@ Status EventFile::add_audio(const AudioValue& audio) {
                   options.encoding == AudioOptions::Encoding::float32 ? wav::Encoding::float32 : wav::Encoding::pcm16);
   if (!wav) return refused("audio", audio.tag, wav.error());
   const tfevents::AudioClip clips[] = {{*wav, options.label}};
-  tfevents::put_audio(summary_, audio.tag.name, clips, first_of(audio.tag));
+  tfevents::put_audio(summary_, audio.tag.name, clips, needs_metadata(audio.tag));
   return Status::success();
 }
 

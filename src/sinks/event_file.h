@@ -19,15 +19,18 @@ class EventFile final : public Sink {
   Status close() override { return file_.close(); }
 
  private:
-  // True the first time: metadata go with the first value of a tag.
-  bool first_of(const Tag& tag);
+  // Whether this value needs its metadata: the first of a tag has them, and later ones from time to time, and after
+  // records were lost.
+  bool needs_metadata(const Tag& tag);
+  void repeat_if_needed();
   Status add(const Value& value);  // to summary_
   Status add_image(const ImageValue& image);
   Status add_audio(const AudioValue& audio);
 
   RecordFile file_;
+  double start_time_;
   Precision precision_;
-  std::vector<bool> seen_;  // by tag id
+  std::vector<bool> said_;  // by tag id, whether its metadata are in the file
   std::string summary_;
 };
 

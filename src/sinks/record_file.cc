@@ -1,8 +1,28 @@
 #include "sinks/record_file.h"
 
+#include <utility>
+
 #include "base/directory.h"
 
 namespace sonde::sinks {
+
+void Tally::lose(LostRecords lost) {
+  lost_records.fetch_add(lost.count, std::memory_order_relaxed);
+  const std::scoped_lock lock(mutex_);
+  lost_.push_back(std::move(lost));
+}
+
+std::vector<LostRecords> Tally::take_lost() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(lost_, {});
+}
+
+bool RecordFile::must_repeat() noexcept {
+  const bool lost = std::exchange(known_losses_, losses_) != losses_;
+  if (!lost && end() < repeat_at_) return false;
+  repeat_at_ = end() + std::clamp(end(), kRepeatFirst, kRepeatAtMost);
+  return true;
+}
 
 Status RecordFile::flush() {
   if (buffer_.empty()) return Status::success();
@@ -26,6 +46,7 @@ Status RecordFile::flush() {
     return status;
   }
   tally_.bytes_written.fetch_add(buffer_.size(), std::memory_order_relaxed);
+  written_ += buffer_.size();
   buffer_.clear();
   records_ = 0;
   if (!deleted_ && file_->is_deleted()) {
@@ -37,16 +58,18 @@ Status RecordFile::flush() {
   return status;
 }
 
-Status RecordFile::give_up() {
-  tally_.lost_records.fetch_add(records_, std::memory_order_relaxed);
+Status RecordFile::give_up(const std::string& why) {
+  std::string message = std::to_string(records_) + " records for '" + path_ + "' were lost: " + why;
+  if (records_ > 0) tally_.lose({first_step_, last_step_, records_, message});
+  ++losses_;
   buffer_.clear();
   records_ = 0;
-  return {Code::exhausted, "records for '" + path_ + "' were lost, since it could not be written for too long"};
+  return {Code::exhausted, std::move(message)};
 }
 
 Status RecordFile::close() {
   Status status = flush();
-  if (!buffer_.empty()) (void)give_up();  // the first reason is the one to tell
+  if (!buffer_.empty()) (void)give_up(status.message());  // the first reason is the one to tell
   if (file_) {
     const Status closed = file_->close();
     if (status.ok()) status = closed;

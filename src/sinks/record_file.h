@@ -2,21 +2,40 @@
 // should have written is kept and tried again with the next flush, up to a limit, and then dropped and counted.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "sonde/status.h"
 
 namespace sonde::sinks {
 
-// Counted over all files of a recorder; read by any thread.
+// Records that a file had taken and could not write.
+struct LostRecords {
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::uint64_t count = 0;
+  std::string detail;  // one sentence
+};
+
+// Counted over all files of a recorder; used by any thread.
 struct Tally {
   std::atomic<std::uint64_t> bytes_written{0};
   std::atomic<std::uint64_t> write_errors{0};
   std::atomic<std::uint64_t> lost_records{0};
+
+  // The statistics file takes them, and leaves a gap in the log.
+  void lose(LostRecords lost);
+  std::vector<LostRecords> take_lost();
+
+ private:
+  std::mutex mutex_;  // guards lost_
+  std::vector<LostRecords> lost_;
 };
 
 class RecordFile {
@@ -24,29 +43,50 @@ class RecordFile {
   // Nothing is created before the first flush.
   RecordFile(std::string path, Tally& tally) : path_(std::move(path)), tally_(tally) {}
 
-  // Append whole records here, then call appended().
+  // Append whole records here, then call appended() with the step that they belong to.
   std::string& buffer() noexcept { return buffer_; }
-  Status appended(std::uint64_t records = 1) {
+  Status appended(std::int64_t step, std::uint64_t records = 1) {
+    first_step_ = records_ == 0 ? step : std::min(first_step_, step);
+    last_step_ = records_ == 0 ? step : std::max(last_step_, step);
     records_ += records;
-    if (failing_) return buffer_.size() < kKeepAtMost ? Status::success() : give_up();
+    if (failing_)
+      return buffer_.size() < kKeepAtMost ? Status::success() : give_up("it could not be written for too long");
     return buffer_.size() < kWriteAt ? Status::success() : flush();
   }
   Status flush();
   Status close();
 
+  // What later records rely on, such as the kind of a tag, must be written again: it was lost with other records, or it
+  // was written long ago, and a reader that finds the first one damaged needs another. True once each time.
+  bool must_repeat() noexcept;
+  // Bytes that are in the file, and with those in the buffer.
+  std::uint64_t written() const noexcept { return written_; }
+  std::uint64_t end() const noexcept { return written_ + buffer_.size(); }
+  // How often records were lost.
+  std::uint64_t losses() const noexcept { return losses_; }
+
  private:
-  Status give_up();
+  Status give_up(const std::string& why);
 
   static constexpr std::size_t kWriteAt = std::size_t{256} << 10;
   static constexpr std::size_t kKeepAtMost = std::size_t{8} << 20;
+  // Small files need a second chance as well, and large ones must not grow by it.
+  static constexpr std::uint64_t kRepeatFirst = std::uint64_t{64} << 10;
+  static constexpr std::uint64_t kRepeatAtMost = std::uint64_t{4} << 20;
 
   std::string path_;
   Tally& tally_;
   std::optional<AppendFile> file_;
   std::string buffer_;
-  std::uint64_t records_ = 0;  // in the buffer
-  bool deleted_ = false;       // by somebody else; told once
-  bool failing_ = false;       // the last write failed; only flush tries again, not every record
+  std::uint64_t records_ = 0;  // in the buffer, of these steps
+  std::int64_t first_step_ = 0;
+  std::int64_t last_step_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t losses_ = 0;
+  std::uint64_t known_losses_ = 0;  // by must_repeat
+  std::uint64_t repeat_at_ = kRepeatFirst;
+  bool deleted_ = false;  // by somebody else; told once
+  bool failing_ = false;  // the last write failed; only flush tries again, not every record
 };
 
 }  // namespace sonde::sinks

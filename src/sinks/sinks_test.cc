@@ -49,7 +49,7 @@ TEST_F(SinksTest, RecordFileIsMadeWithTheFirstFlush) {
   ASSERT_TRUE(file.flush().ok());
   EXPECT_FALSE(std::filesystem::exists(path()));
   tfrecord::put_record(file.buffer(), "one");
-  ASSERT_TRUE(file.appended().ok());
+  ASSERT_TRUE(file.appended(0).ok());
   EXPECT_FALSE(std::filesystem::exists(path()));
   ASSERT_TRUE(file.flush().ok());
   EXPECT_THAT(records(), ::testing::ElementsAre("one"));
@@ -61,7 +61,7 @@ TEST_F(SinksTest, RecordFileWritesByItselfWhenItsBufferIsFull) {
   const std::string large(100'000, 'x');
   for (int i = 0; i < 3; ++i) {
     tfrecord::put_record(file.buffer(), large);
-    ASSERT_TRUE(file.appended().ok());
+    ASSERT_TRUE(file.appended(0).ok());
   }
   EXPECT_EQ(records().size(), 3U);
 }
@@ -70,7 +70,7 @@ TEST_F(SinksTest, RecordFileKeepsWhatTheDiskRefusedAndTriesAgain) {
   const std::string missing = join_path(dir_, "missing");
   RecordFile file(join_path(missing, "file"), tally_);
   tfrecord::put_record(file.buffer(), "one");
-  ASSERT_TRUE(file.appended().ok());
+  ASSERT_TRUE(file.appended(0).ok());
   EXPECT_EQ(file.flush().code(), Code::not_found);
   EXPECT_EQ(tally_.write_errors.load(), 1U);
   ASSERT_TRUE(make_directories(missing).ok());
@@ -85,7 +85,7 @@ TEST_F(SinksTest, RecordFileGivesUpBeyondItsLimitAndCounts) {
   int failures = 0;
   for (int i = 0; i < 20; ++i) {
     tfrecord::put_record(file.buffer(), large);
-    failures += file.appended().ok() ? 0 : 1;
+    failures += file.appended(0).ok() ? 0 : 1;
   }
   EXPECT_EQ(failures, 3) << "the first write, and each time the limit was reached";
   EXPECT_EQ(tally_.lost_records.load(), 16U);
@@ -97,7 +97,7 @@ TEST_F(SinksTest, RecordFileSaysOnceThatSomebodyHasDeletedIt) {
   RecordFile file(path(), tally_);
   const auto write = [&] {
     tfrecord::put_record(file.buffer(), "record");
-    EXPECT_TRUE(file.appended().ok());
+    EXPECT_TRUE(file.appended(0).ok());
     return file.flush();
   };
   ASSERT_TRUE(write().ok());

@@ -1,7 +1,14 @@
-// Writes `stats.<writer>.tfrecord` (formats/stats_record.h): one record a step. The file is made with the first step.
+// Writes `stats.<writer>.tfrecord` (formats/stats_record.h): one record a step. The file is made with the first step or
+// gap. Gaps are written with the next flush, and again where the file then loses them: also of records that any file of
+// the recorder has lost (Tally). Where the same goes wrong again and again, gaps become fewer and longer: each stands
+// for as many records as those before it together. Those that are left are written with close.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/stats_record.h"
@@ -17,17 +24,36 @@ class StatsFile final : public Sink {
   Status write(const Stamp&, std::span<const Value>) override { return Status::success(); }
   Status end_step(const StepEnd& step) override;
   Status lose(const Loss& loss) override;
-  Status flush() override { return file_.flush(); }
-  Status close() override { return file_.close(); }
+  Status flush() override;
+  Status close() override;
 
  private:
+  struct PendingGap {
+    stats_record::Gap gap;
+    std::optional<std::uint64_t> end;  // where it ends in the file, as soon as it is in the buffer
+  };
+  using GapKey = std::pair<stats_record::GapReason, std::optional<std::uint32_t>>;
+  struct Defined {
+    stats_record::Form form;
+    bool said = false;  // in the file, or in the buffer
+  };
   void begin();
+  void repeat_if_needed();
   void define(const ProbeName& probe, const stats_record::Form& form);
+  void add_gap(stats_record::Gap gap);
+  void put_gaps(bool all);
+  Status checked(Status status);  // after each call of file_ that may write or lose something
+
+  static constexpr std::size_t kMostGaps = 1000;
 
   RecordFile file_;
+  Tally& tally_;
   stats_record::Header header_;
   bool begun_ = false;
-  std::vector<std::optional<stats_record::Form>> defined_;  // by the probe's id
+  std::vector<std::optional<Defined>> defined_;  // by the probe's id
+  std::vector<PendingGap> gaps_;                 // that are not known to be in the file
+  std::map<GapKey, std::uint64_t> told_;         // how many records gaps were put for
+  std::uint64_t losses_ = 0;                     // of the file, that gaps_ knows of
 };
 
 }  // namespace sonde::sinks
