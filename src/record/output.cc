@@ -93,6 +93,23 @@ void Output::note(const Status& status) {
   channel_.report(status);
 }
 
+void Output::reject(const sinks::Stamp& stamp, const Status& status, bool evaluation, const ProbeEntry* probe) {
+  note(status);
+  leave_rejected(stamp, status, evaluation, probe);
+}
+
+// The gap of it.
+void Output::leave_rejected(const sinks::Stamp& stamp, const Status& status, bool evaluation, const ProbeEntry* probe) {
+  sinks::Loss loss;
+  if (probe != nullptr) loss.probe = {probe->id, probe->name, probe->options.kind, probe->options.inputs};
+  loss.evaluation = evaluation;
+  loss.first_step = loss.last_step = stamp.step;
+  loss.count = 1;
+  loss.reason = stats_record::GapReason::rejected;
+  loss.detail = status.message();
+  lose(stamp.wall_time, loss);
+}
+
 bool Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> values) {
   dirty_ = true;
   bool usable = true;
@@ -101,7 +118,7 @@ bool Output::write(const sinks::Stamp& stamp, std::span<const sinks::Value> valu
     if (!is_unusable(status)) {
       note(status);
     } else if (std::exchange(usable, false)) {
-      note(status);
+      reject(stamp, status);
     } else {
       channel_.report(status);
     }
@@ -118,6 +135,7 @@ void Output::write(const sinks::Stamp& stamp, const ProbeEntry& probe, const sin
     } else {
       note(status);
     }
+    if (is_unusable(status)) leave_rejected(stamp, status, false, &probe);
   }
 }
 
@@ -187,8 +205,8 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
       stats::Histogram fine;
       const auto summary = stats::summarize(payload.view, fine);
       if (!summary) {
-        note({summary.error().code(), "the histogram '" + std::string(name(histogram->tag)) +
-                                          "' was not recorded: " + summary.error().message()});
+        reject(stamp, {summary.error().code(), "the histogram '" + std::string(name(histogram->tag)) +
+                                                   "' was not recorded: " + summary.error().message()});
         continue;
       }
       computed.push_back(buckets(payload.view, *summary, fine));

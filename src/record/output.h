@@ -43,6 +43,9 @@ class Output {
   void end_step(const sinks::StepEnd& step);
   // A failure: told to the error handler and counted.
   void note(const Status& status);
+  // Something that cannot be recorded as it is: noted, and a gap in the log.
+  void reject(const sinks::Stamp& stamp, const Status& status, bool evaluation = false,
+              const ProbeEntry* probe = nullptr);
   // A text in the log, under a tag of Sonde's own.
   void say(std::string_view tag, const sinks::Stamp& stamp, std::string_view text);
   // What the budget has given up: a gap and a text in the log.
@@ -55,6 +58,7 @@ class Output {
   explicit Output(Channel& channel) noexcept : channel_(channel) {}
   std::string_view name(std::uint32_t tag);
   void group(const sinks::Stamp& stamp, const GroupJob& job);
+  void leave_rejected(const sinks::Stamp& stamp, const Status& status, bool evaluation, const ProbeEntry* probe);
 
   Channel& channel_;
   std::vector<std::unique_ptr<sinks::Sink>> sinks_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <future>
 #include <limits>
 #include <numeric>
@@ -600,6 +601,36 @@ TEST(ErrorHandler, MayRecordButNotFlushOrClose) {
   EXPECT_EQ(flushed.get_future().get(), Code::invalid_argument);
   ASSERT_TRUE(rec->close().ok());
   EXPECT_EQ(read_log(dir.path()).scalars.at("errors").size(), 1U);
+}
+
+TEST(Rejected, LeavesAGapThatSaysWhatAndWhy) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  const std::vector<std::complex<float>> complex(3);
+  const std::vector<float> values = ramp(3);
+  rec.histogram("complex", view(complex), 7);
+  const Probe out = rec.probe("out", {.keep = Keep::image, .layout = Layout::NHWC});
+  for (std::int64_t n = 0; n < 5; ++n) {
+    const Step step = rec.step(n);
+    out.record(step, view(values));  // one axis, where a picture needs four
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_EQ(rec.counters().rejected, 6U);
+  const Log log = read_log(dir.path());
+  std::uint64_t of_probe = 0;
+  std::uint64_t by_name = 0;
+  for (const stats_record::Gap& gap : log.gaps) {
+    EXPECT_EQ(gap.reason, stats_record::GapReason::rejected);
+    (gap.id ? of_probe : by_name) += gap.count;
+    EXPECT_THAT(gap.detail, HasSubstr(gap.id ? "'activation/out" : "'complex'"));
+    if (!gap.id) {
+      EXPECT_EQ(gap.first_step, 7);
+    }
+  }
+  EXPECT_EQ(of_probe, 5U);
+  EXPECT_EQ(by_name, 1U);
+  EXPECT_TRUE(log.inputs.contains("out")) << "the gap's probe has a name";
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ bool Steps::in_progress(const sinks::Stamp& stamp, bool evaluation) {
 void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
   StepData& step = data(job.evaluation);
   if (!in_progress(stamp, job.evaluation)) {
-    output_.note({Code::invalid_argument, "the probe '" + job.probe->name + "' was recorded after its step had ended"});
+    const std::string message = "the probe '" + job.probe->name + "' was recorded after its step had ended";
+    output_.reject(stamp, {Code::invalid_argument, message}, job.evaluation, job.probe);
     return Pool::release(payload);
   }
   const ProbeEntry& entry = *job.probe;
@@ -176,8 +177,8 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
                  : histogram ? stats::summarize(payload->view, record.histogram.emplace())
                              : stats::summarize(payload->view);
   if (!summary) {
-    output_.note(
-        {summary.error().code(), "the probe '" + entry.name + "' was not recorded: " + summary.error().message()});
+    const std::string message = "the probe '" + entry.name + "' was not recorded: " + summary.error().message();
+    output_.reject(stamp, {summary.error().code(), message}, job.evaluation, &entry);
     return Pool::release(payload);
   }
   record.summary = *summary;
@@ -476,7 +477,7 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
 // Tensor files and tables may fail while the log itself is written, which then says what they lack.
 bool Steps::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
   if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
-    output_.note(status);
+    output_.reject(stamp, status, evaluation);
     return false;
   }
   if (status.ok()) return true;
