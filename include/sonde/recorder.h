@@ -67,7 +67,7 @@ class StepValues {
   SONDE_API std::int64_t step() const noexcept;
 
  private:
-  friend class record::Channel;
+  friend struct record::StepData;
   explicit StepValues(const record::StepData& data) noexcept : data_(data) {}
   const record::StepData& data_;
 };

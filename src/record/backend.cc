@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/thread.h"
-#include "record/output.h"
+#include "record/run_writer.h"
 
 namespace sonde::record {
 namespace {
@@ -123,14 +123,14 @@ void Backend::drop(const Message& message) noexcept {
   const std::shared_ptr<Channel> channel = get().find(message.channel());
   if (message.op() == Op::payload) {
     if (channel) {
-      channel->lose(message.payload, message.step);
+      channel->losses().lose(message.payload, message.step);
     } else {
       Pool::release(message.payload);
     }
   } else if (channel && message.op() == Op::scalar) {
-    channel->lose_scalar(message.step);
+    channel->losses().lose_scalar(message.step);
   } else if (channel) {
-    channel->lose_step_mark(message.op(), message.step);
+    channel->losses().lose_step_mark(message.op(), message.step);
   }
 }
 
@@ -316,10 +316,12 @@ void Backend::answer(Request& request) {
   const double now = std::max(last_wall_, clock_->wall(ticks()));
   Status status;
   switch (request.kind) {
-    case Request::Kind::flush: status = request.channel->flush_output(now); break;
-    case Request::Kind::finish_pending: status = request.channel->finish_pending(now); break;
-    case Request::Kind::close: status = request.channel->finish(now); break;
-    case Request::Kind::leave: status = request.channel->leave(now); break;
+    case Request::Kind::flush: status = request.channel->writer().flush(now); break;
+    case Request::Kind::finish_pending:
+      status = request.channel->writer().finish_pending(now, request.channel->take_signal());
+      break;
+    case Request::Kind::close: status = request.channel->writer().finish(now); break;
+    case Request::Kind::leave: status = request.channel->writer().leave(now, request.channel->take_signal()); break;
   }
   const std::scoped_lock lock(mutex_);
   if (request.kind == Request::Kind::close) {
@@ -335,8 +337,8 @@ void Backend::process_safely(const Message& message) {
     process(message);
   } catch (...) {
     if (const auto& channel = serving_[message.channel()]) {
-      channel->count_rejected();
-      channel->report({Code::exhausted, "something was not recorded: out of memory"});
+      channel->counters().count_rejected();
+      channel->errors().push({Code::exhausted, "something was not recorded: out of memory"});
     }
   }
 }
@@ -345,21 +347,21 @@ void Backend::process(const Message& message) {
   const std::shared_ptr<Channel>* channel =
       message.channel() < serving_.size() ? &serving_[message.channel()] : nullptr;
   if (channel == nullptr || *channel == nullptr) return refuse(message);
-  Output* output = (*channel)->output();
+  Output* output = (*channel)->writer().output();
   if (output == nullptr) return drop(message);
   last_wall_ = std::max(last_wall_, clock_->wall(message.ticks));
   const sinks::Stamp stamp = {last_wall_, message.step};
-  const bool timed = message.op() != Op::scalar && (*channel)->timed();
+  const bool timed = message.op() != Op::scalar && (*channel)->policy().timed();
   const std::uint64_t begin = timed ? monotonic_nanoseconds() : 0;
   switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
     case Op::payload: output->payload(stamp, message.payload); break;
-    case Op::step_begin: output->steps().begin(stamp, false); break;
-    case Op::step_end: output->steps().end(stamp, false); break;
-    case Op::evaluation_begin: output->steps().begin(stamp, true); break;
-    case Op::evaluation_end: output->steps().end(stamp, true); break;
+    case Op::step_begin: output->begin_step(stamp, false); break;
+    case Op::step_end: output->end_step(stamp, false); break;
+    case Op::evaluation_begin: output->begin_step(stamp, true); break;
+    case Op::evaluation_end: output->end_step(stamp, true); break;
   }
-  if (timed) (*channel)->add_busy(monotonic_nanoseconds() - begin);
+  if (timed) (*channel)->counters().add_busy(monotonic_nanoseconds() - begin);
 }
 
 // It was on its way when its recorder was closed.
@@ -367,7 +369,7 @@ void Backend::refuse(const Message& message) noexcept {
   const auto closed =
       std::ranges::find(closed_, message.channel(), [](const Closed& gone) { return gone.channel->id(); });
   if (closed != closed_.end() && (message.op() == Op::scalar || message.op() == Op::payload)) {
-    closed->channel->count_rejected();
+    closed->channel->counters().count_rejected();
   }
   if (message.op() == Op::payload) Pool::release(message.payload);
 }
@@ -379,7 +381,9 @@ void Backend::housekeeping() {
     last_anchor_ = now;
   }
   for (const auto& channel : serving_) {
-    if (channel) channel->poll(now, last_wall_);
+    if (!channel) continue;
+    channel->look_at_signal();  // for a program between two steps
+    channel->writer().poll(now, last_wall_);
   }
   forget_unused();
 }

@@ -23,4 +23,9 @@ std::uint64_t bytes_below(const std::string& path, int depth) {
   return bytes;
 }
 
+CheckpointUse::CheckpointUse(const std::string& run_directory)
+    : directory_(join_path(run_directory, run_layout::kCheckpoints)) {}
+
+void CheckpointUse::measure() { bytes_.store(bytes_below(directory_), std::memory_order_relaxed); }
+
 }  // namespace sonde::record

@@ -35,7 +35,7 @@ void guarded(const std::shared_ptr<Channel>& channel, Body&& body) noexcept {
   try {
     body(*channel);
   } catch (...) {
-    channel->count_rejected();
+    channel->counters().count_rejected();
   }
 }
 
@@ -84,20 +84,20 @@ void Step::end() noexcept {
 bool Probe::wanted(const Step& step) const noexcept {
   if (entry_ == nullptr || step.channel_ == nullptr) return false;
   const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
-  return !plan.idle() && channel_->wants(plan, channel_->due(plan, step.number_, step.evaluation_));
+  return !plan.idle() && channel_->wants(plan, channel_->policy().due(plan, step.number_, step.evaluation_));
 }
 
 void Probe::record(const Step& step, TensorArg tensor) const noexcept {
   if (entry_ == nullptr) return;
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     if (step.channel_ != channel_) {
       return to.reject(
           {Code::invalid_argument,
            "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
     }
     const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
-    const policy::Parts due = to.due(plan, step.number_, step.evaluation_);
+    const policy::Parts due = to.policy().due(plan, step.number_, step.evaluation_);
     if (!to.wants(plan, due)) return;
     Payload* payload =
         to.stage(record::ProbeJob{entry_, &plan, due, step.evaluation_}, std::move(tensor), step.number_, plan.sample);
@@ -242,7 +242,7 @@ Step Recorder::evaluation() noexcept {
 }
 
 void Recorder::epoch(std::int64_t number) noexcept {
-  if (channel_) channel_->begin_epoch(number);
+  if (channel_) channel_->policy().begin_epoch(number);
 }
 
 Group Recorder::group(std::int64_t step) noexcept {
@@ -317,7 +317,7 @@ void Recorder::mesh(std::string_view name, const TensorView& vertices, std::int6
 
 void Recorder::hparams(const HParams& hparams) noexcept {
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     std::string summary;
     const double now = wall_seconds();
     tfevents::put_hparams_experiment(summary, hparams, now);
@@ -328,7 +328,7 @@ void Recorder::hparams(const HParams& hparams) noexcept {
 
 void Recorder::graph(const Graph& graph) noexcept {
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     if (Status status = graph.check(); !status.ok()) return to.reject(std::move(status));
     send_encoded(to, encode_graph_def(graph), EncodedJob::Content::graph, 0);
   });
@@ -347,7 +347,7 @@ void Recorder::custom_scalars(const std::vector<ChartCategory>& layout) noexcept
 
 void Recorder::print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     Payload* payload = to.stage(record::PrintJob{std::string(name), false}, std::move(tensor), step);
     if (payload != nullptr) to.send(payload, step);
   });
@@ -355,7 +355,7 @@ void Recorder::print(std::string_view name, TensorArg tensor, std::int64_t step)
 
 void Recorder::print_full(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     Payload* payload = to.stage(record::PrintJob{std::string(name), true}, std::move(tensor), step);
     if (payload != nullptr) to.send(payload, step);
   });
@@ -364,7 +364,7 @@ void Recorder::print_full(std::string_view name, TensorArg tensor, std::int64_t 
 void Recorder::table(std::string_view name, const std::vector<TableColumn>& columns, std::int64_t step,
                      const TableOptions& options) noexcept {
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     if (name.empty() || columns.empty()) {
       return to.reject({Code::invalid_argument, "a table needs a name and at least one column"});
     }
@@ -387,7 +387,7 @@ Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std:
   if (!channel_) return {Code::closed, "the checkpoint was not saved: this recorder is disabled"};
   try {
     Status status = save_checkpoint(channel_->directory(), name, step, tensors, options);
-    channel_->measure_checkpoints();  // older ones may have gone
+    channel_->checkpoints().measure();  // older ones may have gone
     return status;
   } catch (...) {
     return {Code::exhausted, "cannot save a checkpoint: out of memory"};
@@ -396,7 +396,7 @@ Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std:
 
 void Recorder::trigger(std::string_view reason, std::int64_t before, std::int64_t after) noexcept {
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.count_rejected();
+    if (!to.is_open()) return to.counters().count_rejected();
     Payload* payload = to.stage(record::TriggerJob{valid_utf8(reason), before, after});
     if (payload != nullptr) to.send(payload, 0);
   });
@@ -405,15 +405,15 @@ void Recorder::trigger(std::string_view reason, std::int64_t before, std::int64_
 Status Recorder::set_policy(const Policy& policy) noexcept {
   if (!channel_) return Status::success();
   try {
-    return channel_->set_policy(policy);
+    return channel_->policy().set_policy(policy);
   } catch (...) {
     return {Code::exhausted, "cannot change the policy: out of memory"};
   }
 }
 
-std::int64_t Recorder::committed_step() const noexcept { return channel_ ? channel_->committed_step() : -1; }
+std::int64_t Recorder::committed_step() const noexcept { return channel_ ? channel_->counters().committed_step() : -1; }
 
-Counters Recorder::counters() const noexcept { return channel_ ? channel_->counters() : Counters{}; }
+Counters Recorder::counters() const noexcept { return channel_ ? channel_->counters().read() : Counters{}; }
 
 Status Recorder::flush() noexcept { return channel_ ? channel_->flush() : Status::success(); }
 

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "record/channel.h"
 #include "record/disk_use.h"
-#include "record/output.h"
 #include "record/steps.h"
 #include "tensor/copy.h"
 
@@ -61,13 +59,14 @@ void Steps::fire_manual(const sinks::Stamp& stamp) {
 
 bool Steps::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
   const std::uint64_t bytes = expected_bytes(firing);
-  if (const std::string why = channel_.lacks_disk(stamp.wall_time, bytes); !why.empty()) {
+  const std::string why = budget_ != nullptr ? budget_->lacks_disk(progress(stamp.wall_time), bytes) : std::string();
+  if (!why.empty()) {
     (void)hold_back(stamp, firing, why);
     return false;
   }
   held_back_.erase(told_as(firing));
   begun_.push_back({firing.cause, firing.reason, bytes});
-  output_.note(flight_.fire(stamp, std::move(firing)));
+  sinks_.note(flight_.fire(stamp, std::move(firing)));
   return true;
 }
 
@@ -110,7 +109,7 @@ std::uint64_t Steps::expected_bytes(const FlightRecorder::Firing& firing) const 
 // Once for each trigger, until it has room again or the level is another one; of what somebody asked for by hand each
 // time.
 Status Steps::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why) {
-  if (const policy::Level level = channel_.level(); held_back_at_ != level) {
+  if (const policy::Level level = policy_.level(); held_back_at_ != level) {
     held_back_at_ = level;
     held_back_.clear();
   }
@@ -118,8 +117,8 @@ Status Steps::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing&
                                         " was not saved: " + why + "; set a larger [budget] disk, let it have fewer " +
                                         "steps, or remove captures that nobody needs"};
   const bool news = held_back_.insert(told_as(firing)).second;
-  if (news || firing.cause == CaptureInfo::Cause::manual) channel_.report(status);
-  if (news) output_.give_up(stamp, status.message());
+  if (news || firing.cause == CaptureInfo::Cause::manual) errors_.push(status);
+  if (news) sinks_.give_up(stamp, status.message());
   return status;
 }
 
@@ -130,7 +129,7 @@ std::uint64_t Steps::capture_bytes() const noexcept {
 }
 
 void Steps::poll(double wall_time) {
-  channel_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
+  counters_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
   for (const auto& outcome : flight_.take_outcomes()) {
     if (outcome.cause == CaptureInfo::Cause::trigger)
       engine_->capture_ended(outcome.reason, outcome.step, outcome.path.ok());
@@ -139,15 +138,15 @@ void Steps::poll(double wall_time) {
     });
     if (begun != begun_.end()) begun_.erase(begun);
     if (!outcome.path) {
-      channel_.report({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
-                                                        std::to_string(outcome.step) +
-                                                        " was not saved: " + outcome.path.error().message()});
+      errors_.push({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
+                                                     std::to_string(outcome.step) +
+                                                     " was not saved: " + outcome.path.error().message()});
       continue;
     }
-    channel_.count_capture();
-    channel_.tally().bytes_written.fetch_add(bytes_below(*outcome.path), std::memory_order_relaxed);
-    output_.say("sonde/captures", {wall_time, outcome.step},
-                "`" + *outcome.path + "`: " + outcome.reason + " at step " + std::to_string(outcome.step));
+    counters_.count_capture();
+    counters_.tally().bytes_written.fetch_add(bytes_below(*outcome.path), std::memory_order_relaxed);
+    sinks_.say("sonde/captures", {wall_time, outcome.step},
+               "`" + *outcome.path + "`: " + outcome.reason + " at step " + std::to_string(outcome.step));
   }
 }
 

@@ -1,5 +1,20 @@
 #include "record/step_data.h"
 
+#include <limits>
+
+namespace sonde {
+
+double StepValues::scalar(std::string_view name) const noexcept {
+  for (const auto& [known, value] : data_.scalars) {
+    if (known == name) return value;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::int64_t StepValues::step() const noexcept { return data_.step; }
+
+}  // namespace sonde
+
 namespace sonde::record {
 
 void StepData::begin(std::int64_t number) {

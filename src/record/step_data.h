@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "policy/engine.h"
-#include "record/channel.h"
+#include "record/policy_in_force.h"
+#include "record/pool.h"
 #include "sinks/values.h"
+#include "sonde/recorder.h"
 
 namespace sonde::record {
 
@@ -42,6 +44,7 @@ struct StepData {
   std::vector<Tensor> tensors;  // in the order of arrival
 
   void begin(std::int64_t number);
+  StepValues values() const noexcept { return StepValues(*this); }
   // How many of this probe came before in the step.
   std::uint32_t next_occurrence(std::uint32_t probe_id);
   bool has_scalar(std::uint32_t tag) const noexcept { return tag < place_.size() && place_[tag] != 0; }

@@ -10,7 +10,7 @@
 #include "base/file_name.h"
 #include "base/suggest.h"
 #include "formats/run_layout.h"
-#include "record/output.h"
+#include "stats/buckets.h"
 #include "stats/summary.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
@@ -55,6 +55,10 @@ TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t
   return copy_rows(view, rows, buffer.data.data());
 }
 
+sinks::ProbeName name_of(const ProbeEntry& probe) noexcept {
+  return {probe.id, probe.name, probe.options.kind, probe.options.inputs};
+}
+
 // Whether a part that is due keeps this of all that was handed over.
 bool wants_all(const StepData::Tensor& tensor, const Shape& shape, Keep flag) noexcept {
   if (tensor.plan->sample.rows > 0) return true;  // all that came are the rows
@@ -67,39 +71,55 @@ bool wants_all(const StepData::Tensor& tensor, const Shape& shape, Keep flag) no
 
 }  // namespace
 
-Steps::Steps(Channel& channel, Output& output, const std::string& writer, bool may_fly)
-    : channel_(channel),
-      output_(output),
-      writer_(writer),
-      flight_(channel.directory(), writer, channel.tally()),
-      store_(channel.directory(), writer, channel.tally()) {
-  ring_status_ = set_engine(channel.engine(), may_fly);
-  if (!ring_status_.ok()) channel_.tell(ring_status_);
+Steps::Steps(Run run, PolicyInForce& policy, TagTable& tags, CounterSet& counters, ErrorQueue& errors, LossLog& losses,
+             LossReport& loss_report, SinkSet& sinks, BudgetController* budget)
+    : run_(std::move(run)),
+      policy_(policy),
+      tags_(tags),
+      counters_(counters),
+      errors_(errors),
+      losses_(losses),
+      loss_report_(loss_report),
+      sinks_(sinks),
+      budget_(budget),
+      flight_(run_.directory, run_.writer, counters.tally()),
+      store_(run_.directory, run_.writer, counters.tally()) {
+  ring_status_ = follow_policy();
 }
 
 Steps::~Steps() = default;
 
-Status Steps::set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
-  Status status = take_engine(std::move(engine), may_fly);
+Status Steps::follow_policy() {
+  const std::uint64_t version = policy_.engine_version();
+  if (version == engine_version_) return Status::success();
+  engine_version_ = version;
+  Status status = take_engine(policy_.engine());
+  if (status.ok()) return status;
+  errors_.push(status);
   // Who has no error handler finds it in the log.
-  if (!status.ok()) output_.say("sonde/flight", {wall_seconds(), last_step_}, status.message());
+  sinks_.say("sonde/flight", {wall_seconds(), last_step_}, status.message());
   return status;
 }
 
-Status Steps::take_engine(std::shared_ptr<policy::Engine> engine, bool may_fly) {
-  if (engine_) channel_.hand_over(*engine_, *engine);
+Status Steps::take_engine(std::shared_ptr<policy::Engine> engine) {
+  if (engine_) policy_.hand_over(*engine_, *engine);
   engine_ = std::move(engine);
   steps_ended_ = 0;
-  if (!may_fly) {
+  if (!run_.may_fly) {
     flight_.forgo("the flight ring is the parent process's: a forked one has none");
     if (!engine_->wants_flight()) return Status::success();
     return {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"};
   }
   const auto in_progress = data(false).open ? std::optional(data(false).step) : std::nullopt;
   Status status = flight_.apply(*engine_, in_progress);
-  channel_.set_flying(flight_.has_ring());
+  policy_.set_has_ring(flight_.has_ring());
   note_ring_elsewhere();
   return status;
+}
+
+std::vector<stats::Bucket> Steps::buckets(const TensorView& view, const stats::Summary& summary,
+                                          const stats::Histogram& histogram) const {
+  return stats::tensorboard_buckets(view, summary, histogram, run_.histogram_buckets);
 }
 
 // The next start of the job may have another policy, and would not look for it there.
@@ -108,20 +128,20 @@ void Steps::note_ring_elsewhere() {
   const auto path = real_path(flight_.ring()->path());
   if (!path || std::ranges::count(external_rings_, *path) > 0) return;
   external_rings_.push_back(*path);
-  Status status = tensor_files::note_external_rings(channel_.directory(), writer_, external_rings_);
-  if (!status.ok()) channel_.tell(std::move(status));
+  Status status = tensor_files::note_external_rings(run_.directory, run_.writer, external_rings_);
+  if (!status.ok()) errors_.push(std::move(status));
 }
 
 void Steps::close_ring() {
   const Status closed = flight_.close();
-  output_.note(closed);
+  sinks_.note(closed);
   if (!closed.ok() || external_rings_.empty()) return;
   external_rings_.clear();
-  output_.note(tensor_files::note_external_rings(channel_.directory(), writer_, {}));
+  sinks_.note(tensor_files::note_external_rings(run_.directory, run_.writer, {}));
 }
 
 void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
-  if (!flight_.has_ring() && !engine_->has_conditions() && !channel_.has_conditions()) return;
+  if (!flight_.has_ring() && !engine_->has_conditions() && !policy_.has_conditions()) return;
   StepData& training = data(false);
   StepData& evaluation = data(true);
   if (evaluation.open) evaluation.set_scalar(tag, name, value);
@@ -145,7 +165,7 @@ void Steps::end(const sinks::Stamp& stamp, bool evaluation) {
 bool Steps::in_progress(const sinks::Stamp& stamp, bool evaluation) {
   const StepData& step = data(evaluation);
   if (step.open && step.step == stamp.step) return true;
-  if (!channel_.take_lost_begin(stamp.step, evaluation)) return false;
+  if (!losses_.take_lost_begin(stamp.step, evaluation)) return false;
   begin(stamp, evaluation);
   return true;
 }
@@ -156,7 +176,8 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   StepData& step = data(job.evaluation);
   if (!in_progress(stamp, job.evaluation)) {
     const std::string message = "the probe '" + job.probe->name + "' was recorded after its step had ended";
-    output_.reject(stamp, {Code::invalid_argument, message}, job.evaluation, job.probe);
+    const sinks::ProbeName name = name_of(*job.probe);
+    sinks_.reject(stamp, {Code::invalid_argument, message}, job.evaluation, &name);
     return Pool::release(payload);
   }
   const ProbeEntry& entry = *job.probe;
@@ -165,10 +186,10 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   tensor.plan = job.plan;
   tensor.due = job.due;
   auto& record = tensor.record;
-  record.probe = {entry.id, entry.name, entry.options.kind, entry.options.inputs};
+  record.probe = name_of(entry);
   record.dtype = payload->view.dtype;
   record.shape = payload->view.shape;
-  const policy::Level level = channel_.level();
+  const policy::Level level = policy_.level();
   const Keep keep = policy::limit(job.plan->keep(job.due), level);
   const bool complex = is_complex(payload->view.dtype);
   if (!complex) summarize_rows(tensor, payload->view, keep, stamp.step);
@@ -178,7 +199,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
                              : stats::summarize(payload->view);
   if (!summary) {
     const std::string message = "the probe '" + entry.name + "' was not recorded: " + summary.error().message();
-    output_.reject(stamp, {summary.error().code(), message}, job.evaluation, &entry);
+    sinks_.reject(stamp, {summary.error().code(), message}, job.evaluation, &record.probe);
     return Pool::release(payload);
   }
   record.summary = *summary;
@@ -187,7 +208,7 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
                                  "' leaves no statistics, since complex numbers have no order: record its "
                                  "real and imaginary parts or its magnitude"});
   }
-  if (record.histogram) tensor.buckets = output_.buckets(payload->view, record.summary, *record.histogram);
+  if (record.histogram) tensor.buckets = buckets(payload->view, record.summary, *record.histogram);
   record.occurrence = step.next_occurrence(entry.id);
   if (job.plan->flight) {
     if (level == policy::Level::full) {
@@ -213,9 +234,9 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
     Pool::release(payload);
   }
   step.tensors.push_back(std::move(tensor));
-  channel_.count_tensor();
+  counters_.count_tensor();
   if (step.tensors.size() != kManyTensors) return;
-  channel_.report(
+  errors_.push(
       {Code::exhausted, "step " + std::to_string(stamp.step) + " has " + std::to_string(kManyTensors) +
                             " tensors by now and goes on: end it, since all of them stay in memory until then"});
 }
@@ -252,16 +273,17 @@ void Steps::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, poli
   const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer, rows); };
   if (has(keep, Keep::image)) {
     if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::images)) {
-      output_.write(stamp, *tensor.probe, sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
+      sinks_.write_probe(stamp, tensor.record.probe,
+                         sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
     }
   }
   if (has(keep, Keep::audio)) {
     if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::audio)) {
-      output_.write(stamp, *tensor.probe, sinks::AudioValue{*tag, some(Keep::audio), &options.audio});
+      sinks_.write_probe(stamp, tensor.record.probe, sinks::AudioValue{*tag, some(Keep::audio), &options.audio});
     }
   }
   if (has(keep, Keep::print)) {
-    output_.write(stamp, *tensor.probe, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
+    sinks_.write_probe(stamp, tensor.record.probe, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
   }
 }
 
@@ -285,7 +307,7 @@ void Steps::summarize_rows(StepData::Tensor& tensor, const TensorView& view, Kee
     some.shape = rows.shape;
     if (!summary) continue;  // as of the whole, which tells of it
     some.summary = *summary;
-    if (some.histogram) some.buckets = output_.buckets(rows, some.summary, *some.histogram);
+    if (some.histogram) some.buckets = buckets(rows, some.summary, *some.histogram);
   }
 }
 
@@ -321,9 +343,9 @@ std::string Steps::key_of(const ProbeEntry& probe, std::uint32_t occurrence, boo
 }
 
 std::optional<sinks::Tag> Steps::tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
-  auto resolved = channel_.tags().resolve(key_of(*tensor.probe, tensor.record.occurrence, evaluation, plugin), plugin);
-  if (resolved) return output_.tag(*resolved);
-  output_.note(resolved.error());
+  auto resolved = tags_.resolve(key_of(*tensor.probe, tensor.record.occurrence, evaluation, plugin), plugin);
+  if (resolved) return sinks_.tag(*resolved);
+  sinks_.note(resolved.error());
   return std::nullopt;
 }
 
@@ -332,12 +354,12 @@ std::optional<sinks::Tag> Steps::tag_of(const StepData::Tensor& tensor, bool eva
 void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   StepData& step = data(evaluation);
   step.open = false;
-  channel_.look_at_disk(stamp.wall_time);
+  if (budget_ != nullptr) budget_->look_at_disk(progress(stamp.wall_time));
   decide(step, evaluation);
-  const StepValues values = channel_.step_values(step);
+  const StepValues values = step.values();
   held_.clear();
   keeps_.clear();
-  const policy::Level level = channel_.level();  // the same for all of the step
+  const policy::Level level = policy_.level();  // the same for all of the step
   for (const StepData::Tensor& tensor : step.tensors) {
     held_.push_back(held_parts(tensor, values, evaluation));
     keeps_.push_back(policy::limit(tensor.plan->keep(held_.back()), level));
@@ -356,11 +378,11 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
     if (is_complex(tensor.record.dtype)) continue;
     if (has(keeps_[i], Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
   }
-  output_.end_step({stamp, evaluation, kept_});
+  sinks_.end_step({stamp, evaluation, kept_});
   if (step.degraded || level != policy::Level::full) {
     flight_.miss(stamp.step, "all tensors", "the budget left room for less than whole tensors");
   }
-  output_.note(flight_.end_step(stamp, evaluation, step.scalars));
+  sinks_.note(flight_.end_step(stamp, evaluation, step.scalars));
   count_flown(step, evaluation);
   if (evaluation) return;
   fire(stamp);
@@ -371,7 +393,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   }
   if (steps_ended_ == kStepsWithoutEpoch) warn_of_epochs();
   log_warnings(stamp);
-  channel_.set_committed(stamp.step);
+  counters_.set_committed(stamp.step);
 }
 
 // Lets the policy look at what the step left.
@@ -393,7 +415,7 @@ void Steps::decide(const StepData& step, bool evaluation) {
   std::ranges::sort(due_);
   due_.erase(std::ranges::unique(due_).begin(), due_.end());
   engine_->end_step({step.step, step.scalars, facts_}, evaluation, due_);
-  if (engine_->has_newly_spent()) channel_.plan_anew(*engine_);
+  if (engine_->has_newly_spent()) policy_.plan_again(*engine_);
 }
 
 // The parts of its plan that were due and whose conditions hold.
@@ -421,8 +443,7 @@ bool Steps::own_condition_holds(const StepData::Tensor& tensor, const StepValues
   try {
     return when(values);
   } catch (...) {
-    output_.note(
-        {Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
+    sinks_.note({Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
     return false;
   }
 }
@@ -471,24 +492,24 @@ void Steps::write_histograms(const sinks::Stamp& stamp, const StepData& step, bo
       values.emplace_back(sinks::HistogramValue{*tag, tensor.buckets});
     }
   }
-  if (!values.empty()) output_.write(stamp, values);
+  if (!values.empty()) sinks_.write(stamp, values);
 }
 
 // Tensor files and tables may fail while the log itself is written, which then says what they lack.
 bool Steps::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
   if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
-    output_.reject(stamp, status, evaluation);
+    sinks_.reject(stamp, status, evaluation);
     return false;
   }
   if (status.ok()) return true;
-  channel_.loss_report().lost_records(lost, status);
+  loss_report_.lost_records(lost, status);
   sinks::Loss loss;
   loss.evaluation = evaluation;
   loss.first_step = loss.last_step = stamp.step;
   loss.count = lost;
   loss.reason = stats_record::GapReason::write_error;
   loss.detail = status.message();
-  output_.lose(stamp.wall_time, loss);
+  sinks_.lose(stamp.wall_time, loss);
   return true;
 }
 
@@ -498,9 +519,9 @@ bool Steps::append(const sinks::Stamp& stamp, bool evaluation, const std::string
                    std::span<const render::Column> columns, std::span<const std::int64_t> rows) {
   auto at = tables_.find(table);
   if (at == tables_.end()) {
-    std::string path = join_path(join_path(channel_.directory(), run_layout::kTables),
-                                 file_path_of(table, "." + writer_ + std::string(run_layout::kCsv)));
-    at = tables_.try_emplace(table, std::move(path), channel_.tally()).first;
+    std::string path = join_path(join_path(run_.directory, run_layout::kTables),
+                                 file_path_of(table, "." + run_.writer + std::string(run_layout::kCsv)));
+    at = tables_.try_emplace(table, std::move(path), counters_.tally()).first;
   }
   sinks::TableFile& file = at->second;
   const Status status = rows.empty() ? file.append(stamp, columns) : file.append(stamp, columns, rows);
@@ -514,7 +535,7 @@ bool Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
   for (const auto& [name, payload] : job.columns) columns.push_back({name, payload->view});
   const bool usable = append(stamp, false, job.name, columns,
                              job.columns.empty() ? std::span<const std::int64_t>() : job.columns[0].second->rows);
-  return usable && (!job.print || output_.write(stamp, sinks::TableValue{job.name, columns}));
+  return usable && (!job.print || sinks_.write(stamp, sinks::TableValue{job.name, columns}));
 }
 
 // ---- The end.
@@ -527,7 +548,7 @@ void Steps::finish_pending(double wall_time) {
   if (steps_ended_ < kStepsWithoutEpoch) warn_of_epochs();
   warn_of_unknown_scalars(true);
   log_warnings({wall_time, last_step_});
-  output_.note(flight_.finish_pending());
+  sinks_.note(flight_.finish_pending());
 }
 
 void Steps::close(double wall_time) {
@@ -538,27 +559,27 @@ void Steps::close(double wall_time) {
 }
 
 void Steps::leave() {
-  output_.note(flight_.finish_pending());
+  sinks_.note(flight_.finish_pending());
   flight_.wait();
   close_ring();
 }
 
 // Each once, as the callers see to. Those of a step are one text in the log, for who has no error handler.
 void Steps::warn(const Status& status) {
-  channel_.report(status);
+  errors_.push(status);
   warnings_.append(warnings_.empty() ? "" : "\n\n").append(status.message());
 }
 
 void Steps::log_warnings(const sinks::Stamp& stamp) {
   if (warnings_.empty()) return;
-  output_.say("sonde/warnings", stamp, warnings_);
+  sinks_.say("sonde/warnings", stamp, warnings_);
   warnings_.clear();
 }
 
 // A pattern that matches nothing is as a rule a slip of the pen.
 void Steps::warn_of_unmatched() {
   if (steps_ended_ == 0) return;
-  const std::vector<std::pair<std::string, Kind>> probes = channel_.probes();
+  const std::vector<std::pair<std::string, Kind>> probes = policy_.probes();
   std::vector<policy::Engine::Named> named;
   std::vector<std::string> names;
   std::set<std::string_view> seen;  // several kinds may have one name
@@ -576,7 +597,7 @@ void Steps::warn_of_unmatched() {
 
 // Without Recorder::epoch a watch that counts epochs keeps nothing for ever.
 void Steps::warn_of_epochs() {
-  if (steps_ended_ == 0 || channel_.has_epochs()) return;
+  if (steps_ended_ == 0 || policy_.has_epochs()) return;
   for (const WatchPolicy& watch : engine_->policy().watches) {
     if (!watch.epochs || !warned_.insert("epochs " + watch.tensors).second) continue;
     warn({Code::not_found, "the watch on '" + watch.tensors +
@@ -588,7 +609,7 @@ void Steps::warn_of_epochs() {
 // Some scalars come only every few epochs, so that at first only those are told of that look like a slip of the pen.
 void Steps::warn_of_unknown_scalars(bool at_end) {
   if (steps_ended_ == 0) return;
-  const std::vector<std::string> known = channel_.tags().names(tags::Plugin::scalars);
+  const std::vector<std::string> known = tags_.names(tags::Plugin::scalars);
   for (const auto& scalar : engine_->scalars()) {
     if (std::ranges::find(known, scalar.pattern) != known.end()) continue;
     std::string meant = did_you_mean(scalar.pattern, known);

@@ -14,24 +14,38 @@
 
 #include "policy/budget.h"
 #include "policy/engine.h"
+#include "record/budget_controller.h"
+#include "record/counter_set.h"
+#include "record/error_queue.h"
 #include "record/flight_recorder.h"
+#include "record/loss_log.h"
+#include "record/loss_report.h"
+#include "record/policy_in_force.h"
+#include "record/pool.h"
+#include "record/sink_set.h"
 #include "record/step_data.h"
+#include "record/tag_table.h"
 #include "sinks/table_file.h"
 #include "sinks/tensor_store.h"
 
 namespace sonde::record {
 
-class Output;
-
 class Steps {
  public:
-  // `may_fly`: whether a flight ring may be made.
-  Steps(Channel& channel, Output& output, const std::string& writer, bool may_fly);
+  struct Run {
+    std::string directory;
+    std::string writer;  // as the names of its files have it
+    int histogram_buckets = 0;
+    bool may_fly = true;  // whether a flight ring may be made: not in a forked child, whose parent has one
+  };
+  // All must outlive it. Without a budget nothing is limited.
+  Steps(Run run, PolicyInForce& policy, TagTable& tags, CounterSet& counters, ErrorQueue& errors, LossLog& losses,
+        LossReport& loss_report, SinkSet& sinks, BudgetController* budget);
   ~Steps();
 
-  // Another policy, from the next step on. The error is about its flight ring, and is in the log; recording goes on
-  // without.
-  Status set_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
+  // Takes the newest policy from the next step on, if it has not yet. The error is about its flight ring, is told and
+  // is in the log; recording goes on without.
+  Status follow_policy();
   const Status& ring_status() const noexcept { return ring_status_; }  // of the first policy
 
   void scalar(std::uint32_t tag, std::string_view name, double value);
@@ -52,6 +66,9 @@ class Steps {
   // Every round of the backend.
   void poll(double wall_time);
   std::int64_t last_step() const noexcept { return last_step_; }
+  BudgetController::Progress progress(double wall_time) const noexcept {
+    return {{wall_time, last_step_}, capture_bytes()};
+  }
   // Ends the steps in progress and the captures that wait for further ones.
   void finish_pending(double wall_time);
   // What captures that are not written yet will about take of the disk.
@@ -100,18 +117,27 @@ class Steps {
   Status hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why);
   void fire(const sinks::Stamp& stamp);
   void fire_manual(const sinks::Stamp& stamp);
-  Status take_engine(std::shared_ptr<policy::Engine> engine, bool may_fly);
+  Status take_engine(std::shared_ptr<policy::Engine> engine);
+  std::vector<stats::Bucket> buckets(const TensorView& view, const stats::Summary& summary,
+                                     const stats::Histogram& histogram) const;
   void warn(const Status& status);
   void log_warnings(const sinks::Stamp& stamp);
   void warn_of_unmatched();
   void warn_of_epochs();
   void warn_of_unknown_scalars(bool at_end);
 
-  Channel& channel_;
-  Output& output_;
-  const std::string writer_;
+  const Run run_;
+  PolicyInForce& policy_;
+  TagTable& tags_;
+  CounterSet& counters_;
+  ErrorQueue& errors_;
+  LossLog& losses_;
+  LossReport& loss_report_;
+  SinkSet& sinks_;
+  BudgetController* const budget_;
   std::shared_ptr<policy::Engine> engine_;
-  StepData data_[2];  // training, evaluation
+  std::uint64_t engine_version_ = 0;  // of `engine_`, as PolicyInForce counts
+  StepData data_[2];                  // training, evaluation
   FlightRecorder flight_;
   Status ring_status_;
   std::vector<std::string> external_rings_;  // paths of those that there were so far

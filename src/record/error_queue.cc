@@ -1,0 +1,53 @@
+#include "record/error_queue.h"
+
+#include <string>
+#include <utility>
+
+namespace sonde::record {
+
+void ErrorQueue::push(Status status) noexcept {
+  if (!handler_) return;
+  const std::scoped_lock lock(mutex_);
+  try {
+    if (errors_.size() < kMost) {
+      errors_.push_back(std::move(status));
+    } else {
+      ++untold_;
+    }
+  } catch (...) {
+    ++untold_;
+  }
+  pending_.store(true, std::memory_order_release);
+}
+
+void ErrorQueue::deliver() noexcept {
+  if (empty()) return;
+  std::vector<Status> errors;
+  std::uint64_t untold = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    errors.swap(errors_);
+    untold = std::exchange(untold_, 0);
+    pending_.store(false, std::memory_order_relaxed);
+  }
+  const auto call = [&](const Status& error) noexcept {
+    try {
+      handler_(error);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): an error in the handler must not end the thread
+    }
+  };
+  for (const Status& error : errors) call(error);
+  if (untold == 0) return;
+  try {
+    call({Code::exhausted, std::to_string(untold) + " more errors came at the same time and are not listed"});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for the sentence
+  }
+}
+
+void ErrorQueue::clear() noexcept {
+  errors_.clear();
+  untold_ = 0;
+  pending_.store(false);
+}
+
+}  // namespace sonde::record

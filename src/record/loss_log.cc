@@ -1,0 +1,96 @@
+#include "record/loss_log.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "record/policy_in_force.h"
+
+namespace sonde::record {
+namespace {
+
+constexpr std::size_t kLostBegins = 1024;  // remembered: more than this are in progress nowhere
+
+// The calls that a payload stands for.
+struct RecordCount {
+  std::uint64_t scalars = 0;
+  std::uint64_t tensors = 0;
+};
+RecordCount count_of(const Job& job) noexcept {
+  const auto* group = std::get_if<GroupJob>(&job);
+  if (group == nullptr) return {.tensors = 1};
+  RecordCount count;
+  for (const auto& item : group->items) ++(std::holds_alternative<GroupScalar>(item) ? count.scalars : count.tensors);
+  return count;
+}
+
+}  // namespace
+
+void LossLog::lose_scalar(std::int64_t step) noexcept {
+  counters_.count_dropped_scalar();
+  note(nullptr, false, step);
+}
+
+void LossLog::lose_tensor(const ProbeJob* job, std::int64_t step) noexcept {
+  counters_.count_dropped_tensor();
+  note(job != nullptr ? job->probe : nullptr, job != nullptr && job->evaluation, step);
+}
+
+void LossLog::lose(Payload* payload, std::int64_t step) noexcept {
+  const auto* probe = std::get_if<ProbeJob>(&payload->job);
+  if (probe != nullptr && probe->lost) return Pool::release(payload);  // only its place: it was counted before
+  const RecordCount count = count_of(payload->job);
+  counters_.count_dropped(count.scalars, count.tensors);
+  note(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
+  Pool::release(payload);
+}
+
+void LossLog::lose_step_mark(Op op, std::int64_t step) noexcept {
+  counters_.count_dropped_step_mark();
+  if (op != Op::step_begin && op != Op::evaluation_begin) return;
+  const std::scoped_lock lock(mutex_);
+  if (lost_begins_.size() == kLostBegins) lost_begins_.pop_front();
+  lost_begins_.emplace_back(step, op == Op::evaluation_begin);
+}
+
+bool LossLog::take_lost_begin(std::int64_t step, bool evaluation) {
+  if (counters_.dropped_step_marks() == 0) return false;
+  const std::scoped_lock lock(mutex_);
+  const auto at = std::ranges::find(lost_begins_, std::pair(step, evaluation));
+  if (at == lost_begins_.end()) return false;
+  lost_begins_.erase(at);
+  return true;
+}
+
+void LossLog::note(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept {
+  const std::scoped_lock lock(mutex_);
+  any_.store(true, std::memory_order_release);
+  for (sinks::Loss& loss : losses_) {
+    const bool same_probe = probe == nullptr ? !loss.probe : loss.probe && loss.probe->id == probe->id;
+    if (!same_probe || loss.evaluation != evaluation) continue;
+    loss.first_step = std::min(loss.first_step, step);
+    loss.last_step = std::max(loss.last_step, step);
+    ++loss.count;
+    return;
+  }
+  sinks::Loss& loss = losses_.emplace_back();
+  if (probe != nullptr) loss.probe = {probe->id, probe->name, probe->options.kind, probe->options.inputs};
+  loss.evaluation = evaluation;
+  loss.first_step = loss.last_step = step;
+  loss.count = 1;
+}
+
+std::vector<sinks::Loss> LossLog::take() {
+  if (!any_.load(std::memory_order_acquire)) return {};
+  const std::scoped_lock lock(mutex_);
+  any_.store(false, std::memory_order_relaxed);
+  return std::exchange(losses_, {});
+}
+
+void LossLog::clear() noexcept {
+  losses_.clear();
+  lost_begins_.clear();
+  any_.store(false);
+}
+
+}  // namespace sonde::record

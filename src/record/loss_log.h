@@ -1,0 +1,48 @@
+// Records that were dropped before the backend could write them: counted at once, and kept until the log has a gap
+// record of them. Safe from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "record/counter_set.h"
+#include "record/pool.h"
+#include "sinks/values.h"
+
+namespace sonde::record {
+
+class LossLog {
+ public:
+  explicit LossLog(CounterSet& counters) noexcept : counters_(counters) {}
+
+  void lose_scalar(std::int64_t step) noexcept;
+  // Null where the tensor is not a probe's.
+  void lose_tensor(const ProbeJob* job, std::int64_t step) noexcept;
+  // The calls that a payload stands for; the payload goes back to its pool.
+  void lose(Payload* payload, std::int64_t step) noexcept;
+  void lose_step_mark(Op op, std::int64_t step) noexcept;
+  // The begin of a step did not arrive, though it was sent: what follows of the step begins it. True once for each.
+  bool take_lost_begin(std::int64_t step, bool evaluation);
+
+  // All since the last call. Those of one probe are one, from the first step to the last.
+  std::vector<sinks::Loss> take();
+
+  // ---- Around fork().
+  std::mutex& mutex() noexcept { return mutex_; }
+  void clear() noexcept;
+
+ private:
+  void note(const ProbeEntry* probe, bool evaluation, std::int64_t step) noexcept;
+
+  CounterSet& counters_;
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;  // guards what follows
+  std::vector<sinks::Loss> losses_;
+  std::deque<std::pair<std::int64_t, bool>> lost_begins_;  // of steps and evaluations, the last ones
+};
+
+}  // namespace sonde::record

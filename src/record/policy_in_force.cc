@@ -1,0 +1,199 @@
+#include "record/policy_in_force.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sonde::record {
+namespace {
+
+constexpr int kPlansCompared = 16;  // the last ones: few policies say more different things
+
+// As far as they can be compared.
+bool same(const ProbeOptions& a, const ProbeOptions& b) {
+  return a.keep == b.keep && a.every == b.every && a.inputs == b.inputs && !a.when == !b.when;
+}
+
+}  // namespace
+
+// ---- Engines and plans.
+
+Status PolicyInForce::start() { return use(own_policy_); }
+
+Status PolicyInForce::use(const Policy& policy) {
+  auto engine = policy::Engine::create(policy);
+  if (!engine) return engine.error();
+  const std::scoped_lock lock(mutex_);
+  engines_.push_back(std::move(*engine));
+  for (ProbeEntry& entry : probes_) plan_locked(entry);
+  engine_version_.fetch_add(1, std::memory_order_release);
+  return Status::success();
+}
+
+void PolicyInForce::plan_locked(ProbeEntry& entry) {
+  const ProbeOptions& options = entry.options;
+  const policy::Part own[] = {{.every = options.every, .keep = options.keep}};
+  policy::Plan made = engines_.back()->plan(entry.name, options.kind, own);
+  const bool crowded = made.crowded;
+  entry.plan.store(&shared_locked(std::move(made)), std::memory_order_release);
+  if (crowded && !std::exchange(entry.crowded_told, true)) {
+    errors_.push({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) + " watches match '" +
+                                         entry.name + "': the first ones count"});
+  }
+}
+
+// Plans are never removed, and a policy may change often: probes of which it says the same share one.
+const policy::Plan& PolicyInForce::shared_locked(policy::Plan plan) {
+  const auto begin = plans_.size() > kPlansCompared ? plans_.end() - kPlansCompared : plans_.begin();
+  const auto same = std::find(begin, plans_.end(), plan);
+  return same != plans_.end() ? *same : plans_.emplace_back(std::move(plan));
+}
+
+// What a control file says lies on top of the program's own policy.
+Policy PolicyInForce::combined(const Policy& own, const std::optional<policy::ControlFile>& control) {
+  Policy policy = own;
+  if (!control) return policy;
+  if (control->has_watches) policy.watches = control->policy.watches;
+  if (control->has_triggers) {
+    if (!control->keep_triggers) policy.triggers.clear();
+    const auto& added = control->policy.triggers;
+    policy.triggers.insert(policy.triggers.end(), added.begin(), added.end());
+  }
+  if (control->has_flight) policy.flight = control->policy.flight;
+  if (control->has_budget) policy.budget = control->policy.budget;
+  if (control->has_allow) policy.allow_negative_infinity = control->policy.allow_negative_infinity;
+  return policy;
+}
+
+Status PolicyInForce::change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit) {
+  const std::scoped_lock changing(change_mutex_);
+  Policy own = own_policy_;
+  std::optional<policy::ControlFile> control = control_;
+  edit(own, control);
+  if (Status status = use(combined(own, control)); !status.ok()) return status;
+  own_policy_ = std::move(own);
+  control_ = std::move(control);
+  return Status::success();
+}
+
+Status PolicyInForce::set_policy(const Policy& policy) {
+  return change([&](Policy& own, auto&) { own = policy; });
+}
+
+Status PolicyInForce::set_control(std::optional<policy::ControlFile> control) {
+  return change([&](Policy&, auto& current) { current = std::move(control); });
+}
+
+BudgetPolicy PolicyInForce::budget_with(const policy::ControlFile& control) {
+  const std::scoped_lock changing(change_mutex_);
+  return combined(own_policy_, control).budget;
+}
+
+std::shared_ptr<policy::Engine> PolicyInForce::engine() {
+  const std::scoped_lock lock(mutex_);
+  return engines_.back();
+}
+
+void PolicyInForce::hand_over(policy::Engine& from, policy::Engine& to) {
+  const std::scoped_lock lock(mutex_);  // under which plans are made
+  to.adopt(from);
+  if (to.has_newly_spent()) plan_again_locked(to);
+}
+
+void PolicyInForce::plan_again(policy::Engine& engine) {
+  const std::scoped_lock lock(mutex_);
+  plan_again_locked(engine);
+}
+
+void PolicyInForce::plan_again_locked(policy::Engine& engine) {
+  engine.retire_spent();
+  if (&engine != engines_.back().get()) return;  // another policy is in force already, with plans of its own
+  for (ProbeEntry& entry : probes_) plan_locked(entry);
+}
+
+// ---- Probes.
+
+ProbeEntry* PolicyInForce::probe(std::string name, const ProbeOptions& options) {
+  if (options.when) has_conditions_.store(true, std::memory_order_relaxed);
+  const std::scoped_lock lock(mutex_);
+  if (const auto known = named_.find({name, options.kind}); known != named_.end()) {
+    ProbeEntry& entry = *known->second;
+    // Without options it is only asked for once more.
+    if (!same(options, {.kind = options.kind}) && !same(options, entry.options) &&
+        !std::exchange(entry.other_options_told, true)) {
+      errors_.push(
+          {Code::invalid_argument, "the probe '" + name + "' was made before with other options: those count"});
+    }
+    return &entry;
+  }
+  const auto id = static_cast<std::uint32_t>(probes_.size());
+  ProbeEntry& entry = probes_.emplace_back();
+  entry.id = id;
+  entry.name = std::move(name);
+  entry.options = options;
+  named_.emplace(std::pair(std::string_view(entry.name), options.kind), &entry);
+  plan_locked(entry);
+  return &entry;
+}
+
+std::vector<std::pair<std::string, Kind>> PolicyInForce::probes() {
+  std::vector<std::pair<std::string, Kind>> all;
+  const std::scoped_lock lock(mutex_);
+  all.reserve(probes_.size());
+  for (const ProbeEntry& entry : probes_) all.emplace_back(entry.name, entry.options.kind);
+  return all;
+}
+
+void PolicyInForce::refuse_shape(const ProbeEntry& probe, std::string_view why) {
+  const std::scoped_lock lock(mutex_);
+  ProbeEntry& entry = probes_[probe.id];
+  if (std::exchange(entry.bad_shape_told, true)) return;
+  errors_.push({Code::invalid_argument, ("the probe '" + entry.name + "'").append(why)});
+}
+
+// ---- Steps.
+
+void PolicyInForce::begin_epoch(std::int64_t number) noexcept {
+  epoch_.store(number, std::memory_order_relaxed);
+  epoch_begins_.store(true, std::memory_order_release);
+}
+
+void PolicyInForce::begin_step(std::int64_t step) noexcept {
+  if (epoch_begins_.exchange(false, std::memory_order_acquire)) epoch_step_.store(step, std::memory_order_relaxed);
+}
+
+policy::Parts PolicyInForce::due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept {
+  if (plan.parts.empty()) return 0;
+  const std::int64_t epoch = epoch_.load(std::memory_order_relaxed);
+  // An evaluation pass belongs to the epoch in which it takes place.
+  const bool begins = epoch >= 0 && (evaluation || epoch_step_.load(std::memory_order_relaxed) == step);
+  return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch, .evaluation = evaluation});
+}
+
+bool PolicyInForce::wants(const policy::Plan& plan, policy::Parts due) const noexcept {
+  switch (level()) {
+    case policy::Level::full: return due != 0 || plan.flight || plan.observed;
+    case policy::Level::statistics: return due != 0 || plan.observed;
+    case policy::Level::nothing: break;
+  }
+  return false;
+}
+
+// ---- Around fork().
+
+void PolicyInForce::lock_for_fork() {
+  change_mutex_.lock();
+  mutex_.lock();
+}
+
+void PolicyInForce::unlock_after_fork() {
+  mutex_.unlock();
+  change_mutex_.unlock();
+}
+
+const Policy& PolicyInForce::become_child() noexcept {
+  set_has_ring(false);
+  set_level(policy::Level::full);
+  return own_policy_;
+}
+
+}  // namespace sonde::record

@@ -1,0 +1,70 @@
+// The sinks of a recorder: gives them what is to be written, and tells what they refuse. Belongs to the backend thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/counter_set.h"
+#include "record/error_queue.h"
+#include "record/loss_report.h"
+#include "record/tag_table.h"
+#include "sinks/sink.h"
+
+namespace sonde::record {
+
+class SinkSet {
+ public:
+  // All must outlive it.
+  SinkSet(TagTable& tags, CounterSet& counters, ErrorQueue& errors, LossReport& loss_report) noexcept
+      : tags_(tags), counters_(counters), errors_(errors), loss_report_(loss_report) {}
+
+  void add(std::unique_ptr<sinks::Sink> sink) { sinks_.push_back(std::move(sink)); }
+
+  // False: one of the values is unusable, which is told and counted once.
+  bool write(const sinks::Stamp& stamp, std::span<const sinks::Value> values);
+  bool write(const sinks::Stamp& stamp, const sinks::Value& value) { return write(stamp, {&value, 1}); }
+  // A value of a probe. One that cannot be shown so cannot at the next step either: it is told once, and counted each
+  // time.
+  void write_probe(const sinks::Stamp& stamp, const sinks::ProbeName& probe, const sinks::Value& value);
+  void end_step(const sinks::StepEnd& step);
+  void lose(double wall_time, const sinks::Loss& loss);
+  // A failure: told to the error handler and counted. What the disk refused is told when it begins, what was unusable
+  // each time.
+  void note(const Status& status);
+  // Something that cannot be recorded as it is: noted, and a gap in the log.
+  void reject(const sinks::Stamp& stamp, const Status& status, bool evaluation = false,
+              const sinks::ProbeName* probe = nullptr);
+  // A text in the log, under a tag of Sonde's own.
+  void say(std::string_view tag, const sinks::Stamp& stamp, std::string_view text);
+  // What the budget has given up: a gap and a text in the log.
+  void give_up(const sinks::Stamp& stamp, const std::string& detail);
+
+  // True if something was written since the last flush.
+  bool dirty() const noexcept { return dirty_; }
+  Status flush();
+  Status close();
+
+  std::string_view name(std::uint32_t tag);
+  sinks::Tag tag(std::uint32_t id) { return {id, name(id)}; }
+
+ private:
+  void leave_rejected(const sinks::Stamp& stamp, const Status& status, bool evaluation, const sinks::ProbeName* probe);
+
+  TagTable& tags_;
+  CounterSet& counters_;
+  ErrorQueue& errors_;
+  LossReport& loss_report_;
+  std::vector<std::unique_ptr<sinks::Sink>> sinks_;
+  std::vector<std::string_view> names_;  // by tag id, filled on demand
+  bool dirty_ = false;
+  bool failing_ = false;                                     // the last flush failed: say so once
+  std::set<std::pair<std::uint32_t, std::size_t>> refused_;  // probes and kinds of values that were told of
+};
+
+}  // namespace sonde::record
