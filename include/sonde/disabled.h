@@ -14,6 +14,7 @@
 #include "sonde/graph.h"
 #include "sonde/options.h"
 #include "sonde/policy.h"
+#include "sonde/statistics.h"
 #include "sonde/status.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
@@ -63,6 +64,7 @@ class Probe {
  public:
   constexpr bool wanted(const Step&) const noexcept { return false; }
   void record(const Step&, const TensorArg&) const noexcept {}
+  void record(const Step&, const Statistics&) const noexcept {}
 };
 
 class Group {
@@ -96,7 +98,8 @@ class Recorder {
   Scalar series(std::string_view) noexcept { return {}; }
   Probe probe(std::string_view, const ProbeOptions& = {}) noexcept { return {}; }
   Step step(std::int64_t number) noexcept { return Step(number, false); }
-  Step evaluation() noexcept { return Step(0, true); }
+  Step evaluation(std::int64_t step) noexcept { return Step(step, true); }
+  Step pass(std::int64_t number) noexcept { return Step(number, false); }
   void epoch(std::int64_t) noexcept {}
   Group group(std::int64_t) noexcept { return {}; }
 
@@ -112,6 +115,7 @@ class Recorder {
   void custom_scalars(const std::vector<ChartCategory>&) noexcept {}
   void print(std::string_view, const TensorArg&, std::int64_t) noexcept {}
   void print_full(std::string_view, const TensorArg&, std::int64_t) noexcept {}
+  Status print_now(std::string_view, const TensorView&, std::int64_t, const PrintOptions& = {}) noexcept { return {}; }
   void table(std::string_view, const std::vector<TableColumn>&, std::int64_t, const TableOptions& = {}) noexcept {}
   Status checkpoint(std::string_view, std::int64_t, const std::vector<NamedView>&,
                     const CheckpointOptions& = {}) noexcept {
@@ -128,6 +132,10 @@ class Recorder {
   void image(std::string_view name, const TensorArg& tensor, Number step, Rest...) = delete;
   template <std::floating_point Number>
   Step step(Number number) = delete;
+  template <std::floating_point Number>
+  Step evaluation(Number step) = delete;
+  template <std::floating_point Number>
+  Step pass(Number number) = delete;
 
   std::int64_t committed_step() const noexcept { return -1; }
   Counters counters() const noexcept { return {}; }

@@ -76,11 +76,22 @@ struct RecorderOptions {
 
 class StepValues;
 
+// What is kept of a tensor at the steps that are multiples of `every`; 0: never.
+struct RecordEvery {
+  Keep keep = Keep::stats | Keep::histogram;
+  std::int64_t every = 1;
+  friend bool operator==(const RecordEvery&, const RecordEvery&) = default;
+};
+
 struct ProbeOptions {
   Kind kind = Kind::activation;
   std::vector<std::string> inputs = {};  // names of the probes it is computed from
   Keep keep = Keep::stats | Keep::histogram;
   std::int64_t every = 1;  // steps; 0: never
+  // Where one interval is not enough: several, each with what is kept at its own steps, as in
+  //   .record = {{Keep::stats, 1}, {Keep::image, 100}}
+  // They count in place of `keep` and `every`.
+  std::vector<RecordEvery> record = {};
   // Evaluated on the backend when the step ends, so that a loss computed last decides over the activations of the very
   // same step. Unset: always.
   std::function<bool(const StepValues&)> when = {};
@@ -90,6 +101,13 @@ struct ProbeOptions {
   std::optional<Layout> layout = {};
   ImageOptions image = {};
   AudioOptions audio = {};  // for Keep::audio
+};
+
+// For Recorder::print_now.
+struct PrintOptions {
+  // The first and last so many elements of each dimension, as tf.print(summarize=) prints; -1: every element, 0: only
+  // the line about the tensor.
+  int summarize = 3;
 };
 
 // A column of Recorder::table.
@@ -117,6 +135,8 @@ struct Counters {
   std::uint64_t bytes_written = 0;
   std::uint64_t captures = 0;        // saved
   std::uint64_t flight_dropped = 0;  // tensors that found no room in the flight ring
+  // Finite numbers that became infinite because scalars are written as f32: told once a tag. See Precision.
+  std::uint64_t overflowed_scalars = 0;
 };
 
 }  // namespace sonde

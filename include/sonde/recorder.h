@@ -11,18 +11,18 @@
 //     loss.record(value, n);
 //   }
 //
-// Threads. Every call is safe from any thread, with one exception: a Step and a Group belong to the thread that made
-// them. The work - statistics, encoding, writing - is done by one backend thread for the whole process.
-// Failure. A record call never fails in the caller's way: what cannot be kept is counted (Recorder::counters), reported
-// to RecorderOptions::on_error and noted in the log.
-// Blocking. No record call blocks longer than RecorderOptions::max_wait.
-// Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of the process recorders that
-// are still open are drained for up to two seconds. Recorders and handles made without arguments are inert, as are
-// those of a recorder that could not be opened: every call on them does nothing, flush() and close() succeed since
-// there is nothing to write, and checkpoint() says that it saved nothing. Fork. The child's first call opens files of
-// its own, and records by the policy that was in force. The flight ring, the budget, the control file and the trigger
-// signal stay the parent's. A child that is to have them opens a recorder itself. Order. Within a tag, the order in the
-// file is the order of the calls, over all threads.
+// Threads. Every call is safe from any thread. A Step and a Group are objects of the program: threads that share one
+// may record in a Step at the same time, but must agree on who ends it, and only one at a time may use a Group. The
+// work - statistics, encoding, writing - is done by one backend thread for the whole process. Failure. A record call
+// never fails in the caller's way: what cannot be kept is counted (Recorder::counters), reported to
+// RecorderOptions::on_error and noted in the log. Blocking. No record call blocks longer than
+// RecorderOptions::max_wait. Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of
+// the process recorders that are still open are drained for up to two seconds. Recorders and handles made without
+// arguments are inert, as are those of a recorder that could not be opened: every call on them does nothing, flush()
+// and close() succeed since there is nothing to write, and checkpoint() says that it saved nothing. Fork. The child's
+// first call opens files of its own, and records by the policy that was in force. The flight ring, the budget, the
+// control file and the trigger signal stay the parent's. A child that is to have them opens a recorder itself. Order.
+// Within a tag, the order in the file is the order of the calls, over all threads.
 //
 // With SONDE_DISABLED defined all of this compiles to nothing, and Policy::parse, load and check look at nothing: a
 // program that only records then needs no library.
@@ -42,6 +42,7 @@
 #include "sonde/graph.h"
 #include "sonde/options.h"
 #include "sonde/policy.h"
+#include "sonde/statistics.h"
 #include "sonde/status.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
@@ -51,6 +52,10 @@
 #else
 
 namespace sonde {
+
+namespace policy {
+struct Plan;
+}  // namespace policy
 
 namespace record {
 class Channel;
@@ -87,8 +92,8 @@ class Scalar {
   std::uint32_t id_ = 0;
 };
 
-// One pass of training or evaluation. It ends with its scope, or when a larger step begins; then its conditions are
-// evaluated and its statistics written as one record.
+// One pass of training, evaluation or inference. It ends with its scope; one of training also when the next one begins.
+// Then its conditions are evaluated and its statistics written as one record.
 class Step {
  public:
   Step() noexcept = default;  // inert
@@ -103,10 +108,10 @@ class Step {
  private:
   friend class Recorder;
   friend class Probe;
-  Step(std::shared_ptr<record::Channel> channel, std::int64_t number, bool evaluation) noexcept
-      : channel_(std::move(channel)), number_(number), evaluation_(evaluation) {}
   std::shared_ptr<record::Channel> channel_;
   std::int64_t number_ = 0;
+  std::int64_t since_ = -1;  // of an evaluation pass: the step of the one before
+  std::uint32_t pass_ = 0;   // among those that are open side by side; 0: a training step
   bool evaluation_ = false;
 };
 
@@ -117,11 +122,17 @@ class Probe {
   // Whether record() would keep anything of this step; ask before computing or fetching the values.
   SONDE_API bool wanted(const Step& step) const noexcept;
   SONDE_API void record(const Step& step, TensorArg tensor) const noexcept;
+  // Statistics that were computed elsewhere, in place of the tensor. Conditions see them, and they are written as if
+  // they had been computed here; there is no picture of them, and nothing for the flight ring. Where they contradict
+  // each other they are rejected, with the reason.
+  SONDE_API void record(const Step& step, const Statistics& statistics) const noexcept;
 
  private:
   friend class Recorder;
   Probe(std::shared_ptr<record::Channel> channel, const record::ProbeEntry* entry) noexcept
       : channel_(std::move(channel)), entry_(entry) {}
+  bool takes(record::Channel& to, const Step& step) const;
+  std::uint64_t due(const policy::Plan& plan, const Step& step) const noexcept;
   std::shared_ptr<record::Channel> channel_;
   const record::ProbeEntry* entry_ = nullptr;
 };
@@ -169,9 +180,17 @@ class Recorder {
   SONDE_API Scalar series(std::string_view name) noexcept;
   SONDE_API Probe probe(std::string_view name, const ProbeOptions& options = {}) noexcept;
 
+  // A step of training. The one before it ends, if it has not.
   SONDE_API Step step(std::int64_t number) noexcept;
-  // A pass over held-out data, counted on its own from 0. Probes recorded in it go under "eval/".
-  SONDE_API Step evaluation() noexcept;
+  // A pass over held-out data, at the training step that it belongs to, so that its tensors line up with the test loss
+  // also after a restart. Probes recorded in it go under "eval/". What a policy or ProbeOptions want every n steps is
+  // due once a multiple of n has passed since the evaluation before.
+  SONDE_API Step evaluation(std::int64_t step) noexcept;
+  // A pass of inference, such as one request to a server. Any number of passes may be open side by side, begun and
+  // ended by any thread and in any order; none ends another. Each is written as a step with the number that it is
+  // given, when it ends; scalars recorded with that number meanwhile are its own. Conditions and triggers look at the
+  // passes in the order in which they end.
+  SONDE_API Step pass(std::int64_t number) noexcept;
   // An epoch begins with the next step: for policies that say every = "epoch".
   SONDE_API void epoch(std::int64_t number) noexcept;
   SONDE_API Group group(std::int64_t step) noexcept;
@@ -196,8 +215,12 @@ class Recorder {
 
   // On the console: dense_1/out f32[32,128] -2.1 |.:#:.| 2.6  mean 0.01 std 1.02
   SONDE_API void print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
-  // The values, summarised as NumPy prints them.
+  // The values, summarised as NumPy prints them. What print and print_full print has appeared when flush() returns.
   SONDE_API void print_full(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
+  // The line and the values, printed before it returns, by the calling thread: for a debugger, or the last words before
+  // a crash. It may overtake what print has not printed yet.
+  SONDE_API Status print_now(std::string_view name, const TensorView& tensor, std::int64_t step,
+                             const PrintOptions& options = {}) noexcept;
 
   // Rows of a table, tables/<name>.<writer>.csv: row i takes index i of the first axis of every column. For a sample of
   // validation outputs beside their labels, appended every few epochs.
@@ -226,11 +249,16 @@ class Recorder {
   void image(std::string_view name, TensorArg tensor, Number step, Rest...) = delete;
   template <std::floating_point Number>
   Step step(Number number) = delete;
+  template <std::floating_point Number>
+  Step evaluation(Number step) = delete;
+  template <std::floating_point Number>
+  Step pass(Number number) = delete;
 
-  // The last step that is complete, -1 before the first: the backend has taken all that was recorded in it, and
-  // conditions and triggers have seen it. What the flight ring takes of it is there, and whole tensors and tables that
-  // the policy keeps are in their files: that survives the process. Its records for the event and statistics files may
-  // still be in memory, for about RecorderOptions::flush_interval: flush() waits until they are written.
+  // The last step that is complete, or the largest number of a pass that is, -1 before the first: the backend has taken
+  // all that was recorded in it, and conditions and triggers have seen it. What the flight ring takes of it is there,
+  // and whole tensors and tables that the policy keeps are in their files: that survives the process. Its records for
+  // the event and statistics files may still be in memory, for about RecorderOptions::flush_interval: flush() waits
+  // until they are written.
   SONDE_API std::int64_t committed_step() const noexcept;
   SONDE_API Counters counters() const noexcept;
 
@@ -243,6 +271,7 @@ class Recorder {
 
  private:
   explicit Recorder(std::shared_ptr<record::Channel> channel) noexcept;
+  Step begin(std::int64_t number, bool beside_others, bool evaluation) noexcept;
   std::shared_ptr<record::Channel> channel_;
 };
 

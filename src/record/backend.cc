@@ -95,8 +95,11 @@ void Backend::push_payload(Channel& channel, Payload* payload, std::int64_t step
   });
 }
 
-void Backend::push_step(Channel& channel, Op op, std::int64_t step) noexcept {
-  push(channel, op, Overflow::wait, [=](Message& message) { message.step = step; });
+void Backend::push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_t step) noexcept {
+  push(channel, op, Overflow::wait, [=](Message& message) {
+    message.tag = pass;
+    message.step = step;
+  });
 }
 
 void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept {
@@ -130,7 +133,7 @@ void Backend::drop(const Message& message) noexcept {
   } else if (channel && message.op() == Op::scalar) {
     channel->losses().lose_scalar(message.step);
   } else if (channel) {
-    channel->losses().lose_step_mark(message.op(), message.step);
+    channel->losses().lose_step_mark(message.op(), message.tag, message.step);
   }
 }
 
@@ -356,10 +359,10 @@ void Backend::process(const Message& message) {
   switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
     case Op::payload: output->payload(stamp, message.payload); break;
-    case Op::step_begin: output->begin_step(stamp, false); break;
-    case Op::step_end: output->end_step(stamp, false); break;
-    case Op::evaluation_begin: output->begin_step(stamp, true); break;
-    case Op::evaluation_end: output->end_step(stamp, true); break;
+    case Op::step_begin: output->begin_step(stamp, {message.tag, false}); break;
+    case Op::step_end: output->end_step(stamp, {message.tag, false}); break;
+    case Op::evaluation_begin: output->begin_step(stamp, {message.tag, true}); break;
+    case Op::evaluation_end: output->end_step(stamp, {message.tag, true}); break;
   }
   if (timed) (*channel)->counters().add_busy(monotonic_nanoseconds() - begin);
 }

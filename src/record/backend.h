@@ -40,7 +40,7 @@ class Backend {
   static void push_scalar(Channel& channel, std::uint32_t tag, double value, std::int64_t step,
                           Overflow overflow) noexcept;
   static void push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept;
-  static void push_step(Channel& channel, Op op, std::int64_t step) noexcept;
+  static void push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_t step) noexcept;
   // Ends its pause, for something that is urgent. Any thread.
   void wake();
   // How many threads have one. Any thread.

@@ -70,7 +70,7 @@ TEST(Captures, SeeTheScalarsOfAnEvaluationButNotInPlaceOfTheirOwn) {
   for (std::int64_t n = 0; n < 4; ++n) {
     auto step = rec.step(n);
     rec.scalar("loss", 1, n);
-    auto pass = rec.evaluation();
+    auto pass = rec.evaluation(n);
     rec.scalar("loss", 2, n);
     rec.scalar("test/loss", 3, n);
   }

@@ -93,17 +93,23 @@ void Channel::scalar(std::uint32_t tag, double value, std::int64_t step) noexcep
   Backend::push_scalar(*this, tag, value, step, options_.scalars);
 }
 
-void Channel::begin_step(std::int64_t step, bool evaluation) noexcept {
-  if (!is_open()) return;
-  if (!evaluation) policy_.begin_step(step);
-  pool_->reclaim();  // what the last step lent is free for this one
-  Backend::push_step(*this, evaluation ? Op::evaluation_begin : Op::step_begin, step);
+std::uint32_t Channel::next_pass() noexcept {
+  std::uint32_t id = 0;
+  while (id == 0) id = passes_.fetch_add(1, std::memory_order_relaxed) + 1;  // 0 is the training step's
+  return id;
 }
 
-void Channel::end_step(std::int64_t step, bool evaluation) noexcept {
+void Channel::begin_step(Pass pass, std::int64_t step) noexcept {
   if (!is_open()) return;
-  if (!evaluation) look_at_signal();  // the capture has the step in which it came
-  Backend::push_step(*this, evaluation ? Op::evaluation_end : Op::step_end, step);
+  if (!pass.evaluation) policy_.begin_step(step);
+  pool_->reclaim();  // what the last step lent is free for this one
+  Backend::push_step(*this, pass.evaluation ? Op::evaluation_begin : Op::step_begin, pass.id, step);
+}
+
+void Channel::end_step(Pass pass, std::int64_t step) noexcept {
+  if (!is_open()) return;
+  if (!pass.evaluation) look_at_signal();  // the capture has the step in which it came
+  Backend::push_step(*this, pass.evaluation ? Op::evaluation_end : Op::step_end, pass.id, step);
   // What the ring does not have yet is lost with the process.
   if (policy_.has_ring()) Backend::get().wake();
 }
@@ -202,7 +208,7 @@ void Channel::refuse_shape(const Job& job) {
     return reject({Code::invalid_argument, (name.empty() ? "a tensor" : "'" + name + "'").append(kWhy)});
   }
   counters_.count_rejected();
-  policy_.refuse_shape(*probe->probe, kWhy);
+  policy_.refuse(*probe->probe, kWhy);
 }
 
 void Channel::send(Payload* payload, std::int64_t step) noexcept {

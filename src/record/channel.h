@@ -46,11 +46,12 @@ class Channel {
   bool wants(const policy::Plan& plan, policy::Parts due) const noexcept {
     return is_open() && policy_.wants(plan, due);
   }
-  void begin_step(std::int64_t step, bool evaluation) noexcept;
-  void end_step(std::int64_t step, bool evaluation) noexcept;
+  void begin_step(Pass pass, std::int64_t step) noexcept;
+  void end_step(Pass pass, std::int64_t step) noexcept;
+  // An id for a pass; no other that is open has it.
+  std::uint32_t next_pass() noexcept;
   // A capture where the signal for one came since the last look.
   void look_at_signal() noexcept;
-  std::int64_t next_evaluation() noexcept { return evaluations_.fetch_add(1, std::memory_order_relaxed); }
 
   // The id for a value of this plugin; nothing, and counted, where the recorder is closed or the name unusable.
   std::optional<std::uint32_t> tag(std::string_view name, tags::Plugin plugin);
@@ -92,7 +93,7 @@ class Channel {
   std::atomic<bool> open_{true};
   std::atomic<std::uint64_t> signals_;  // that were seen
   bool forked_ = false;
-  std::atomic<std::int64_t> evaluations_{0};
+  std::atomic<std::uint32_t> passes_{0};
 
   CounterSet counters_;
   ErrorQueue errors_;

@@ -23,15 +23,21 @@ class CounterSet {
             .lost_records = get(tally_.lost_records),
             .bytes_written = get(tally_.bytes_written),
             .captures = get(captures_),
-            .flight_dropped = get(flight_dropped_)};
+            .flight_dropped = get(flight_dropped_),
+            .overflowed_scalars = get(overflowed_scalars_)};
   }
 
   // ---- The backend thread alone.
   void count_scalar() noexcept { increment(scalars_); }
   void count_tensor() noexcept { increment(tensors_); }
   void count_capture() noexcept { increment(captures_); }
+  void count_overflowed_scalar() noexcept { increment(overflowed_scalars_); }
   void set_flight_dropped(std::uint64_t count) noexcept { flight_dropped_.store(count, std::memory_order_relaxed); }
-  void set_committed(std::int64_t step) noexcept { committed_step_.store(step, std::memory_order_release); }
+  // Of passes that are open side by side the largest number counts; a training step may go back.
+  void set_committed(std::int64_t step, bool beside_others) noexcept {
+    if (beside_others && step < committed_step_.load(std::memory_order_relaxed)) return;
+    committed_step_.store(step, std::memory_order_release);
+  }
   // For sinks, which count from their own threads as well.
   sinks::Tally& tally() noexcept { return tally_; }
 
@@ -62,6 +68,7 @@ class CounterSet {
   sinks::Tally tally_;
   std::atomic<std::uint64_t> captures_{0};
   std::atomic<std::uint64_t> flight_dropped_{0};
+  std::atomic<std::uint64_t> overflowed_scalars_{0};
   alignas(64) std::atomic<std::uint64_t> busy_{0};  // ns
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};

@@ -34,7 +34,7 @@ FlightRecorder::FlightRecorder(std::string run_directory, std::string writer, si
 
 FlightRecorder::~FlightRecorder() = default;
 
-Status FlightRecorder::apply(const policy::Engine& engine, std::optional<std::int64_t> in_progress) {
+Status FlightRecorder::apply(const policy::Engine& engine, std::span<const std::int64_t> in_progress) {
   const Policy& policy = engine.policy();
   const bool allows_others =
       std::exchange(allow_negative_infinity_, policy.allow_negative_infinity) != policy.allow_negative_infinity;
@@ -48,7 +48,7 @@ Status FlightRecorder::apply(const policy::Engine& engine, std::optional<std::in
 }
 
 // The one that there is stays until the new one is there: where that cannot be had, what it holds is not lost.
-Status FlightRecorder::make_ring(const Policy& policy, std::optional<std::int64_t> in_progress) {
+Status FlightRecorder::make_ring(const Policy& policy, std::span<const std::int64_t> in_progress) {
   const FlightPolicy& flight = policy.flight;
   const std::uint64_t bytes = bytes_of(policy);
   auto ring = sinks::FlightRing::create({.directory = flight.directory.empty() ? run_directory_ : flight.directory,
@@ -69,7 +69,9 @@ Status FlightRecorder::make_ring(const Policy& policy, std::optional<std::int64_
   ring_ = std::move(*ring);
   policy_ = flight;
   bytes_ = bytes;
-  if (in_progress) miss(*in_progress, "all tensors", "the flight ring was made in the middle of the step");
+  for (const std::int64_t step : in_progress) {
+    miss(step, "all tensors", "the flight ring was made in the middle of the step");
+  }
   if (!closed.ok()) return closed;
   if (policy.budget.memory && bytes > *policy.budget.memory / 4) {
     return {Code::exhausted, "the flight ring has " + std::to_string(bytes) +
@@ -113,10 +115,10 @@ void FlightRecorder::tell_missed(const OpenCapture& capture, CaptureInfo& info) 
   }
 }
 
-Status FlightRecorder::end_step(const sinks::Stamp& stamp, bool evaluation,
+Status FlightRecorder::end_step(const sinks::Stamp& stamp, Pass pass,
                                 std::span<const std::pair<std::string_view, double>> scalars) {
-  if (ring_) ring_->end_step(stamp, evaluation, scalars);
-  if (evaluation) return Status::success();
+  if (ring_) ring_->end_step(stamp, pass.evaluation, scalars, pass.id);
+  if (pass.evaluation) return Status::success();
   steps_.push_back(stamp.step);
   if (steps_.size() > kStepsRemembered) steps_.pop_front();
   Status first;

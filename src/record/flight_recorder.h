@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "policy/engine.h"
+#include "record/message.h"
 #include "sinks/capture_queue.h"
 #include "sinks/flight_ring.h"
 #include "sonde/capture.h"
@@ -26,8 +26,8 @@ class FlightRecorder {
 
   // Makes the ring where the policy wants one, another one where it wants another, and removes it where it wants none.
   // Where that fails it goes on with the one that it has, if any; otherwise captures say why they hold nothing.
-  // `in_progress`: the training step that has begun.
-  Status apply(const policy::Engine& engine, std::optional<std::int64_t> in_progress);
+  // `in_progress`: the steps that have begun.
+  Status apply(const policy::Engine& engine, std::span<const std::int64_t> in_progress);
   // Goes without a ring; why is what captures say.
   void forgo(std::string why) { no_ring_ = std::move(why); }
   bool has_ring() const noexcept { return ring_ != nullptr; }
@@ -35,14 +35,13 @@ class FlightRecorder {
   std::uint64_t dropped() const noexcept { return dropped_ + (ring_ ? ring_->dropped() : 0); }
 
   // False: there is a ring, but no room in it.
-  bool add(const sinks::Stamp& stamp, bool evaluation, const sinks::FlightRing::Entry& tensor) {
-    return !ring_ || ring_->add(stamp, evaluation, tensor);
+  bool add(const sinks::Stamp& stamp, Pass pass, const sinks::FlightRing::Entry& tensor) {
+    return !ring_ || ring_->add(stamp, pass.evaluation, tensor, pass.id);
   }
   // Something of the step in progress that the ring does not get. Captures with the step say so.
   void miss(std::int64_t step, std::string what, std::string_view reason);
   // After it the step survives the process. Captures that are complete with it are handed to their writer.
-  Status end_step(const sinks::Stamp& stamp, bool evaluation,
-                  std::span<const std::pair<std::string_view, double>> scalars);
+  Status end_step(const sinks::Stamp& stamp, Pass pass, std::span<const std::pair<std::string_view, double>> scalars);
 
   // A capture with the last training step that ended, the `before` ones before it and `after` to come.
   struct Firing {
@@ -79,7 +78,7 @@ class FlightRecorder {
     std::uint64_t ended = 0;  // steps before it, as FlightRing::ended
     CaptureGap gap;
   };
-  Status make_ring(const Policy& policy, std::optional<std::int64_t> in_progress);
+  Status make_ring(const Policy& policy, std::span<const std::int64_t> in_progress);
   Status close_ring();  // after all captures out of it are written
   Status finish(OpenCapture capture);
   void tell_missed(const OpenCapture& capture, CaptureInfo& info) const;

@@ -45,18 +45,18 @@ void LossLog::lose(Payload* payload, std::int64_t step) noexcept {
   Pool::release(payload);
 }
 
-void LossLog::lose_step_mark(Op op, std::int64_t step) noexcept {
+void LossLog::lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept {
   counters_.count_dropped_step_mark();
   if (op != Op::step_begin && op != Op::evaluation_begin) return;
   const std::scoped_lock lock(mutex_);
   if (lost_begins_.size() == kLostBegins) lost_begins_.pop_front();
-  lost_begins_.emplace_back(step, op == Op::evaluation_begin);
+  lost_begins_.emplace_back(Pass{pass, op == Op::evaluation_begin}, step);
 }
 
-bool LossLog::take_lost_begin(std::int64_t step, bool evaluation) {
+bool LossLog::take_lost_begin(Pass pass, std::int64_t step) {
   if (counters_.dropped_step_marks() == 0) return false;
   const std::scoped_lock lock(mutex_);
-  const auto at = std::ranges::find(lost_begins_, std::pair(step, evaluation));
+  const auto at = std::ranges::find(lost_begins_, std::pair(pass, step));
   if (at == lost_begins_.end()) return false;
   lost_begins_.erase(at);
   return true;

@@ -24,9 +24,9 @@ class LossLog {
   void lose_tensor(const ProbeJob* job, std::int64_t step) noexcept;
   // The calls that a payload stands for; the payload goes back to its pool.
   void lose(Payload* payload, std::int64_t step) noexcept;
-  void lose_step_mark(Op op, std::int64_t step) noexcept;
+  void lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept;
   // The begin of a step did not arrive, though it was sent: what follows of the step begins it. True once for each.
-  bool take_lost_begin(std::int64_t step, bool evaluation);
+  bool take_lost_begin(Pass pass, std::int64_t step);
 
   // All since the last call. Those of one probe are one, from the first step to the last.
   std::vector<sinks::Loss> take();
@@ -42,7 +42,7 @@ class LossLog {
   std::atomic<bool> any_{false};
   std::mutex mutex_;  // guards what follows
   std::vector<sinks::Loss> losses_;
-  std::deque<std::pair<std::int64_t, bool>> lost_begins_;  // of steps and evaluations, the last ones
+  std::deque<std::pair<Pass, std::int64_t>> lost_begins_;  // of steps and passes, the last ones
 };
 
 }  // namespace sonde::record

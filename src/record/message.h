@@ -7,7 +7,21 @@ namespace sonde::record {
 
 struct Payload;
 
-enum class Op : std::uint8_t { scalar, payload, step_begin, step_end, evaluation_begin, evaluation_end };
+enum class Op : std::uint8_t {
+  scalar,
+  payload,
+  step_begin,
+  step_end,
+  evaluation_begin,
+  evaluation_end,
+};
+
+// Which of the steps in progress is meant.
+struct Pass {
+  std::uint32_t id = 0;  // 0: the training step; others are passes that are open side by side
+  bool evaluation = false;
+  friend bool operator==(const Pass&, const Pass&) = default;
+};
 
 // Half a cache line, so that none lies across two.
 struct Message {
@@ -17,7 +31,7 @@ struct Message {
     double value = 0;  // Op::scalar
     Payload* payload;  // Op::payload: owned by the message
   };
-  std::uint32_t tag = 0;     // Op::scalar
+  std::uint32_t tag = 0;     // Op::scalar; of the marks of steps: Pass::id
   std::uint32_t target = 0;  // of target_of: one word, so that writing it never reads what was there
 
   static std::uint32_t target_of(std::uint32_t channel, Op op) noexcept {

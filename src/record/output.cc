@@ -1,5 +1,7 @@
 #include "record/output.h"
 
+#include <cmath>
+#include <cstdio>
 #include <deque>
 #include <string>
 #include <vector>
@@ -17,7 +19,24 @@ void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
   scalar.value = value;
   counters_.count_scalar();
   sinks_.write(stamp, {&scalar_, 1});
-  steps_.scalar(id, scalar.tag.name, value);
+  check_range(id, value);
+  steps_.scalar(stamp.step, id, scalar.tag.name, value);
+}
+
+// A finite number that the event file shows as an infinity looks like a network that has blown up.
+void Output::check_range(std::uint32_t id, double value) {
+  if (std::fabs(value) <= largest_ || !std::isfinite(value)) [[likely]] {
+    return;
+  }
+  if (std::isfinite(static_cast<float>(value))) return;  // rounded to the largest
+  counters_.count_overflowed_scalar();
+  if (!overflowed_.insert(id).second) return;
+  char text[32];
+  const int size = std::snprintf(text, sizeof text, "%g", value);
+  steps_.warn({Code::unsupported, "the scalar '" + std::string(sinks_.name(id)) + "' was " +
+                                      std::string(text, static_cast<std::size_t>(size)) +
+                                      ", which is infinite in the log, since scalars are written as f32: set "
+                                      "RecorderOptions::precision to f64, or record it in another unit"});
 }
 
 void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
@@ -63,7 +82,8 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
     if (const auto* number = std::get_if<GroupScalar>(&item)) {
       ++scalars;
       values.emplace_back(sinks::ScalarValue{sinks_.tag(number->tag), number->value});
-      steps_.scalar(number->tag, sinks_.name(number->tag), number->value);
+      check_range(number->tag, number->value);
+      steps_.scalar(stamp.step, number->tag, sinks_.name(number->tag), number->value);
       continue;
     }
     const Payload& payload = *std::get<Payload*>(item);

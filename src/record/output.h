@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <set>
 
 #include "record/counter_set.h"
 #include "record/loss_log.h"
@@ -15,25 +17,34 @@ namespace sonde::record {
 class Output {
  public:
   // All must outlive it.
-  Output(CounterSet& counters, LossLog& losses, SinkSet& sinks, Steps& steps, int histogram_buckets) noexcept
-      : counters_(counters), losses_(losses), sinks_(sinks), steps_(steps), histogram_buckets_(histogram_buckets) {}
+  Output(CounterSet& counters, LossLog& losses, SinkSet& sinks, Steps& steps, const RecorderOptions& options) noexcept
+      : counters_(counters),
+        losses_(losses),
+        sinks_(sinks),
+        steps_(steps),
+        histogram_buckets_(options.histogram_buckets),
+        largest_(options.precision == Precision::f32 ? std::numeric_limits<float>::max()
+                                                     : std::numeric_limits<double>::max()) {}
 
   void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value);
   void payload(const sinks::Stamp& stamp, Payload* payload);
-  void begin_step(const sinks::Stamp& stamp, bool evaluation) { steps_.begin(stamp, evaluation); }
-  void end_step(const sinks::Stamp& stamp, bool evaluation) { steps_.end(stamp, evaluation); }
+  void begin_step(const sinks::Stamp& stamp, Pass pass) { steps_.begin(stamp, pass); }
+  void end_step(const sinks::Stamp& stamp, Pass pass) { steps_.end(stamp, pass); }
   // Ends the steps and the sinks. Nothing follows.
   Status close(double wall_time);
 
  private:
   void group(const sinks::Stamp& stamp, const GroupJob& job);
+  void check_range(std::uint32_t id, double value);
 
   CounterSet& counters_;
   LossLog& losses_;
   SinkSet& sinks_;
   Steps& steps_;
   const int histogram_buckets_;
-  sinks::Value scalar_;  // a ScalarValue for ever: making one takes longer than filling it in
+  const double largest_;                // that the event file holds
+  std::set<std::uint32_t> overflowed_;  // tags of which that was told
+  sinks::Value scalar_;                 // a ScalarValue for ever: making one takes longer than filling it in
   bool has_hparams_ = false;
 };
 

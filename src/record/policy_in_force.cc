@@ -10,7 +10,7 @@ constexpr int kPlansCompared = 16;  // the last ones: few policies say more diff
 
 // As far as they can be compared.
 bool same(const ProbeOptions& a, const ProbeOptions& b) {
-  return a.keep == b.keep && a.every == b.every && a.inputs == b.inputs && !a.when == !b.when;
+  return a.keep == b.keep && a.every == b.every && a.record == b.record && a.inputs == b.inputs && !a.when == !b.when;
 }
 
 }  // namespace
@@ -31,13 +31,18 @@ Status PolicyInForce::use(const Policy& policy) {
 
 void PolicyInForce::plan_locked(ProbeEntry& entry) {
   const ProbeOptions& options = entry.options;
-  const policy::Part own[] = {{.every = options.every, .keep = options.keep}};
+  std::vector<policy::Part> own;
+  for (const RecordEvery& each : options.record) own.push_back({.every = each.every, .keep = each.keep});
+  if (own.empty()) own.push_back({.every = options.every, .keep = options.keep});
   policy::Plan made = engines_.back()->plan(entry.name, options.kind, own);
   const bool crowded = made.crowded;
+  const bool watched = crowded && made.parts[0].watch != policy::Part::kOwn;
   entry.plan.store(&shared_locked(std::move(made)), std::memory_order_release);
   if (crowded && !std::exchange(entry.crowded_told, true)) {
-    errors_.push({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) + " watches match '" +
-                                         entry.name + "': the first ones count"});
+    errors_.push({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) +
+                                         (watched ? " watches match '" + entry.name + "'"
+                                                  : " entries in ProbeOptions::record of '" + entry.name + "'") +
+                                         ": the first ones count"});
   }
 }
 
@@ -143,7 +148,7 @@ std::vector<std::pair<std::string, Kind>> PolicyInForce::probes() {
   return all;
 }
 
-void PolicyInForce::refuse_shape(const ProbeEntry& probe, std::string_view why) {
+void PolicyInForce::refuse(const ProbeEntry& probe, std::string_view why) {
   const std::scoped_lock lock(mutex_);
   ProbeEntry& entry = probes_[probe.id];
   if (std::exchange(entry.bad_shape_told, true)) return;
@@ -161,12 +166,20 @@ void PolicyInForce::begin_step(std::int64_t step) noexcept {
   if (epoch_begins_.exchange(false, std::memory_order_acquire)) epoch_step_.store(step, std::memory_order_relaxed);
 }
 
-policy::Parts PolicyInForce::due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept {
+std::int64_t PolicyInForce::begin_evaluation(std::int64_t step) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (step != evaluation_) evaluation_before_ = step > evaluation_ ? evaluation_ : -1;
+  evaluation_ = step;
+  return evaluation_before_;
+}
+
+policy::Parts PolicyInForce::due(const policy::Plan& plan, std::int64_t step, bool evaluation,
+                                 std::int64_t since) const noexcept {
   if (plan.parts.empty()) return 0;
   const std::int64_t epoch = epoch_.load(std::memory_order_relaxed);
   // An evaluation pass belongs to the epoch in which it takes place.
   const bool begins = epoch >= 0 && (evaluation || epoch_step_.load(std::memory_order_relaxed) == step);
-  return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch, .evaluation = evaluation});
+  return plan.due({.step = step, .begins_epoch = begins, .epoch = epoch, .evaluation = evaluation, .since = since});
 }
 
 bool PolicyInForce::wants(const policy::Plan& plan, policy::Parts due) const noexcept {

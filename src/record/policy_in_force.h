@@ -64,19 +64,25 @@ class PolicyInForce {
   // The probe of this name and kind, new or known. The name is valid UTF-8.
   ProbeEntry* probe(std::string name, const ProbeOptions& options);
   std::vector<std::pair<std::string, Kind>> probes();
-  // A probe's tensor had no usable shape. Told once of each probe: it is wrong at every step.
-  void refuse_shape(const ProbeEntry& probe, std::string_view why);
+  // A probe's tensor had no usable shape, or its statistics contradict each other. Told once of each probe: what is
+  // wrong with it is wrong at every step.
+  void refuse(const ProbeEntry& probe, std::string_view why);
 
   void begin_epoch(std::int64_t number) noexcept;
   // A training step begins; the first one after begin_epoch is the epoch's first.
   void begin_step(std::int64_t step) noexcept;
+  // An evaluation pass begins at this training step: gives the step of the evaluation before, -1 where there was none
+  // or training has gone back. Several passes at one step are one evaluation.
+  std::int64_t begin_evaluation(std::int64_t step) noexcept;
   // Whether the program has begun an epoch.
   bool has_epochs() const noexcept { return epoch_.load(std::memory_order_relaxed) >= 0; }
   // Whether any probe has a condition in code, which may ask for scalars of the step.
   bool has_conditions() const noexcept { return has_conditions_.load(std::memory_order_relaxed); }
 
   // What the policy says of a probe in this step: the parts of its plan that are due.
-  policy::Parts due(const policy::Plan& plan, std::int64_t step, bool evaluation) const noexcept;
+  // `since`: of an evaluation pass, the step of the one before.
+  policy::Parts due(const policy::Plan& plan, std::int64_t step, bool evaluation,
+                    std::int64_t since = -1) const noexcept;
   bool wants(const policy::Plan& plan, policy::Parts due) const noexcept;
 
   // How much the budget allows.
@@ -128,6 +134,8 @@ class PolicyInForce {
   Policy own_policy_;
   std::optional<policy::ControlFile> control_;
   std::mutex mutex_;                                                // guards what follows
+  std::int64_t evaluation_ = -1;                                    // the step of the last evaluation
+  std::int64_t evaluation_before_ = -1;                             // of the one before that
   std::deque<ProbeEntry> probes_;                                   // stable addresses
   std::map<std::pair<std::string_view, Kind>, ProbeEntry*> named_;  // the same ones
   std::deque<policy::Plan> plans_;                                  // all that ever were; many probes share one

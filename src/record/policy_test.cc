@@ -102,7 +102,7 @@ TEST(Policy, AsksForNothingOnceTheFirstStepsAreKept) {
     ASSERT_TRUE(rec.flush().ok());
   }
   EXPECT_THAT(wanted, ElementsAre(true, true, false, false, false));
-  EXPECT_TRUE(out.wanted(rec.evaluation())) << "evaluation counts for itself";
+  EXPECT_TRUE(out.wanted(rec.evaluation(5))) << "evaluation counts for itself";
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(steps_of(read_log(dir.path()), "out"), ElementsAre(0, 1));
 }

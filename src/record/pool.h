@@ -31,6 +31,9 @@
 namespace sonde::policy {
 struct Plan;
 }  // namespace sonde::policy
+namespace sonde::stats {
+struct Computed;
+}  // namespace sonde::stats
 
 namespace sonde::record {
 
@@ -66,6 +69,8 @@ struct ProbeJob {
   std::uint64_t due = 0;               // parts of the plan: policy::Parts
   bool evaluation = false;
   bool lost = false;  // there was no room for the tensor
+  std::uint32_t pass = 0;
+  std::shared_ptr<const stats::Computed> computed = {};  // in place of the tensor, whose view has no data then
 };
 struct TextJob {
   std::uint32_t tag = 0;

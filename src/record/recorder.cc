@@ -1,6 +1,7 @@
 // The public classes: thin, since everything happens in the channel.
 #include "sonde/recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -9,6 +10,8 @@
 #include "formats/tensor_tags.h"
 #include "formats/tfevents.h"
 #include "record/channel.h"
+#include "sinks/console.h"
+#include "stats/computed.h"
 
 namespace sonde {
 
@@ -62,14 +65,15 @@ void Scalar::record(double value, std::int64_t step) const noexcept {
   if (channel_) channel_->scalar(id_, value, step);
 }
 
-Step::Step(Step&& other) noexcept
-    : channel_(std::move(other.channel_)), number_(other.number_), evaluation_(other.evaluation_) {}
+Step::Step(Step&& other) noexcept = default;
 
 Step& Step::operator=(Step&& other) noexcept {
   if (this != &other) {
     end();
     channel_ = std::move(other.channel_);
     number_ = other.number_;
+    since_ = other.since_;
+    pass_ = other.pass_;
     evaluation_ = other.evaluation_;
   }
   return *this;
@@ -78,30 +82,67 @@ Step& Step::operator=(Step&& other) noexcept {
 Step::~Step() { end(); }
 
 void Step::end() noexcept {
-  if (const auto channel = std::exchange(channel_, nullptr)) channel->end_step(number_, evaluation_);
+  if (const auto channel = std::exchange(channel_, nullptr)) channel->end_step({pass_, evaluation_}, number_);
+}
+
+policy::Parts Probe::due(const policy::Plan& plan, const Step& step) const noexcept {
+  return channel_->policy().due(plan, step.number_, step.evaluation_, step.since_);
 }
 
 bool Probe::wanted(const Step& step) const noexcept {
   if (entry_ == nullptr || step.channel_ == nullptr) return false;
   const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
-  return !plan.idle() && channel_->wants(plan, channel_->policy().due(plan, step.number_, step.evaluation_));
+  return !plan.idle() && channel_->wants(plan, due(plan, step));
+}
+
+// Whether something can be recorded in the step; otherwise it is rejected.
+bool Probe::takes(record::Channel& to, const Step& step) const {
+  if (!to.is_open()) {
+    to.counters().count_rejected();
+    return false;
+  }
+  if (step.channel_ == channel_) return true;
+  to.reject({Code::invalid_argument,
+             "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
+  return false;
 }
 
 void Probe::record(const Step& step, TensorArg tensor) const noexcept {
   if (entry_ == nullptr) return;
   guarded(channel_, [&](Channel& to) {
-    if (!to.is_open()) return to.counters().count_rejected();
-    if (step.channel_ != channel_) {
-      return to.reject(
-          {Code::invalid_argument,
-           "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
-    }
+    if (!takes(to, step)) return;
     const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
-    const policy::Parts due = to.policy().due(plan, step.number_, step.evaluation_);
-    if (!to.wants(plan, due)) return;
-    Payload* payload =
-        to.stage(record::ProbeJob{entry_, &plan, due, step.evaluation_}, std::move(tensor), step.number_, plan.sample);
+    const policy::Parts parts = due(plan, step);
+    if (!to.wants(plan, parts)) return;
+    Payload* payload = to.stage(record::ProbeJob{entry_, &plan, parts, step.evaluation_, false, step.pass_, nullptr},
+                                std::move(tensor), step.number_, plan.sample);
     if (payload != nullptr) to.send(payload, step.number_);
+  });
+}
+
+void Probe::record(const Step& step, const Statistics& statistics) const noexcept {
+  if (entry_ == nullptr) return;
+  guarded(channel_, [&](Channel& to) {
+    if (!takes(to, step)) return;
+    const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
+    const policy::Parts parts = due(plan, step);
+    if (!to.wants(plan, parts)) return;
+    auto computed = stats::take(statistics);
+    if (!computed) {
+      to.counters().count_rejected();
+      return to.policy().refuse(*entry_, " was not recorded: " + computed.error().message());
+    }
+    const record::ProbeJob job = {entry_,
+                                  &plan,
+                                  parts,
+                                  step.evaluation_,
+                                  false,
+                                  step.pass_,
+                                  std::make_shared<const stats::Computed>(std::move(*computed))};
+    Payload* payload = to.stage(job);
+    if (payload == nullptr) return to.losses().lose_tensor(&job, step.number_);
+    payload->view = {nullptr, statistics.dtype, statistics.shape, row_major(statistics.shape)};
+    to.send(payload, step.number_);
   });
 }
 
@@ -230,16 +271,23 @@ Probe Recorder::probe(std::string_view name, const ProbeOptions& options) noexce
   return probe;
 }
 
-Step Recorder::step(std::int64_t number) noexcept {
-  if (channel_) channel_->begin_step(number, false);
-  return {channel_, number, false};
+Step Recorder::begin(std::int64_t number, bool beside_others, bool evaluation) noexcept {
+  Step step;
+  step.number_ = number;
+  step.evaluation_ = evaluation;
+  if (!channel_) return step;
+  step.channel_ = channel_;
+  if (beside_others) step.pass_ = channel_->next_pass();
+  if (evaluation) step.since_ = channel_->policy().begin_evaluation(number);
+  channel_->begin_step({step.pass_, evaluation}, number);
+  return step;
 }
 
-Step Recorder::evaluation() noexcept {
-  const std::int64_t number = channel_ ? channel_->next_evaluation() : 0;
-  if (channel_) channel_->begin_step(number, true);
-  return {channel_, number, true};
-}
+Step Recorder::step(std::int64_t number) noexcept { return begin(number, false, false); }
+
+Step Recorder::evaluation(std::int64_t step) noexcept { return begin(step, true, true); }
+
+Step Recorder::pass(std::int64_t number) noexcept { return begin(number, true, false); }
 
 void Recorder::epoch(std::int64_t number) noexcept {
   if (channel_) channel_->policy().begin_epoch(number);
@@ -359,6 +407,30 @@ void Recorder::print_full(std::string_view name, TensorArg tensor, std::int64_t 
     Payload* payload = to.stage(record::PrintJob{std::string(name), true}, std::move(tensor), step);
     if (payload != nullptr) to.send(payload, step);
   });
+}
+
+Status Recorder::print_now(std::string_view name, const TensorView& tensor, std::int64_t step,
+                           const PrintOptions& options) noexcept {
+  if (!channel_ || channel_->options().console == nullptr) return Status::success();
+  try {
+    if (!tensor.valid()) {
+      std::string message = "'";
+      message.append(valid_utf8(name)).append("' was not printed: its shape does not match its data");
+      return {Code::invalid_argument, std::move(message)};
+    }
+    const bool all = options.summarize < 0;
+    const sinks::Value value = sinks::PrintValue{
+        name,
+        tensor,
+        options.summarize != 0,
+        {.threshold = all ? render::ArrayOptions::kEverything : 0, .edge_items = std::max(options.summarize, 1)}};
+    sinks::Console console(channel_->options().console);
+    Status status = console.write({wall_seconds(), step}, {&value, 1});
+    if (Status flushed = console.flush(); status.ok()) status = std::move(flushed);
+    return status;
+  } catch (...) {
+    return {Code::exhausted, "cannot print a tensor: out of memory"};
+  }
 }
 
 void Recorder::table(std::string_view name, const std::vector<TableColumn>& columns, std::int64_t step,

@@ -258,7 +258,7 @@ TEST(Steps, AProbeRecordedAgainIsAnotherOccurrence) {
   EXPECT_EQ(log.values.at("activation/out#2"), 2U);
 }
 
-TEST(Steps, EvaluationPassesGoUnderEvalWithACountOfTheirOwn) {
+TEST(Steps, EvaluationPassesGoUnderEvalAtTheStepTheyBelongTo) {
   TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out");
@@ -266,9 +266,9 @@ TEST(Steps, EvaluationPassesGoUnderEvalWithACountOfTheirOwn) {
   for (std::int64_t n = 100; n < 102; ++n) {
     const Step step = rec.step(n);
     out.record(step, view(values));
-    const Step pass = rec.evaluation();
+    const Step pass = rec.evaluation(n);
     EXPECT_TRUE(pass.evaluation());
-    EXPECT_EQ(pass.number(), n - 100);
+    EXPECT_EQ(pass.number(), n);
     out.record(pass, view(values));
   }
   ASSERT_TRUE(rec.close().ok());
@@ -277,8 +277,8 @@ TEST(Steps, EvaluationPassesGoUnderEvalWithACountOfTheirOwn) {
   EXPECT_EQ(log.values.at("eval/activation/out"), 2U);
   std::vector<std::pair<std::int64_t, bool>> steps;
   for (const auto& step : log.steps) steps.emplace_back(step.step, step.evaluation);
-  EXPECT_THAT(steps,
-              ElementsAre(std::pair(0L, true), std::pair(100L, false), std::pair(1L, true), std::pair(101L, false)));
+  EXPECT_THAT(
+      steps, ElementsAre(std::pair(100L, true), std::pair(100L, false), std::pair(101L, true), std::pair(101L, false)));
 }
 
 TEST(Probes, KeepTheOrderOfExecutionTheirKindAndTheirInputs) {

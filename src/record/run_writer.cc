@@ -74,7 +74,7 @@ Status RunWriter::open_files(Pool* pool, CheckpointUse* checkpoints) {
   }
   open->steps.emplace(Steps::Run{directory_, writer, options_.histogram_buckets, !forked_}, policy_, tags_, counters_,
                       errors_, losses_, *loss_report_, open->sinks, open->budget ? &*open->budget : nullptr);
-  open->output.emplace(counters_, losses_, open->sinks, *open->steps, options_.histogram_buckets);
+  open->output.emplace(counters_, losses_, open->sinks, *open->steps, options_);
   open_ = std::move(open);
   return Status::success();
 }

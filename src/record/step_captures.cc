@@ -30,7 +30,7 @@ std::string told_as(const FlightRecorder::Firing& firing) {
 
 void Steps::trigger(const sinks::Stamp& stamp, const TriggerJob& job) {
   manual_.push_back(firing_of(job));
-  if (!data(false).open) fire_manual({stamp.wall_time, last_step_});
+  if (!open_.any_but_evaluation()) fire_manual({stamp.wall_time, last_step_});
 }
 
 Status Steps::check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,

@@ -17,6 +17,7 @@ namespace sonde::record {
 
 struct StepData {
   std::int64_t step = 0;
+  Pass pass = {};
   bool open = false;
   bool degraded = false;  // the budget kept some of its tensors out of the flight ring
   // Last values by name, each once; collected only where somebody may ask for them.

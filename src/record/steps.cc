@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "formats/run_layout.h"
 #include "stats/buckets.h"
+#include "stats/computed.h"
 #include "stats/summary.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
@@ -110,7 +111,10 @@ Status Steps::take_engine(std::shared_ptr<policy::Engine> engine) {
     if (!engine_->wants_flight()) return Status::success();
     return {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"};
   }
-  const auto in_progress = data(false).open ? std::optional(data(false).step) : std::nullopt;
+  std::vector<std::int64_t> in_progress;
+  for (const StepData* step : open_.all()) {
+    if (!step->pass.evaluation) in_progress.push_back(step->step);
+  }
   Status status = flight_.apply(*engine_, in_progress);
   policy_.set_has_ring(flight_.has_ring());
   note_ring_elsewhere();
@@ -140,46 +144,40 @@ void Steps::close_ring() {
   sinks_.note(tensor_files::note_external_rings(run_.directory, run_.writer, {}));
 }
 
-void Steps::scalar(std::uint32_t tag, std::string_view name, double value) {
+void Steps::scalar(std::int64_t step, std::uint32_t tag, std::string_view name, double value) {
   if (!flight_.has_ring() && !engine_->has_conditions() && !policy_.has_conditions()) return;
-  StepData& training = data(false);
-  StepData& evaluation = data(true);
-  if (evaluation.open) evaluation.set_scalar(tag, name, value);
-  // What an evaluation within a training step says is news to that step only where it does not say it itself.
-  if (training.open && !(evaluation.open && training.has_scalar(tag))) training.set_scalar(tag, name, value);
+  open_.set_scalar(tag, name, value, step);
 }
 
-void Steps::begin(const sinks::Stamp& stamp, bool evaluation) {
-  StepData& step = data(evaluation);
-  if (step.open) {
-    if (step.step == stamp.step) return;
-    commit({stamp.wall_time, step.step}, evaluation);
-  }
-  step.begin(stamp.step);
+void Steps::begin(const sinks::Stamp& stamp, Pass pass) {
+  if (open_.find(pass, stamp.step) != nullptr) return;
+  StepData* const before = pass.id == 0 ? open_.training() : nullptr;
+  if (before != nullptr) commit({stamp.wall_time, before->step}, *before);
+  open_.begin(pass, stamp.step);
 }
 
-void Steps::end(const sinks::Stamp& stamp, bool evaluation) {
-  if (in_progress(stamp, evaluation)) commit(stamp, evaluation);
+void Steps::end(const sinks::Stamp& stamp, Pass pass) {
+  if (StepData* step = in_progress(stamp, pass)) commit(stamp, *step);
 }
 
-bool Steps::in_progress(const sinks::Stamp& stamp, bool evaluation) {
-  const StepData& step = data(evaluation);
-  if (step.open && step.step == stamp.step) return true;
-  if (!losses_.take_lost_begin(stamp.step, evaluation)) return false;
-  begin(stamp, evaluation);
-  return true;
+StepData* Steps::in_progress(const sinks::Stamp& stamp, Pass pass) {
+  if (StepData* step = open_.find(pass, stamp.step)) return step;
+  if (!losses_.take_lost_begin(pass, stamp.step)) return nullptr;
+  begin(stamp, pass);
+  return open_.find(pass, stamp.step);
 }
 
 // ---- Tensors as they arrive.
 
 void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
-  StepData& step = data(job.evaluation);
-  if (!in_progress(stamp, job.evaluation)) {
+  StepData* const found = in_progress(stamp, {job.pass, job.evaluation});
+  if (found == nullptr) {
     const std::string message = "the probe '" + job.probe->name + "' was recorded after its step had ended";
     const sinks::ProbeName name = name_of(*job.probe);
     sinks_.reject(stamp, {Code::invalid_argument, message}, job.evaluation, &name);
     return Pool::release(payload);
   }
+  StepData& step = *found;
   const ProbeEntry& entry = *job.probe;
   StepData::Tensor tensor;
   tensor.probe = &entry;
@@ -189,43 +187,17 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   record.probe = name_of(entry);
   record.dtype = payload->view.dtype;
   record.shape = payload->view.shape;
-  const policy::Level level = policy_.level();
-  const Keep keep = policy::limit(job.plan->keep(job.due), level);
-  const bool complex = is_complex(payload->view.dtype);
-  if (!complex) summarize_rows(tensor, payload->view, keep, stamp.step);
-  const bool histogram = has(keep, Keep::histogram) && wants_all(tensor, payload->view.shape, Keep::histogram);
-  auto summary = complex     ? stats::summarize(as_real(payload->view))
-                 : histogram ? stats::summarize(payload->view, record.histogram.emplace())
-                             : stats::summarize(payload->view);
-  if (!summary) {
-    const std::string message = "the probe '" + entry.name + "' was not recorded: " + summary.error().message();
-    sinks_.reject(stamp, {summary.error().code(), message}, job.evaluation, &record.probe);
+  Keep keep = policy::limit(job.plan->keep(job.due), policy_.level());
+  if (job.computed != nullptr) {
+    take_computed(tensor, *job.computed, keep);
+    keep = keep & (Keep::stats | Keep::histogram);
+  } else if (const Status status = summarize(tensor, *payload, keep, stamp.step); !status.ok()) {
+    const std::string message = "the probe '" + entry.name + "' was not recorded: " + status.message();
+    sinks_.reject(stamp, {status.code(), message}, job.evaluation, &record.probe);
     return Pool::release(payload);
   }
-  record.summary = *summary;
-  if (complex && has(keep, Keep::stats | Keep::histogram) && warned_.insert("complex " + entry.name).second) {
-    warn({Code::unsupported, "the probe '" + entry.name +
-                                 "' leaves no statistics, since complex numbers have no order: record its "
-                                 "real and imaginary parts or its magnitude"});
-  }
-  if (record.histogram) tensor.buckets = buckets(payload->view, record.summary, *record.histogram);
   record.occurrence = step.next_occurrence(entry.id);
-  if (job.plan->flight) {
-    if (level == policy::Level::full) {
-      const bool kept =
-          flight_.add(stamp, job.evaluation,
-                      {entry.name, entry.options.kind, record.occurrence, entry.options.inputs, payload->view});
-      if (kept && flight_.has_ring()) count_flown(entry, payload->view);
-      if (!kept && warned_.insert("ring").second) {
-        warn({Code::exhausted, "the flight ring has no room for '" + entry.name + "' in step " +
-                                   std::to_string(stamp.step) +
-                                   ": set a larger [flight] size, or let it keep "
-                                   "fewer tensors"});
-      }
-    } else {
-      step.degraded = true;
-    }
-  }
+  if (job.plan->flight) add_to_ring(stamp, step, tensor, *payload);
 
   if (has(keep, kElements) && decides_later(tensor)) {
     tensor.payload = payload;
@@ -241,10 +213,65 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
                             " tensors by now and goes on: end it, since all of them stay in memory until then"});
 }
 
+Status Steps::summarize(StepData::Tensor& tensor, const Payload& payload, Keep keep, std::int64_t step) {
+  const std::string& name = tensor.probe->name;
+  auto& record = tensor.record;
+  const bool complex = is_complex(payload.view.dtype);
+  if (!complex) summarize_rows(tensor, payload.view, keep, step);
+  const bool histogram = has(keep, Keep::histogram) && wants_all(tensor, payload.view.shape, Keep::histogram);
+  const auto summary = complex     ? stats::summarize(as_real(payload.view))
+                       : histogram ? stats::summarize(payload.view, record.histogram.emplace())
+                                   : stats::summarize(payload.view);
+  if (!summary) return summary.error();
+  record.summary = *summary;
+  if (complex && has(keep, Keep::stats | Keep::histogram) && warned_.insert("complex " + name).second) {
+    warn({Code::unsupported, "the probe '" + name +
+                                 "' leaves no statistics, since complex numbers have no order: record its "
+                                 "real and imaginary parts or its magnitude"});
+  }
+  if (record.histogram) tensor.buckets = buckets(payload.view, record.summary, *record.histogram);
+  return Status::success();
+}
+
+// Statistics are all that there is of it.
+void Steps::take_computed(StepData::Tensor& tensor, const stats::Computed& computed, Keep keep) {
+  auto& record = tensor.record;
+  record.summary = computed.summary;
+  if (has(keep, Keep::histogram) && computed.histogram) {
+    record.histogram = computed.histogram;
+    tensor.buckets = stats::tensorboard_buckets(record.summary, *record.histogram, run_.histogram_buckets);
+  }
+  const std::string& name = tensor.probe->name;
+  if (!has(keep, kElements) || !warned_.insert("computed " + name).second) return;
+  warn({Code::unsupported, "of the probe '" + name +
+                               "' only statistics were recorded: there can be no picture, sound, text or file of its "
+                               "elements, as the policy or its ProbeOptions ask for"});
+}
+
+void Steps::add_to_ring(const sinks::Stamp& stamp, StepData& step, const StepData::Tensor& tensor,
+                        const Payload& payload) {
+  const ProbeEntry& entry = *tensor.probe;
+  if (policy_.level() != policy::Level::full) {
+    step.degraded = true;
+    return;
+  }
+  if (payload.view.data == nullptr && payload.view.size() > 0) {
+    flight_.miss(stamp.step, key_of(entry, tensor.record.occurrence, step.pass.evaluation, tags::Plugin::histograms),
+                 "only its statistics were recorded");
+    return;
+  }
+  const bool kept = flight_.add(
+      stamp, step.pass, {entry.name, entry.options.kind, tensor.record.occurrence, entry.options.inputs, payload.view});
+  if (kept && flight_.has_ring()) count_flown(entry, payload.view);
+  if (kept || !warned_.insert("ring").second) return;
+  warn({Code::exhausted, "the flight ring has no room for '" + entry.name + "' in step " + std::to_string(stamp.step) +
+                             ": set a larger [flight] size, or let it keep fewer tensors"});
+}
+
 void Steps::lose(const sinks::Stamp& stamp, const ProbeJob& job) {
-  StepData& step = data(job.evaluation);
-  if (!in_progress(stamp, job.evaluation)) return;
-  const std::uint32_t occurrence = step.next_occurrence(job.probe->id);
+  StepData* const step = in_progress(stamp, {job.pass, job.evaluation});
+  if (step == nullptr) return;
+  const std::uint32_t occurrence = step->next_occurrence(job.probe->id);
   if (job.plan->flight && flight_.has_ring()) {
     flight_.miss(stamp.step, key_of(*job.probe, occurrence, job.evaluation, tags::Plugin::histograms),
                  "there was no memory left for it: give the recorder more, or record less often");
@@ -351,9 +378,9 @@ std::optional<sinks::Tag> Steps::tag_of(const StepData::Tensor& tensor, bool eva
 
 // ---- The end of a step.
 
-void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
-  StepData& step = data(evaluation);
-  step.open = false;
+void Steps::commit(const sinks::Stamp& stamp, StepData& step) {
+  const Pass pass = step.pass;
+  const bool evaluation = pass.evaluation;
   if (budget_ != nullptr) budget_->look_at_disk(progress(stamp.wall_time));
   decide(step, evaluation);
   const StepValues values = step.values();
@@ -382,8 +409,9 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   if (step.degraded || level != policy::Level::full) {
     flight_.miss(stamp.step, "all tensors", "the budget left room for less than whole tensors");
   }
-  sinks_.note(flight_.end_step(stamp, evaluation, step.scalars));
+  sinks_.note(flight_.end_step(stamp, pass, step.scalars));
   count_flown(step, evaluation);
+  open_.remove(step);
   if (evaluation) return;
   fire(stamp);
   last_step_ = stamp.step;
@@ -393,7 +421,7 @@ void Steps::commit(const sinks::Stamp& stamp, bool evaluation) {
   }
   if (steps_ended_ == kStepsWithoutEpoch) warn_of_epochs();
   log_warnings(stamp);
-  counters_.set_committed(stamp.step);
+  counters_.set_committed(stamp.step, pass.id != 0);
 }
 
 // Lets the policy look at what the step left.
@@ -541,9 +569,7 @@ bool Steps::table(const sinks::Stamp& stamp, const TableJob& job) {
 // ---- The end.
 
 void Steps::finish_pending(double wall_time) {
-  for (const bool evaluation : {false, true}) {
-    if (data(evaluation).open) commit({wall_time, data(evaluation).step}, evaluation);
-  }
+  for (StepData* step : open_.all()) commit({wall_time, step->step}, *step);
   if (steps_ended_ < kStepsBeforeWarning) warn_of_unmatched();
   if (steps_ended_ < kStepsWithoutEpoch) warn_of_epochs();
   warn_of_unknown_scalars(true);

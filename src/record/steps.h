@@ -20,6 +20,7 @@
 #include "record/flight_recorder.h"
 #include "record/loss_log.h"
 #include "record/loss_report.h"
+#include "record/open_steps.h"
 #include "record/policy_in_force.h"
 #include "record/pool.h"
 #include "record/sink_set.h"
@@ -48,9 +49,9 @@ class Steps {
   Status follow_policy();
   const Status& ring_status() const noexcept { return ring_status_; }  // of the first policy
 
-  void scalar(std::uint32_t tag, std::string_view name, double value);
-  void begin(const sinks::Stamp& stamp, bool evaluation);
-  void end(const sinks::Stamp& stamp, bool evaluation);
+  void scalar(std::int64_t step, std::uint32_t tag, std::string_view name, double value);
+  void begin(const sinks::Stamp& stamp, Pass pass);
+  void end(const sinks::Stamp& stamp, Pass pass);
   void probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job);
   // One for which there was no room.
   void lose(const sinks::Stamp& stamp, const ProbeJob& job);
@@ -62,6 +63,9 @@ class Steps {
   // not, it is told as if it had been tried.
   Status check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,
                     std::uint64_t taken);
+
+  // Something about the run that is told once, as the callers see to: to the error handler, and as a text in the log.
+  void warn(const Status& status);
 
   // Every round of the backend.
   void poll(double wall_time);
@@ -80,9 +84,8 @@ class Steps {
   void abandon_ring() noexcept { flight_.abandon(); }
 
  private:
-  StepData& data(bool evaluation) noexcept { return data_[evaluation ? 1 : 0]; }
-  // Whether a step is in progress; one whose begin was lost begins with this.
-  bool in_progress(const sinks::Stamp& stamp, bool evaluation);
+  // The step in progress, or null; one whose begin was lost begins with this.
+  StepData* in_progress(const sinks::Stamp& stamp, Pass pass);
   void note_ring_elsewhere();
   void close_ring();
   bool decides_later(const StepData::Tensor& tensor) const;
@@ -97,8 +100,12 @@ class Steps {
   static std::string key_of(const ProbeEntry& probe, std::uint32_t occurrence, bool evaluation, tags::Plugin plugin);
   std::optional<sinks::Tag> tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
 
-  void commit(const sinks::Stamp& stamp, bool evaluation);
+  void commit(const sinks::Stamp& stamp, StepData& step);
   void decide(const StepData& step, bool evaluation);
+  // The statistics of a tensor into its record. Fails where it has none.
+  Status summarize(StepData::Tensor& tensor, const Payload& payload, Keep keep, std::int64_t step);
+  void take_computed(StepData::Tensor& tensor, const stats::Computed& computed, Keep keep);
+  void add_to_ring(const sinks::Stamp& stamp, StepData& step, const StepData::Tensor& tensor, const Payload& payload);
   policy::Parts held_parts(const StepData::Tensor& tensor, const StepValues& values, bool evaluation);
   bool own_condition_holds(const StepData::Tensor& tensor, const StepValues& values);
   void store(const sinks::Stamp& stamp, const StepData& step, bool evaluation);
@@ -120,7 +127,6 @@ class Steps {
   Status take_engine(std::shared_ptr<policy::Engine> engine);
   std::vector<stats::Bucket> buckets(const TensorView& view, const stats::Summary& summary,
                                      const stats::Histogram& histogram) const;
-  void warn(const Status& status);
   void log_warnings(const sinks::Stamp& stamp);
   void warn_of_unmatched();
   void warn_of_epochs();
@@ -137,7 +143,7 @@ class Steps {
   BudgetController* const budget_;
   std::shared_ptr<policy::Engine> engine_;
   std::uint64_t engine_version_ = 0;  // of `engine_`, as PolicyInForce counts
-  StepData data_[2];                  // training, evaluation
+  OpenSteps open_;
   FlightRecorder flight_;
   Status ring_status_;
   std::vector<std::string> external_rings_;  // paths of those that there were so far

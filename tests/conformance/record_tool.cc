@@ -294,7 +294,7 @@ void probe(Writer& to, Input& in) {
 
 void begin_step(Writer& to, Input& in) { to.step = to.recorder.step(in.integer()); }
 void end_step(Writer& to, Input&) { to.step.reset(); }
-void begin_evaluation(Writer& to, Input&) { to.evaluation = to.recorder.evaluation(); }
+void begin_evaluation(Writer& to, Input& in) { to.evaluation = to.recorder.evaluation(in.integer()); }
 void end_evaluation(Writer& to, Input&) { to.evaluation.reset(); }
 
 void begin_group(Writer& to, Input& in) { to.group = to.recorder.group(in.integer()); }

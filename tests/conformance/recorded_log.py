@@ -387,7 +387,7 @@ def probes(recorder, rng):
         pass_over(step, "", occurrences=1 + step % 2)
         recorder("end_step")
     for evaluation in range(2):
-        recorder("begin_evaluation")
+        recorder("begin_evaluation", evaluation)
         pass_over(evaluation, "eval/", occurrences=1)
         recorder("end_evaluation")
 

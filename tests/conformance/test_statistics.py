@@ -96,7 +96,7 @@ def setUpModule():
                 script("probe", "run", "plain", np.full(occurrence + 1, occurrence, np.float32))
             script("end_step", "run")
         for evaluation in range(2):
-            script("begin_evaluation", "run")
+            script("begin_evaluation", "run", evaluation)
             script("probe", "run", "plain", np.full(1, 10 + evaluation, np.float32))
             script("end_evaluation", "run")
         counters = script.close("run")

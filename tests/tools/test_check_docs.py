@@ -22,6 +22,10 @@ GOOD = """# A document
 rec.scalar("loss", 0.5, 3);
 if (!rec.flush()) return 1;
 ```
+<!-- given: sonde::Recorder& other, int n -->
+```cpp
+other.scalar("loss", 0.5, n);
+```
 ```sh
 make demo ARGS="--steps 10" && build/bin/sonde --version   # words
 tools/setup build

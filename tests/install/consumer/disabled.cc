@@ -12,10 +12,11 @@ namespace {
 
 // A condition that reads the step's values compiles, and is never asked.
 sonde::ProbeOptions while_loss_is_high(bool& asked) {
-  return {.when = [&asked](const sonde::StepValues& values) {
-    asked = true;
-    return values.scalar("loss") > 1.0 && values.step() > 10 && !std::isnan(values.scalar("accuracy"));
-  }};
+  return {.record = {{sonde::Keep::stats, 1}, {sonde::Keep::image, 100}},
+          .when = [&asked](const sonde::StepValues& values) {
+            asked = true;
+            return values.scalar("loss") > 1.0 && values.step() > 10 && !std::isnan(values.scalar("accuracy"));
+          }};
 }
 
 bool handles_are_inert(const sonde::TensorView& values) {
@@ -56,6 +57,13 @@ int main(int argc, char** argv) {
     rec.table("rows", {{"out", values}}, 12);
     rec.print("out", values, 12);
     rec.trigger("by hand");
+    const auto request = rec.pass(99);
+    const auto held_out = rec.evaluation(12);
+    if (request.number() != 99 || held_out.number() != 12 || !held_out.evaluation()) return 8;
+    const sonde::Statistics found = {.shape = {1}, .count = 1, .min = 1, .max = 1, .mean = 1, .sum_abs = 1};
+    if (!found.check()) return 9;
+    out.record(request, found);
+    if (!rec.print_now("out", values, 12, {.summarize = -1})) return 10;
   }
   const sonde::Status saved = rec.checkpoint("weights", 12, {{"out", values}});
   if (saved.ok() || saved.message().find("not saved") == std::string::npos) return 6;
