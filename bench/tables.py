@@ -24,6 +24,8 @@ THROUGHPUT = [
     ("image_256_noise/backend", "image 256x256 RGB of noise, CPU of the backend"),
     ("image_256_noise/latency", "the same, from the call until it is in the file"),
     ("image_256_smooth/backend", "smooth image 256x256 RGB, CPU of the backend"),
+    ("large_1_thread", "statistics and histograms of 16 MiB tensors, one thread"),
+    ("large_2_threads", "the same, two threads"),
     ("stats_bytes", "statistics file, a tensor and step"),
     ("stats_histogram_bytes", "the same with histograms of 4096 normal f32"),
 ]

@@ -4,6 +4,7 @@
 // all; everything is then read back and checked. Costs on the backend are CPU time of its thread.
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include "base/file.h"
@@ -164,6 +165,64 @@ void images() {
   check_complete(recorder, 0, 2 * kCalls);
 }
 
+// ---- Large tensors on several threads.
+
+constexpr std::size_t kLarge = std::size_t{4} << 20;  // f32: 16 MiB
+constexpr int kLargeTensors = 24;
+
+// Seconds for statistics and histograms of large tensors, which are lent and not copied: what the backend does.
+double large_tensors(int threads, const std::shared_ptr<std::vector<float>>& values, std::string& statistics) {
+  const LogDirectory directory;
+  sonde::RecorderOptions options;
+  options.threads = threads;
+  options.memory = std::size_t{1} << 30;
+  sonde::Recorder recorder = open(directory, options);
+  const sonde::Probe probe = recorder.probe("large/out", {.keep = sonde::Keep::stats | sonde::Keep::histogram});
+  double begin = 0;
+  for (int n = 0; n <= kLargeTensors; ++n) {
+    if (n == 1) begin = seconds();  // the first one starts the threads
+    {
+      const auto step = recorder.step(n);
+      probe.record(step, sonde::frozen(sonde::view(*values), values));
+    }
+    if (n > 0 && n < kLargeTensors) continue;
+    const sonde::Status flushed = recorder.flush();
+    check(flushed.ok(), flushed.message());
+  }
+  const double time = seconds() - begin;
+  check_complete(recorder, 0, kLargeTensors + 1);
+  const auto file = sonde::read_file(directory.file("stats.").string());
+  check(file.ok(), "the statistics file cannot be read");
+  RecordReader reader(sonde::as_bytes(*file), RecordReader::Tail::complete);
+  while (reader.next() == RecordReader::Found::record) {
+    const auto record = sonde::stats_record::decode_record(reader.payload());
+    check(record.ok(), "a record of statistics cannot be decoded");
+    const auto* step = std::get_if<sonde::stats_record::Step>(&*record);
+    if (step == nullptr || step->step != kLargeTensors) continue;
+    check(step->entries.at(0).summary.count == kLarge, "statistics of a tensor are wrong");
+    const auto* bytes = reinterpret_cast<const char*>(&step->entries.at(0).summary);
+    statistics.assign(bytes, sizeof(sonde::stats::Summary));
+  }
+  return time;
+}
+
+// Runs take turns, so that both have the same neighbours on the machine.
+void several_threads() {
+  const auto values = std::make_shared<std::vector<float>>(normal_values(kLarge));
+  std::vector<double> one;
+  std::vector<double> two;
+  std::string of_one;
+  std::string of_two;
+  for (int i = 0; i < 5; ++i) {
+    one.push_back(large_tensors(1, values, of_one));
+    two.push_back(large_tensors(2, values, of_two));
+    check(!of_one.empty() && of_one == of_two, "statistics depend on the number of threads");
+  }
+  const double alone = median(one);
+  report("large_1_thread", kLarge * sizeof(float) * kLargeTensors / alone / 1e9, "GB/s");
+  report("large_2_threads", kLarge * sizeof(float) * kLargeTensors / median(two) / 1e9, "GB/s");
+}
+
 // ---- The size of the statistics file.
 
 void statistics(const char* name, sonde::Keep keep) {
@@ -213,6 +272,7 @@ int main() {
   bench::scalars(2);
   bench::histogram();
   bench::images();
+  bench::several_threads();
   bench::statistics("stats_bytes", sonde::Keep::stats);
   bench::statistics("stats_histogram_bytes", sonde::Keep::stats | sonde::Keep::histogram);
 }

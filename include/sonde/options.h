@@ -26,9 +26,20 @@ enum class Overflow : std::uint8_t {
 // How scalars are written. Every reader takes f32; TensorBoard's fast reader silently ignores f64.
 enum class Precision : std::uint8_t { f32, f64 };
 
-// Receives what went wrong while recording, one sentence each. Called on the backend thread, one call at a time; it may
-// record, but not flush or close.
+// Receives what went wrong while recording, one sentence each. Called where RecorderOptions::callbacks says, one call
+// at a time; it may record. On the backend thread it must not flush or close.
 using ErrorHandler = std::function<void(const Status&)>;
+
+// Where the program's own functions run: on_error, and the conditions of probes (ProbeOptions::when).
+enum class Callbacks : std::uint8_t {
+  // On the backend thread, at once. They must not need a lock that a thread holds while it calls flush or close: both
+  // wait for the backend.
+  on_backend,
+  // On the program's threads alone: in Recorder::run_callbacks, in flush and close while they wait, and where a step
+  // begins or ends. For hosts with a global lock, such as Python: a thread may hold it while it calls any of these. A
+  // step whose conditions wait is written, and committed, when they are answered.
+  on_caller,
+};
 
 struct RecorderOptions {
   // Bytes of tensor data that may wait between the recording threads and the disk. Beyond it `tensors` decides.
@@ -40,6 +51,10 @@ struct RecorderOptions {
   Overflow tensors = Overflow::drop_newest;
   // The longest that one call may block under Overflow::wait.
   std::chrono::milliseconds max_wait{1000};
+
+  // Threads that compute statistics and histograms of large tensors, the backend's own included; 0: a quarter of the
+  // processors, at least one. They start with the first tensor of more than 2^18 elements. Results do not depend on it.
+  int threads = 0;
 
   // How long a record may stay in memory before it is written. Shorter loses less in a crash, longer writes less often.
   std::chrono::milliseconds flush_interval{100};
@@ -72,6 +87,8 @@ struct RecorderOptions {
   // Null: errors are only counted. See Recorder::counters. What a policy asks for in vain is in the log as well: the
   // texts sonde/warnings and sonde/flight.
   ErrorHandler on_error = {};
+
+  Callbacks callbacks = Callbacks::on_backend;
 };
 
 class StepValues;
@@ -92,8 +109,8 @@ struct ProbeOptions {
   //   .record = {{Keep::stats, 1}, {Keep::image, 100}}
   // They count in place of `keep` and `every`.
   std::vector<RecordEvery> record = {};
-  // Evaluated on the backend when the step ends, so that a loss computed last decides over the activations of the very
-  // same step. Unset: always.
+  // Evaluated when the step has ended, where RecorderOptions::callbacks says, so that a loss computed last decides over
+  // the activations of the very same step. Unset: always.
   std::function<bool(const StepValues&)> when = {};
   // For Keep::image. Unset: the tensor's axes decide: one is a row, two are HW, three are HWC where the last one has 1,
   // 3 or 4 elements and NHW otherwise, four are NHWC; up to three without colours are grey, from the smallest value to

@@ -262,6 +262,10 @@ class Recorder {
   SONDE_API std::int64_t committed_step() const noexcept;
   SONDE_API Counters counters() const noexcept;
 
+  // With Callbacks::on_caller: runs the error handler and the conditions that wait, on the calling thread. Returns
+  // whether there were any. Never waits for another thread.
+  SONDE_API bool run_callbacks() noexcept;
+
   // Returns when everything recorded before the call, by any thread, is in the file. Otherwise the error: what a file
   // refused, or the first loss since the last flush - records that were dropped because the buffer was full, whole
   // tensors and tables whose files could not be written. The error handler gets the same sentence.

@@ -210,11 +210,21 @@ Status Backend::submit(Channel& channel, Request::Kind kind, std::chrono::millis
   requests_.push_back(request);
   awake_ = true;
   wakeup_.notify_one();
-  const auto done = [&] { return request->done; };
-  if (timeout == 0ms) {
-    answered_.wait(lock, done);
-  } else if (!answered_.wait_for(lock, timeout, done)) {
-    return {Code::exhausted, "not everything could be written before the process ended"};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!request->done) {
+    // A program's functions that may need a lock which this thread holds.
+    if (kind != Request::Kind::leave && channel.has_callbacks()) {
+      lock.unlock();
+      const bool any = channel.run_callbacks(true);
+      lock.lock();
+      if (any) continue;
+    }
+    if (request->done) break;
+    if (timeout == 0ms) {
+      answered_.wait(lock);
+    } else if (answered_.wait_until(lock, deadline) == std::cv_status::timeout && !request->done) {
+      return {Code::exhausted, "not everything could be written before the process ended"};
+    }
   }
   return request->status;
 }
@@ -310,21 +320,38 @@ bool Backend::round() {
   }
   for (const Message& message : batch_) process_safely(message);
   housekeeping();
-  for (const auto& request : requests) answer(*request);
-  if (!requests.empty()) answered_.notify_all();
-  return !batch_.empty() || !requests.empty();
+  bool answered = false;
+  for (const auto& request : requests) {
+    if (answer(*request)) {
+      answered = true;
+    } else {
+      const std::scoped_lock lock(mutex_);
+      requests_.push_back(request);  // once the program has answered its conditions
+    }
+  }
+  const bool calls_back =
+      std::ranges::any_of(serving_, [](const auto& channel) { return channel && channel->has_callbacks(); });
+  if (answered || calls_back) {
+    {
+      const std::scoped_lock lock(mutex_);
+    }  // whoever has looked by now waits, and is woken
+    answered_.notify_all();
+  }
+  return !batch_.empty() || answered;
 }
 
-void Backend::answer(Request& request) {
+// False: it must wait for conditions that the program's threads answer.
+bool Backend::answer(Request& request) {
   const double now = std::max(last_wall_, clock_->wall(ticks()));
+  RunWriter& writer = request.channel->writer();
+  if (request.kind == Request::Kind::finish_pending) (void)writer.finish_pending(now, request.channel->take_signal());
+  if (request.kind != Request::Kind::leave && writer.waits_for_conditions()) return false;
   Status status;
   switch (request.kind) {
-    case Request::Kind::flush: status = request.channel->writer().flush(now); break;
-    case Request::Kind::finish_pending:
-      status = request.channel->writer().finish_pending(now, request.channel->take_signal());
-      break;
-    case Request::Kind::close: status = request.channel->writer().finish(now); break;
-    case Request::Kind::leave: status = request.channel->writer().leave(now, request.channel->take_signal()); break;
+    case Request::Kind::flush: status = writer.flush(now); break;
+    case Request::Kind::finish_pending: break;
+    case Request::Kind::close: status = writer.finish(now); break;
+    case Request::Kind::leave: status = writer.leave(now, request.channel->take_signal()); break;
   }
   const std::scoped_lock lock(mutex_);
   if (request.kind == Request::Kind::close) {
@@ -332,6 +359,7 @@ void Backend::answer(Request& request) {
   }
   request.status = std::move(status);
   request.done = true;
+  return true;
 }
 
 // Running out of memory costs what was at hand, never the program.

@@ -80,7 +80,7 @@ class Backend {
   void process_safely(const Message& message);
   void process(const Message& message);
   void refuse(const Message& message) noexcept;
-  void answer(Request& request);
+  bool answer(Request& request);
   void housekeeping();
   void forget_unused();
   void rest(bool busy);

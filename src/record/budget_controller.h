@@ -37,6 +37,8 @@ class BudgetController {
   void look_at_disk(const Progress& progress);
   // Why the disk has no room for a capture of so many bytes; empty where it has.
   std::string lacks_disk(const Progress& progress, std::uint64_t bytes);
+  // Whether the policy in force limits what the run may take of the disk.
+  bool limits_disk() const noexcept { return keeper_ && keeper_->policy().disk; }
   // What the run takes of the disk, with captures that are being written.
   std::uint64_t disk_bytes(std::uint64_t capture_bytes, std::uint64_t now);
 

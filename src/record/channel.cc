@@ -26,6 +26,9 @@ Status check(const RecorderOptions& options) {
   if (options.histogram_buckets < 1) {
     return {Code::invalid_argument, "histogram_buckets is below 1: give at least one bucket"};
   }
+  if (options.threads < 0) {
+    return {Code::invalid_argument, "threads is below 0: give 0 for a quarter of the processors, or their number"};
+  }
   return options.trigger_signal != 0 ? check_signal(options.trigger_signal) : Status::success();
 }
 
@@ -43,13 +46,15 @@ std::string name_of(const Job& job, TagTable& tags) {
 Channel::Channel(std::string directory, const RecorderOptions& options)
     : directory_(std::move(directory)),
       options_(options),
+      calls_back_(options.callbacks == Callbacks::on_caller),
       signals_(signal_count()),
       errors_(options.on_error),
       policy_(options.policy, errors_),
       losses_(counters_),
       checkpoints_(directory_),
       pool_(std::make_unique<Pool>(pool_budget(options.memory, options.policy), options.tensors, options.max_wait)),
-      writer_(std::make_unique<RunWriter>(directory_, options_, tags_, counters_, errors_, policy_, losses_)) {}
+      writer_(std::make_unique<RunWriter>(directory_, options_, tags_, counters_, errors_, conditions_, policy_,
+                                          losses_)) {}
 
 Channel::~Channel() = default;
 
@@ -102,6 +107,9 @@ std::uint32_t Channel::next_pass() noexcept {
 void Channel::begin_step(Pass pass, std::int64_t step) noexcept {
   if (!is_open()) return;
   if (!pass.evaluation) policy_.begin_step(step);
+  if (has_callbacks()) [[unlikely]] {
+    run_callbacks(false);
+  }
   pool_->reclaim();  // what the last step lent is free for this one
   Backend::push_step(*this, pass.evaluation ? Op::evaluation_begin : Op::step_begin, pass.id, step);
 }
@@ -112,6 +120,9 @@ void Channel::end_step(Pass pass, std::int64_t step) noexcept {
   Backend::push_step(*this, pass.evaluation ? Op::evaluation_end : Op::step_end, pass.id, step);
   // What the ring does not have yet is lost with the process.
   if (policy_.has_ring()) Backend::get().wake();
+  if (has_callbacks()) [[unlikely]] {
+    run_callbacks(false);
+  }
 }
 
 void Channel::look_at_signal() noexcept {
@@ -221,8 +232,22 @@ void Channel::reject(Status status) noexcept {
   errors_.push(std::move(status));
 }
 
+bool Channel::run_callbacks(bool also_begun) noexcept {
+  if (!has_callbacks()) return false;
+  bool answered = false;
+  try {
+    answered = conditions_.answer(also_begun);
+  } catch (...) {
+    counters_.count_rejected();
+  }
+  if (answered) Backend::get().wake();  // steps wait for it
+  const bool told = errors_.deliver();
+  return answered || told;
+}
+
 Status Channel::flush() noexcept {
   Status status = Backend::get().flush(*this);
+  run_callbacks(true);
   pool_->reclaim();
   return status;
 }
@@ -233,6 +258,7 @@ Status Channel::close() noexcept {
   Status status = Backend::get().finish_pending(*this);
   if (status.ok()) writer_->wait_for_captures();
   if (Status closed = Backend::get().close(*this); status.ok()) status = std::move(closed);
+  run_callbacks(true);
   pool_->reclaim();
   return status;
 }
@@ -248,6 +274,7 @@ void Channel::drop(ProbeJob job, std::int64_t step) noexcept {
 void Channel::lock_for_fork() {
   policy_.lock_for_fork();
   errors_.mutex().lock();
+  conditions_.mutex().lock();
   losses_.mutex().lock();
   tags_.mutex().lock();
   pool_->lock_for_fork();
@@ -257,6 +284,7 @@ void Channel::unlock_after_fork() {
   pool_->unlock_after_fork();
   tags_.mutex().unlock();
   losses_.mutex().unlock();
+  conditions_.mutex().unlock();
   errors_.mutex().unlock();
   policy_.unlock_after_fork();
 }
@@ -269,6 +297,7 @@ void Channel::become_child() {
   new std::unique_ptr<Pool>(std::move(pool_));
   pool_ = std::make_unique<Pool>(pool_budget(options_.memory, own), options_.tensors, options_.max_wait);
   errors_.clear();
+  conditions_.clear();
   losses_.clear();
 }
 

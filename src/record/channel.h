@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "record/condition_queue.h"
 #include "record/counter_set.h"
 #include "record/disk_use.h"
 #include "record/error_queue.h"
@@ -64,6 +65,11 @@ class Channel {
   // Counts something unusable, and tells the error handler.
   void reject(Status status) noexcept;
 
+  // Runs the error handler and the conditions that wait, where they are for the program's threads to run. True where
+  // there were any. `also_begun`: also conditions that another thread is about to answer, for a caller that waits.
+  bool run_callbacks(bool also_begun) noexcept;
+  bool has_callbacks() const noexcept { return calls_back_ && (!errors_.empty() || !conditions_.empty()); }
+
   Status flush() noexcept;
   Status close() noexcept;
 
@@ -90,6 +96,7 @@ class Channel {
   const std::string directory_;
   const RecorderOptions options_;
   std::uint32_t id_ = 0;
+  const bool calls_back_;  // Callbacks::on_caller
   std::atomic<bool> open_{true};
   std::atomic<std::uint64_t> signals_;  // that were seen
   bool forked_ = false;
@@ -97,6 +104,7 @@ class Channel {
 
   CounterSet counters_;
   ErrorQueue errors_;
+  ConditionQueue conditions_;
   PolicyInForce policy_;
   LossLog losses_;
   CheckpointUse checkpoints_;

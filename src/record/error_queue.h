@@ -24,9 +24,9 @@ class ErrorQueue {
   void push(Status status) noexcept;
   bool empty() const noexcept { return !pending_.load(std::memory_order_acquire); }
 
-  // Calls the handler with all that is queued, on the calling thread and without a lock. What the handler throws is
-  // ignored.
-  void deliver() noexcept;
+  // Calls the handler with all that is queued, on the calling thread and without a lock; leaves it to the other one
+  // where another thread does so already. What the handler throws is ignored. True where it was called.
+  bool deliver() noexcept;
 
   // ---- Around fork().
   std::mutex& mutex() noexcept { return mutex_; }
@@ -36,6 +36,7 @@ class ErrorQueue {
   const ErrorHandler handler_;
   std::atomic<bool> pending_{false};
   std::mutex mutex_;  // guards what follows
+  bool delivering_ = false;
   std::vector<Status> errors_;
   std::uint64_t untold_ = 0;  // that came when the queue was full
 };

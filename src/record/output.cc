@@ -8,7 +8,7 @@
 
 #include "formats/tfevents.h"
 #include "stats/buckets.h"
-#include "stats/summary.h"
+#include "stats/parts.h"
 
 namespace sonde::record {
 
@@ -17,8 +17,8 @@ void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
   scalar.tag.id = id;
   scalar.tag.name = sinks_.name(id);
   scalar.value = value;
-  counters_.count_scalar();
   sinks_.write(stamp, {&scalar_, 1});
+  counters_.count_scalar();
   check_range(id, value);
   steps_.scalar(stamp.step, id, scalar.tag.name, value);
 }
@@ -33,10 +33,11 @@ void Output::check_range(std::uint32_t id, double value) {
   if (!overflowed_.insert(id).second) return;
   char text[32];
   const int size = std::snprintf(text, sizeof text, "%g", value);
-  steps_.warn({Code::unsupported, "the scalar '" + std::string(sinks_.name(id)) + "' was " +
-                                      std::string(text, static_cast<std::size_t>(size)) +
-                                      ", which is infinite in the log, since scalars are written as f32: set "
-                                      "RecorderOptions::precision to f64, or record it in another unit"});
+  steps_.warn_once("range " + std::to_string(id),
+                   {Code::unsupported, "the scalar '" + std::string(sinks_.name(id)) + "' was " +
+                                           std::string(text, static_cast<std::size_t>(size)) +
+                                           ", which is infinite in the log, since scalars are written as f32: set "
+                                           "RecorderOptions::precision to f64, or record it in another unit"});
 }
 
 void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
@@ -61,8 +62,8 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
     }
   } else if (const auto* group_job = std::get_if<GroupJob>(&payload->job)) {
     group(stamp, *group_job);
-  } else if (const auto* table = std::get_if<TableJob>(&payload->job)) {
-    if (steps_.table(stamp, *table)) counters_.count_tensor();
+  } else if (std::holds_alternative<TableJob>(payload->job)) {
+    return steps_.table(stamp, payload);
   } else if (const auto* trigger = std::get_if<TriggerJob>(&payload->job)) {
     steps_.trigger(stamp, *trigger);
   } else {
@@ -89,7 +90,7 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
     const Payload& payload = *std::get<Payload*>(item);
     if (const auto* histogram = std::get_if<HistogramJob>(&payload.job)) {
       stats::Histogram fine;
-      const auto summary = stats::summarize(payload.view, fine);
+      const auto summary = stats::summarize(payload.view, &fine, pool_);
       if (!summary) {
         sinks_.reject(stamp, {summary.error().code(), "the histogram '" + std::string(sinks_.name(histogram->tag)) +
                                                           "' was not recorded: " + summary.error().message()});

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "base/task_pool.h"
 #include "record/counter_set.h"
 #include "record/loss_log.h"
 #include "record/pool.h"
@@ -17,12 +18,14 @@ namespace sonde::record {
 class Output {
  public:
   // All must outlive it.
-  Output(CounterSet& counters, LossLog& losses, SinkSet& sinks, Steps& steps, const RecorderOptions& options) noexcept
+  Output(CounterSet& counters, LossLog& losses, SinkSet& sinks, Steps& steps, const RecorderOptions& options,
+         TaskPool& pool) noexcept
       : counters_(counters),
         losses_(losses),
         sinks_(sinks),
         steps_(steps),
         histogram_buckets_(options.histogram_buckets),
+        pool_(pool),
         largest_(options.precision == Precision::f32 ? std::numeric_limits<float>::max()
                                                      : std::numeric_limits<double>::max()) {}
 
@@ -42,6 +45,7 @@ class Output {
   SinkSet& sinks_;
   Steps& steps_;
   const int histogram_buckets_;
+  TaskPool& pool_;
   const double largest_;                // that the event file holds
   std::set<std::uint32_t> overflowed_;  // tags of which that was told
   sinks::Value scalar_;                 // a ScalarValue for ever: making one takes longer than filling it in

@@ -487,6 +487,8 @@ std::int64_t Recorder::committed_step() const noexcept { return channel_ ? chann
 
 Counters Recorder::counters() const noexcept { return channel_ ? channel_->counters().read() : Counters{}; }
 
+bool Recorder::run_callbacks() noexcept { return channel_ && channel_->run_callbacks(false); }
+
 Status Recorder::flush() noexcept { return channel_ ? channel_->flush() : Status::success(); }
 
 Status Recorder::close() noexcept { return channel_ ? channel_->close() : Status::success(); }

@@ -49,14 +49,15 @@ void RunController::poll(Steps& steps, BudgetController& budget, double wall_tim
   if (!text) return;
   const auto control = policy::parse_control(*text, run_layout::kControl);
   if (!control) return refuse(*text, control.error());
-  const sinks::Stamp stamp = {wall_time, steps.last_step()};
+  const sinks::Stamp stamp = {wall_time, steps.captures().last_step()};
   const TriggerJob job = {.reason = "manual", .before = 5, .after = 0};
   const bool fire = control->fire > fired_;  // the number only grows: a file that lacks it asks nothing
   if (fire) {
+    steps.wait_for_files();  // they count
     const policy::BudgetKeeper keeper(policy_.budget_with(*control));
     const std::uint64_t taken =
-        keeper.policy().disk ? budget.disk_bytes(steps.capture_bytes(), monotonic_nanoseconds()) : 0;
-    if (const Status room = steps.check_room(stamp, job, keeper, taken); !room.ok()) {
+        keeper.policy().disk ? budget.disk_bytes(steps.captures().bytes(), monotonic_nanoseconds()) : 0;
+    if (const Status room = steps.captures().check_room(stamp, job, keeper, taken); !room.ok()) {
       return answer(*text, room, {});  // as a whole: whoever asked for it puts back what was there
     }
   }

@@ -29,12 +29,13 @@ std::string writer_name() {
 }  // namespace
 
 RunWriter::RunWriter(const std::string& directory, const RecorderOptions& options, TagTable& tags, CounterSet& counters,
-                     ErrorQueue& errors, PolicyInForce& policy, LossLog& losses)
+                     ErrorQueue& errors, ConditionQueue& conditions, PolicyInForce& policy, LossLog& losses)
     : directory_(directory),
       options_(options),
       tags_(tags),
       counters_(counters),
       errors_(errors),
+      conditions_(conditions),
       policy_(policy),
       losses_(losses) {}
 
@@ -73,8 +74,9 @@ Status RunWriter::open_files(Pool* pool, CheckpointUse* checkpoints) {
     open->budget.emplace(directory_, options_.memory, policy_, counters_, *checkpoints, *pool, open->sinks);
   }
   open->steps.emplace(Steps::Run{directory_, writer, options_.histogram_buckets, !forked_}, policy_, tags_, counters_,
-                      errors_, losses_, *loss_report_, open->sinks, open->budget ? &*open->budget : nullptr);
-  open->output.emplace(counters_, losses_, open->sinks, *open->steps, options_);
+                      errors_, losses_, *loss_report_, open->sinks, open->budget ? &*open->budget : nullptr,
+                      open->tasks, options_.callbacks == Callbacks::on_caller ? &conditions_ : nullptr);
+  open->output.emplace(counters_, losses_, open->sinks, *open->steps, options_, open->tasks);
   open_ = std::move(open);
   return Status::success();
 }
@@ -101,6 +103,10 @@ void RunWriter::write_losses(double wall_time) {
   }
 }
 
+void RunWriter::deliver_errors() noexcept {
+  if (options_.callbacks == Callbacks::on_backend) (void)errors_.deliver();
+}
+
 Dropped RunWriter::dropped() const noexcept {
   const Counters counters = counters_.read();
   return {.scalars = counters.dropped_scalars,
@@ -120,7 +126,7 @@ void RunWriter::poll(std::uint64_t now, double wall_time) {
     if (open_->budget && now - last_look_ >= kLookEvery) {
       last_look_ = now;
       if (controller_) controller_->poll(steps, *open_->budget, wall_time);
-      open_->budget->poll(steps.progress(wall_time), now);
+      open_->budget->poll(steps.captures().progress(wall_time), now);
     }
     (void)steps.follow_policy();  // told by itself
     steps.poll(wall_time);
@@ -130,14 +136,15 @@ void RunWriter::poll(std::uint64_t now, double wall_time) {
       (void)open_->sinks.flush();  // told by itself
     }
   }
-  errors_.deliver();
+  deliver_errors();
 }
 
 Status RunWriter::flush(double wall_time) {
   write_losses(wall_time);
+  if (open_) open_->steps->wait_for_files();
   Status lost = tell_losses();
   Status status = open_ ? open_->sinks.flush() : Status::success();
-  errors_.deliver();
+  deliver_errors();
   return status.ok() ? lost : status;
 }
 
@@ -145,10 +152,10 @@ Status RunWriter::finish_pending(double wall_time, bool signalled) {
   write_losses(wall_time);
   if (open_) {
     Steps& steps = *open_->steps;
-    if (signalled) steps.trigger({wall_time, steps.last_step()}, by_signal());
+    if (signalled) steps.trigger({wall_time, steps.captures().last_step()}, by_signal());
     steps.finish_pending(wall_time);
   }
-  errors_.deliver();
+  deliver_errors();
   return Status::success();
 }
 
@@ -156,7 +163,7 @@ Status RunWriter::finish(double wall_time) {
   write_losses(wall_time);
   Status status = open_ ? open_->output->close(wall_time) : Status::success();
   Status lost = tell_losses();  // also what only the end has shown
-  errors_.deliver();
+  deliver_errors();
   return status.ok() ? lost : status;
 }
 
@@ -164,18 +171,18 @@ Status RunWriter::leave(double wall_time, bool signalled) {
   Status status = flush(wall_time);
   if (!open_) return status;
   Steps& steps = *open_->steps;
-  if (signalled) steps.trigger({wall_time, steps.last_step()}, by_signal());
+  if (signalled) steps.trigger({wall_time, steps.captures().last_step()}, by_signal());
   steps.leave();
-  errors_.deliver();
+  deliver_errors();
   return status;
 }
 
 void RunWriter::wait_for_captures() {
-  if (open_) open_->steps->wait_for_captures();
+  if (open_) open_->steps->captures().wait();
 }
 
 void RunWriter::become_child() {
-  if (open_) open_->steps->abandon_ring();  // its lock would otherwise outlive the parent
+  if (open_) open_->steps->captures().abandon_ring();  // its lock would otherwise outlive the parent
   new std::unique_ptr<Open>(std::move(open_));
   new std::unique_ptr<RunController>(std::move(controller_));
   new std::unique_ptr<LossReport>(std::move(loss_report_));  // the backend may have held its lock

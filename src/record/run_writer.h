@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "base/task_pool.h"
 #include "record/budget_controller.h"
+#include "record/condition_queue.h"
 #include "record/counter_set.h"
 #include "record/error_queue.h"
 #include "record/loss_log.h"
@@ -25,7 +27,7 @@ class RunWriter {
  public:
   // All must outlive it.
   RunWriter(const std::string& directory, const RecorderOptions& options, TagTable& tags, CounterSet& counters,
-            ErrorQueue& errors, PolicyInForce& policy, LossLog& losses);
+            ErrorQueue& errors, ConditionQueue& conditions, PolicyInForce& policy, LossLog& losses);
   ~RunWriter();
 
   // The capture that a signal asks for.
@@ -44,6 +46,8 @@ class RunWriter {
   Output* output() noexcept;
   // Every round: passes on what the front end had to say, and flushes when it is time. `now` is monotonic, in ns.
   void poll(std::uint64_t now, double wall_time);
+  // Whether steps wait for conditions that the program's threads answer. Then flush and the others come too early.
+  bool waits_for_conditions() const noexcept { return open_ && open_->steps->waits_for_conditions(); }
   Status flush(double wall_time);
   // Ends what is in progress; then, once its captures are written, finish. `signalled`: a signal asks for a capture.
   Status finish_pending(double wall_time, bool signalled);
@@ -59,7 +63,10 @@ class RunWriter {
  private:
   // What is open. Each uses those above it.
   struct Open {
-    explicit Open(RunWriter& writer) : sinks(writer.tags_, writer.counters_, writer.errors_, *writer.loss_report_) {}
+    explicit Open(RunWriter& writer)
+        : tasks("sonde-stats", writer.options_.threads > 0 ? writer.options_.threads : TaskPool::default_threads()),
+          sinks(writer.tags_, writer.counters_, writer.errors_, *writer.loss_report_) {}
+    TaskPool tasks;
     SinkSet sinks;
     std::optional<BudgetController> budget;  // none in a forked child
     std::optional<Steps> steps;
@@ -68,6 +75,8 @@ class RunWriter {
   Status open_files(Pool* pool, CheckpointUse* checkpoints);
   // Gaps in the log.
   void write_losses(double wall_time);
+  // Where that is the backend's to do.
+  void deliver_errors() noexcept;
   // What was lost since the last flush; tells the rest of it.
   Status tell_losses();
   Dropped dropped() const noexcept;
@@ -77,6 +86,7 @@ class RunWriter {
   TagTable& tags_;
   CounterSet& counters_;
   ErrorQueue& errors_;
+  ConditionQueue& conditions_;
   PolicyInForce& policy_;
   LossLog& losses_;
   std::unique_ptr<LossReport> loss_report_ = std::make_unique<LossReport>();

@@ -1,11 +1,13 @@
-// Captures of the steps: when one is begun, what it will take of the disk, and what became of it.
+#include "record/step_captures.h"
+
 #include <algorithm>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "record/disk_use.h"
-#include "record/steps.h"
 #include "tensor/copy.h"
+#include "tensor_files/external_rings.h"
 
 namespace sonde::record {
 namespace {
@@ -28,19 +30,81 @@ std::string told_as(const FlightRecorder::Firing& firing) {
 
 }  // namespace
 
-void Steps::trigger(const sinks::Stamp& stamp, const TriggerJob& job) {
-  manual_.push_back(firing_of(job));
-  if (!open_.any_but_evaluation()) fire_manual({stamp.wall_time, last_step_});
+StepCaptures::StepCaptures(const std::string& directory, const std::string& writer, bool may_fly, PolicyInForce& policy,
+                           CounterSet& counters, ErrorQueue& errors, SinkSet& sinks, BudgetController* budget)
+    : directory_(directory),
+      writer_(writer),
+      may_fly_(may_fly),
+      policy_(policy),
+      counters_(counters),
+      errors_(errors),
+      sinks_(sinks),
+      budget_(budget),
+      flight_(directory, writer, counters.tally()) {}
+
+// ---- The ring.
+
+Status StepCaptures::apply(std::shared_ptr<policy::Engine> engine, std::span<const std::int64_t> in_progress) {
+  engine_ = std::move(engine);
+  if (!may_fly_) {
+    flight_.forgo("the flight ring is the parent process's: a forked one has none");
+    if (!engine_->wants_flight()) return Status::success();
+    return {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"};
+  }
+  Status status = flight_.apply(*engine_, in_progress);
+  policy_.set_has_ring(flight_.has_ring());
+  note_ring_elsewhere();
+  return status;
 }
 
-Status Steps::check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,
-                         std::uint64_t taken) {
+// The next start of the job may have another policy, and would not look for it there.
+void StepCaptures::note_ring_elsewhere() {
+  if (!flight_.has_ring() || engine_->policy().flight.directory.empty()) return;
+  const auto path = real_path(flight_.ring()->path());
+  if (!path || std::ranges::count(external_rings_, *path) > 0) return;
+  external_rings_.push_back(*path);
+  Status status = tensor_files::note_external_rings(directory_, writer_, external_rings_);
+  if (!status.ok()) errors_.push(std::move(status));
+}
+
+void StepCaptures::close_ring() {
+  const Status closed = flight_.close();
+  sinks_.note(closed);
+  if (!closed.ok() || external_rings_.empty()) return;
+  external_rings_.clear();
+  sinks_.note(tensor_files::note_external_rings(directory_, writer_, {}));
+}
+
+bool StepCaptures::add(const sinks::Stamp& stamp, Pass pass, const StepData::Tensor& tensor, const TensorView& view) {
+  const ProbeEntry& probe = *tensor.probe;
+  const bool kept =
+      flight_.add(stamp, pass, {probe.name, probe.options.kind, tensor.record.occurrence, probe.options.inputs, view});
+  if (kept && flight_.has_ring()) count_flown(probe, view);
+  return kept;
+}
+
+void StepCaptures::end_step(const sinks::Stamp& stamp, const StepData& step) {
+  sinks_.note(flight_.end_step(stamp, step.pass, step.scalars));
+  count_flown(step, step.pass.evaluation);
+}
+
+void StepCaptures::finish_pending() { sinks_.note(flight_.finish_pending()); }
+
+// ---- Captures.
+
+void StepCaptures::trigger(const sinks::Stamp& stamp, const TriggerJob& job, bool in_progress) {
+  manual_.push_back(firing_of(job));
+  if (!in_progress) fire_manual({stamp.wall_time, last_step_});
+}
+
+Status StepCaptures::check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,
+                                std::uint64_t taken) {
   const FlightRecorder::Firing firing = firing_of(job);
   const std::string why = budget.lacks_disk(taken, expected_bytes(firing));
   return why.empty() ? Status::success() : hold_back(stamp, firing, why);
 }
 
-void Steps::fire(const sinks::Stamp& stamp) {
+void StepCaptures::fire(const sinks::Stamp& stamp) {
   for (const policy::Trigger* trigger : engine_->fired()) {
     const bool begun = capture(stamp, {.reason = trigger->name(),
                                        .when = trigger->condition().text(),
@@ -50,14 +114,15 @@ void Steps::fire(const sinks::Stamp& stamp) {
     if (!begun) engine_->capture_ended(trigger->name(), stamp.step, false);
   }
   fire_manual(stamp);
+  last_step_ = stamp.step;
 }
 
-void Steps::fire_manual(const sinks::Stamp& stamp) {
+void StepCaptures::fire_manual(const sinks::Stamp& stamp) {
   for (FlightRecorder::Firing& firing : manual_) (void)capture(stamp, std::move(firing));  // told by itself
   manual_.clear();
 }
 
-bool Steps::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
+bool StepCaptures::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
   const std::uint64_t bytes = expected_bytes(firing);
   const std::string why = budget_ != nullptr ? budget_->lacks_disk(progress(stamp.wall_time), bytes) : std::string();
   if (!why.empty()) {
@@ -70,13 +135,13 @@ bool Steps::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
   return true;
 }
 
-void Steps::count_flown(const ProbeEntry& probe, const TensorView& view) {
+void StepCaptures::count_flown(const ProbeEntry& probe, const TensorView& view) {
   flown_now_.bytes += byte_size(view);
   flown_now_.described += kTensorDescription + 3 * probe.name.size();
   for (const std::string& input : probe.options.inputs) flown_now_.described += input.size() + 3;
 }
 
-void Steps::count_flown(const StepData& step, bool evaluation) {
+void StepCaptures::count_flown(const StepData& step, bool evaluation) {
   flown_now_.described += kStepDescription;
   for (const auto& [name, value] : step.scalars) flown_now_.described += kScalarDescription + name.size();
   if (evaluation) return;
@@ -86,7 +151,7 @@ void Steps::count_flown(const StepData& step, bool evaluation) {
 
 // As many of the last steps as the ring can have, and those to come as large as the last one; with these it may grow to
 // twice the ring.
-std::uint64_t Steps::expected_bytes(const FlightRecorder::Firing& firing) const {
+std::uint64_t StepCaptures::expected_bytes(const FlightRecorder::Firing& firing) const {
   if (!flight_.has_ring() || flown_.empty()) return kDescription;
   std::uint64_t room = flight_.ring()->bytes();
   std::uint64_t bytes = kDescription;
@@ -108,7 +173,8 @@ std::uint64_t Steps::expected_bytes(const FlightRecorder::Firing& firing) const 
 
 // Once for each trigger, until it has room again or the level is another one; of what somebody asked for by hand each
 // time.
-Status Steps::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing, const std::string& why) {
+Status StepCaptures::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing& firing,
+                               const std::string& why) {
   if (const policy::Level level = policy_.level(); held_back_at_ != level) {
     held_back_at_ = level;
     held_back_.clear();
@@ -122,13 +188,13 @@ Status Steps::hold_back(const sinks::Stamp& stamp, const FlightRecorder::Firing&
   return status;
 }
 
-std::uint64_t Steps::capture_bytes() const noexcept {
+std::uint64_t StepCaptures::bytes() const noexcept {
   std::uint64_t bytes = 0;
   for (const Begun& begun : begun_) bytes += begun.bytes;
   return bytes;
 }
 
-void Steps::poll(double wall_time) {
+void StepCaptures::poll(double wall_time) {
   counters_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
   for (const auto& outcome : flight_.take_outcomes()) {
     if (outcome.cause == CaptureInfo::Cause::trigger)

@@ -1,5 +1,6 @@
-// Where records go. A sink belongs to one recorder; all of its calls come from the backend thread, one at a time. A
-// failure costs the records it names and nothing else: the sink stays usable, and the next call may succeed again.
+// Where records go. A sink belongs to one recorder; its calls come one at a time, all from the backend thread or, for
+// sinks with many files, all from the thread that writes those. A failure costs the records it names and nothing else:
+// the sink stays usable, and the next call may succeed again.
 #pragma once
 
 #include <span>

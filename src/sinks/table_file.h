@@ -21,7 +21,7 @@
 
 namespace sonde::sinks {
 
-// Calls come from the backend thread. The file is open only while rows are added: descriptors belong to the program,
+// The file is open only while rows are added: descriptors belong to the program,
 // which may have a thousand probes with a table each.
 class TableFile {
  public:

@@ -17,22 +17,14 @@
 #include <vector>
 
 #include "sinks/record_file.h"
+#include "sinks/sink.h"
 #include "sinks/values.h"
 #include "sonde/status.h"
 #include "sonde/tensor_io.h"
 
 namespace sonde::sinks {
 
-struct StoredTensor {
-  std::string_view key;  // the tag: "gradient/dense_1/out#1"
-  TensorView view;
-  bool whole = false;
-  bool npy = false;
-  bool npz = false;
-};
-
-// Calls come from the backend thread.
-class TensorStore {
+class TensorStore final : public Sink {
  public:
   // Nothing is made before the first tensor.
   TensorStore(const std::string& run_directory, std::string writer, Tally& tally);
@@ -42,6 +34,12 @@ class TensorStore {
   // its file, one whose name npz cannot hold has that of its .npy file there ("a%00b"); both are told once of each.
   // No empty directory stays behind.
   Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors);
+  Status write(const Stamp&, std::span<const Value>) override { return Status::success(); }
+  Status end_step(const StepEnd& step) override {
+    return step.stored.empty() ? Status::success() : write_step(step.stamp, step.evaluation, step.stored);
+  }
+  Status flush() override { return Status::success(); }  // nothing is kept back
+  Status close() override { return Status::success(); }
   // How many tensors the files of the last step lack.
   std::uint64_t lost() const noexcept { return lost_; }
 

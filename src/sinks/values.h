@@ -70,8 +70,14 @@ struct TableValue {
   std::string_view name;
   std::span<const render::Column> columns;
 };
+// Rows for a table that grows in a file of its own.
+struct RowsValue {
+  std::string_view table;
+  std::span<const render::Column> columns;
+  std::span<const std::int64_t> rows = {};  // which ones of the batch they are; empty: the first ones
+};
 using Value = std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue,
-                           PrintValue, TableValue>;
+                           PrintValue, TableValue, RowsValue>;
 
 // A probe as files name it; ids are dense and belong to one recorder.
 struct ProbeName {
@@ -91,10 +97,20 @@ struct StepTensor {
   std::optional<stats::Histogram> histogram;
 };
 
+// A whole tensor of a step, and the files that it goes into.
+struct StoredTensor {
+  std::string_view key;  // the tag: "gradient/dense_1/out#1"
+  TensorView view;
+  bool whole = false;
+  bool npy = false;
+  bool npz = false;
+};
+
 struct StepEnd {
   Stamp stamp;
   bool evaluation = false;
-  std::span<const StepTensor> tensors;  // in the order of execution
+  std::span<const StepTensor> tensors;        // in the order of execution
+  std::span<const StoredTensor> stored = {};  // for TensorStore
 };
 
 // Records that were lost before they reached a sink, or a change of what is recorded at all.

@@ -1,0 +1,79 @@
+// Writes whole tensors and tables on a thread of its own, in the order in which they come: their files are many and
+// large, and the log itself need not wait for them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/serial_queue.h"
+#include "record/pool.h"
+#include "sinks/table_files.h"
+#include "sinks/tensor_store.h"
+
+namespace sonde::record {
+
+class FileWriter {
+ public:
+  // `writer`: as the names of the recorder's files have it. `tally` must outlive it.
+  FileWriter(const std::string& run_directory, const std::string& writer, sinks::Tally& tally);
+
+  struct Table {
+    std::string name;
+    std::vector<std::pair<std::string, TensorView>> columns;
+    std::vector<std::int64_t> rows = {};  // which ones of the batch they are; empty: the first ones
+  };
+  // What belongs together: the tensors and tables of a step, or a table alone. Keeps all that its views point to.
+  struct Batch {
+    Batch() = default;
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    sinks::Stamp stamp;
+    bool evaluation = false;
+    std::vector<sinks::StoredTensor> tensors = {};
+    std::vector<Table> tables = {};
+    std::deque<std::string> keys = {};    // of the tensors
+    std::deque<Tensor> buffers = {};      // of rows that were gathered
+    std::vector<Payload*> payloads = {};  // owned; they go back to their pool
+    bool counts = false;                  // a call of its own, of which the outcome is to be told
+  };
+  // The number of the batch: they count from 1.
+  std::uint64_t push(std::shared_ptr<Batch> batch);
+  std::uint64_t last() const noexcept { return last_; }
+
+  // Batches that are written, or failed to be. Any thread.
+  std::uint64_t done() const noexcept { return done_.load(std::memory_order_acquire); }
+  // Returns when all are.
+  void wait() { queue_.wait(); }
+
+  // What went wrong since the last call, in order, and what became of batches that count.
+  struct Outcome {
+    sinks::Stamp stamp;
+    bool evaluation = false;
+    bool counts = false;
+    Status status;
+    std::uint64_t lost = 0;  // records that the files lack
+  };
+  std::vector<Outcome> take_outcomes();
+
+ private:
+  void write(const Batch& batch);
+  void tell(const Batch& batch, Status status, std::uint64_t lost);
+
+  std::uint64_t last_ = 0;
+  std::atomic<std::uint64_t> done_{0};
+  std::mutex mutex_;  // guards the next one
+  std::vector<Outcome> outcomes_;
+  sinks::TensorStore store_;          // the queue's thread's
+  sinks::TableFiles tables_;          // likewise
+  SerialQueue queue_{"sonde-files"};  // the last member: it uses all others
+};
+
+}  // namespace sonde::record
