@@ -15,8 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kShortestPause = 50us;  // while there is work
-constexpr auto kLongestPause = 10ms;   // when there was none for a while
+// While there is work. Where no processor is free each round takes the trainer's away and gives it back, which costs
+// more than a round itself; who waits, or has filled half of a ring, wakes the backend at once.
+constexpr auto kShortestPause = 250us;
+constexpr auto kLongestPause = 10ms;  // when there was none for a while
 constexpr auto kExitDrain = 2000ms;
 constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
 
