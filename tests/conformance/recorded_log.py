@@ -140,7 +140,7 @@ def write(logdir):
     """Records everything into `logdir` and says what is in it."""
     expected = Expected(begin=time.time())
     with Script() as script:
-        for part in (train, test, special, double_precision, restarted, several_writers, root, repetitions):
+        for part in (train, test, special, double_precision, restarted, several_writers, root, repetitions, metadata_again):
             part(script, expected, logdir)
     expected.complaints = script.complaints
     expected.end = time.time()
@@ -244,6 +244,18 @@ def repetitions(script, expected, logdir):
         recorder.scalar("loss", 0.25 + seed, 0)
         recorder.scalar("accuracy", 0.5 + seed / 4, 0)
         recorder.close()
+
+
+def metadata_again(script, expected, logdir):
+    """A run that is long enough for every tag to say again what it is."""
+    recorder = Recorder(script, expected, logdir, "again")
+    rng = np.random.default_rng(3)
+    for step in range(8):
+        recorder.scalar("loss", 1 / (1 + step), step)
+        recorder.text("notes", f"{step} " + "x" * 40_000, step)
+        recorder.histogram("kernel", rng.standard_normal(50), step)
+        recorder.image("picture", np.full((2, 3), step, np.uint8), step, Layout.HW, np.full((2, 3), step))
+    recorder.close()
 
 
 # ---- The kinds.

@@ -52,6 +52,19 @@ class Recorder(unittest.TestCase):
                          [(step, {"group/x", "group/y", "group/histogram", "group/image", "group/text"})
                           for step in range(2)])
 
+    def test_says_again_from_time_to_time_what_a_tag_is(self):
+        (path,) = glob.glob(os.path.join(LOGDIR, "again", "*tfevents*"))
+        said = {}
+        for event in event_file_loader.LegacyEventFileLoader(path).Load():
+            for value in event.summary.value:
+                if value.HasField("metadata"):
+                    said.setdefault(value.tag, []).append(value.metadata.plugin_data.plugin_name)
+        del said[recorded_log.END]
+        self.assertEqual({tag: set(names) for tag, names in said.items()},
+                         {"loss": {"scalars"}, "notes": {"text"}, "kernel": {"histograms"}, "picture": {"images"}})
+        for tag, names in said.items():
+            self.assertTrue(2 <= len(names) <= 5, f"{tag}: {len(names)} of 8")
+
     def test_keeps_the_label_of_a_sound(self):
         (path,) = glob.glob(os.path.join(LOGDIR, "train", "*tfevents*"))
         labels = {value.tensor.string_val[1]
