@@ -321,6 +321,19 @@ TEST(FlightFormat, ReadsWhatTheDescriptionSays) {
 }
 
 // Checksums are right, but what they cover is not: somebody made it so.
+TEST(FlightFormat, ReadsPassesSideBySideAndAnUnknownKindAsTheDescriptionSays) {
+  const std::string file = sonde::testing::corpus_file("flight/passes.ring");
+  const auto contents = read(as_bytes(file));
+  ASSERT_THAT(numbers(contents), ElementsAre(7, 7));
+  for (const Step& step : contents->steps) {
+    EXPECT_TRUE(step.complete);
+    ASSERT_EQ(step.tensors.size(), 1u);
+    EXPECT_EQ(to_string(step.tensors[0].kind), "kind 9");
+  }
+  EXPECT_EQ(*static_cast<const float*>(contents->steps[0].tensors[0].view.data), 1);
+  EXPECT_EQ(*static_cast<const float*>(contents->steps[1].tensors[0].view.data), 2);
+}
+
 TEST(FlightFormat, BelievesNoSizeThatDoesNotFit) {
   const EntryHeader good = {.type = EntryType::tensor, .size = 128, .data_bytes = 0, .meta_bytes = 10};
   std::vector<EntryHeader> bad(6, good);

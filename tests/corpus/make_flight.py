@@ -7,7 +7,7 @@ import struct
 
 HERE = pathlib.Path(__file__).parent / "flight"
 HEADER = 4096
-KINDS = {"activation": 0, "gradient": 1}
+KINDS = {"activation": 0, "gradient": 1, "kind 9": 9}
 DTYPES = {"i8": 1, "f32": 13}
 TENSOR, STEP_END, FILLER = 1, 2, 3
 
@@ -112,4 +112,13 @@ ring.entries[330] ^= 1
 ring.save("damaged.ring")
 
 Ring(640, version=2).save("version_2.ring")
+
+# Two passes of one number, open side by side, of a kind that nobody knows.
+ring = Ring(1280)
+first = ring.tensor(7, None, "x", "kind 9", "f32", [1], struct.pack("<f", 1))
+second = ring.tensor(7, None, "x", "kind 9", "f32", [1], struct.pack("<f", 2))
+ring.step_end(7, second, 1)
+ring.step_end(7, first, 1)
+ring.save("passes.ring")
+
 (HERE / "cut.ring").write_bytes((HERE / "round.ring").read_bytes()[:-64])
