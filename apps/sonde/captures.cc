@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "capture_text.h"
 #include "formats/capture_json.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/run_layout.h"
 #include "sonde/capture.h"
 #include "subcommand.h"
@@ -159,20 +159,19 @@ class Captures final : public Subcommand {
   }
 
   void print_json(const std::vector<Found>& found) {
-    print("{\"captures\":[");
-    std::string_view separator;
+    JsonWriter json;
+    json.object().key("captures").array();
     for (const Found& one : found) {
       CaptureFiles files;
       const Result<Capture> capture = open(one, files);
       if (!capture) continue;
-      std::string out(separator);
-      out += "{\"run\":" + json_text(one.run) + ",\"path\":" + json_text(one.path) +
-             ",\"bytes\":" + std::to_string(files.bytes) + ",";
-      const std::string json = capture_json::encode(capture->info(), find_origin(capture->info()));
-      print(out.append(json, 1, json.rfind('}')));
-      separator = ",\n";
+      json.line().object().key("run").text(one.run).key("path").text(one.path).key("bytes").integer(files.bytes);
+      capture_json::put_members(json, capture->info(), find_origin(capture->info()));
+      json.end();
+      print(json.take());
     }
-    print("]}\n");
+    json.end().end();
+    print(json.take() + "\n");
   }
 
   std::string directory_;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "render/console.h"
@@ -197,27 +197,19 @@ class Check final : public Subcommand {
   }
 
   std::string json() const {
-    std::string out = "{\"verdict\":" + json_text(damaged_places_ > 0 ? "damaged" : "sound") +
-                      ",\"files\":" + std::to_string(files_) + ",\"records\":" + std::to_string(records_) +
-                      ",\"bytes\":" + std::to_string(bytes_) + ",\"damage\":[";
-    std::string_view separator;
+    JsonWriter json;
+    json.object().key("verdict").text(damaged_places_ > 0 ? "damaged" : "sound").key("files").integer(files_);
+    json.key("records").integer(records_).key("bytes").integer(bytes_).key("damage").array();
     for (const Finding& finding : findings_) {
       for (const DamagedPart& part : finding.verdict.damage) {
-        out.append(separator).append("{\"file\":").append(json_text(finding.file->path));
-        out += ",\"offset\":" + std::to_string(part.offset) + ",\"size\":" + std::to_string(part.size) +
-               ",\"reason\":" + json_text(part.reason) + ",\"unfinished\":" + (part.unfinished ? "true" : "false") +
-               "}";
-        separator = ",";
+        json.object().key("file").text(finding.file->path).key("offset").integer(part.offset);
+        json.key("size").integer(part.size).key("reason").text(part.reason);
+        json.key("unfinished").truth(part.unfinished).end();
       }
     }
-    out += "],\"unreadable\":[";
-    for (const std::string& problem : tree_.problems) {
-      if (&problem != tree_.problems.data()) out += ',';
-      out += json_text(problem);
-    }
-    out += "]";
-    if (copy_) out += ",\"repaired\":" + json_text(out_);
-    return out + "}\n";
+    json.end().key("unreadable").texts(tree_.problems);
+    if (copy_) json.key("repaired").text(out_);
+    return json.end().take() + "\n";
   }
 
   std::string path_;

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/system_limits.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "render/digits.h"
 #include "sinks/flight_ring.h"
 #include "stats/target.h"
@@ -218,14 +218,12 @@ class Doctor final : public Subcommand {
   }
 
   static void print_json(const std::vector<Check>& checks) {
-    std::string out;
-    for (const Check& check : checks) {
-      if (!out.empty()) out += ',';
-      out += "{\"name\":";
-      out += json_text(check.name) + ",\"status\":" + (check.good ? "\"ok\"" : "\"warn\"") +
-             ",\"text\":" + json_text(check.text) + "}";
-    }
-    print("{\"checks\":[" + out + "]}\n");
+    JsonWriter json;
+    json.object().list("checks", checks, [&](const Check& check) {
+      json.object().key("name").text(check.name).key("status").text(check.good ? "ok" : "warn");
+      json.key("text").text(check.text).end();
+    });
+    print(json.end().take() + "\n");
   }
 
   std::string directory_ = ".";

@@ -9,19 +9,24 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "formats/json.h"
-#include "kept_tensors.h"
+#include "formats/json_writer.h"
 #include "render/console.h"
 #include "selection.h"
 #include "sonde/capture.h"
 #include "sonde/checkpoint.h"
 #include "sonde/log.h"
 #include "subcommand.h"
+#include "tensor_files/kept_tensors.h"
 #include "terminal.h"
 #include "text.h"
 
 namespace sonde::cli {
 namespace {
+
+using tensor_files::KeptSeries;
+using tensor_files::KeptTensors;
+
+void note_status(const Status& status) { note(status.message()); }
 
 // "0 .. 990", or one step alone.
 std::string steps_text(std::uint64_t count, std::int64_t first, std::int64_t last) {
@@ -52,15 +57,13 @@ struct Besides {
 };
 
 Besides besides(const Run& run) {
-  constexpr std::string_view kBudget = "budget";
   Besides found;
   for (RecordingGap& gap : run.gaps()) {
-    if (!gap.reason.starts_with(kBudget)) {
-      if (gap.count > 0) found.gaps.push_back(std::move(gap));
-      continue;
+    if (gap.reason == RecordingGap::Reason::budget) {
+      found.budget.push_back({gap.first_step, gap.detail.empty() ? "changed" : gap.detail});
+    } else if (gap.count > 0) {
+      found.gaps.push_back(std::move(gap));
     }
-    const std::size_t detail = gap.reason.find(": ");
-    found.budget.push_back({gap.first_step, detail == std::string::npos ? "changed" : gap.reason.substr(detail + 2)});
   }
   // Those that cannot be read are the business of the commands that list them.
   if (const auto captures = list_captures(run.directory())) found.captures = captures->size();
@@ -119,7 +122,8 @@ class Ls final : public Subcommand {
     }
     std::set<std::string> unique;
     for (const Run& run : runs) {
-      listed.push_back({run, run.tags(), KeptTensors(run.directory()).list(), tables_of(run.directory())});
+      listed.push_back({run, run.tags(), KeptTensors(run.directory(), {}, note_status).list(),
+                        tensor_files::tables_of(run.directory(), {}, note_status)});
       for (const Tag& tag : listed.back().tags) unique.insert(tag.name);
       for (const KeptSeries& tensor : listed.back().tensors) unique.insert(tensor.name);
       for (const KeptSeries& table : listed.back().tables) unique.insert(table.name);
@@ -277,7 +281,8 @@ class Ls final : public Subcommand {
       const std::string steps = gap.first_step == gap.last_step ? "step " + std::to_string(gap.first_step)
                                                                 : "steps " + std::to_string(gap.first_step) + " .. " +
                                                                       std::to_string(gap.last_step);
-      warn(counted(gap.count, "tensor") + " not recorded, " + steps + ": " + render::printable(gap.reason));
+      warn(counted(gap.count, "tensor") + " not recorded, " + steps + ": " + std::string(to_string(gap.reason)) +
+           (gap.detail.empty() ? "" : ": " + render::printable(gap.detail)));
     }
     for (const BudgetChange& one : found.budget) {
       warn("budget at step " + std::to_string(one.step) + ": " + harmless(one.change));
@@ -292,7 +297,8 @@ class Ls final : public Subcommand {
   static std::vector<RecordingGap> by_reason(const std::vector<RecordingGap>& gaps) {
     std::vector<RecordingGap> joined;
     for (const RecordingGap& gap : gaps) {
-      const auto same = std::ranges::find(joined, gap.reason, &RecordingGap::reason);
+      const auto same = std::ranges::find_if(
+          joined, [&](const RecordingGap& one) { return one.reason == gap.reason && one.detail == gap.detail; });
       if (same == joined.end()) {
         joined.push_back(gap);
         continue;
@@ -304,48 +310,41 @@ class Ls final : public Subcommand {
     return joined;
   }
 
-  static std::string json_besides(const Run& run) {
+  static void put_besides(JsonWriter& json, const Run& run) {
     const Besides found = besides(run);
-    std::string out = "\"damage\":" + std::to_string(run.damage().size()) +
-                      ",\"gaps\":" + std::to_string(found.gaps.size()) + ",\"budget\":[";
-    for (const BudgetChange& one : found.budget) {
-      if (&one != found.budget.data()) out += ',';
-      out += "{\"step\":" + std::to_string(one.step) + ",\"change\":" + json_text(one.change) + "}";
-    }
-    return out + "],\"captures\":" + std::to_string(found.captures) +
-           ",\"checkpoints\":" + std::to_string(found.checkpoints);
+    json.key("damage").integer(run.damage().size()).key("gaps").integer(found.gaps.size());
+    json.list("budget", found.budget, [&](const BudgetChange& one) {
+      json.object().key("step").integer(one.step).key("change").text(one.change).end();
+    });
+    json.key("captures").integer(found.captures).key("checkpoints").integer(found.checkpoints);
   }
 
-  // `begin` stands before the name of each, and `count` before its number.
-  static std::string json_kept(const std::vector<KeptSeries>& all, std::string_view begin, std::string_view count) {
-    std::string out = "[";
-    for (const KeptSeries& one : all) {
-      if (&one != all.data()) out += ',';
-      out.append(begin).append(json_text(one.name)).append(count).append(std::to_string(one.count));
-      out +=
-          ",\"first_step\":" + std::to_string(one.first_step) + ",\"last_step\":" + std::to_string(one.last_step) + "}";
-    }
-    return out + "]";
+  static void put_tag(JsonWriter& json, const Tag& tag) {
+    json.object().key("tag").text(tag.name).key("kind").text(to_string(tag.kind));
+    json.key("points").integer(tag.points).key("first_step").integer(tag.first_step);
+    json.key("last_step").integer(tag.last_step).key("written_again").integer(tag.written_again);
+    json.key("plugin").text(tag.plugin).end();
+  }
+
+  static void put_kept(JsonWriter& json, const KeptSeries& one, std::string_view name, std::string_view count) {
+    json.object().key(name).text(one.name).key(count).integer(one.count);
+    json.key("first_step").integer(one.first_step).key("last_step").integer(one.last_step).end();
   }
 
   static void print_json(const std::vector<ListedRun>& selected) {
-    std::string out = "{\"runs\":[";
+    JsonWriter json;
+    json.object().key("runs").array();
     for (const ListedRun& one : selected) {
-      if (&one != selected.data()) out += ',';
-      out += "{\"run\":" + json_text(one.run.name()) + ",\"tags\":[";
-      for (const Tag& tag : one.tags) {
-        if (&tag != one.tags.data()) out += ',';
-        out += "{\"tag\":" + json_text(tag.name) + ",\"kind\":" + json_text(to_string(tag.kind)) +
-               ",\"points\":" + std::to_string(tag.points) + ",\"first_step\":" + std::to_string(tag.first_step) +
-               ",\"last_step\":" + std::to_string(tag.last_step) +
-               ",\"written_again\":" + std::to_string(tag.written_again) + ",\"plugin\":" + json_text(tag.plugin) + "}";
-      }
-      out += "],\"tensors\":" + json_kept(one.tensors, R"({"tensor":)", R"(,"steps":)") +
-             ",\"tables\":" + json_kept(one.tables, R"({"file":)", R"(,"rows":)") + "," + json_besides(one.run) + "}";
-      print(out);
-      out.clear();
+      json.object().key("run").text(one.run.name());
+      json.list("tags", one.tags, [&](const Tag& tag) { put_tag(json, tag); });
+      json.list("tensors", one.tensors, [&](const KeptSeries& kept) { put_kept(json, kept, "tensor", "steps"); });
+      json.list("tables", one.tables, [&](const KeptSeries& kept) { put_kept(json, kept, "file", "rows"); });
+      put_besides(json, one.run);
+      json.end();
+      print(json.take());
     }
-    print(out + "]}\n");
+    json.end().end();
+    print(json.take() + "\n");
   }
 
   std::string directory_;

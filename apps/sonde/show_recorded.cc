@@ -14,13 +14,14 @@
 #include "formats/json.h"
 #include "formats/png.h"
 #include "formats/wav.h"
-#include "kept_tensors.h"
 #include "render/array.h"
 #include "render/console.h"
 #include "sonde/log.h"
 #include "sparkline.h"
 #include "stats/derived.h"
 #include "subcommand.h"
+#include "tensor_file.h"
+#include "tensor_files/kept_tensors.h"
 #include "tensor_text.h"
 #include "terminal.h"
 #include "text.h"
@@ -89,7 +90,7 @@ class Recorded {
     Result<Run> run = log->run(request_.run);
     if (!run) return fail(run.error());
     run_ = *std::move(run);
-    kept_.emplace(run_->directory());
+    kept_.emplace(run_->directory(), "", [](const Status& status) { note(status.message()); });
     for (Tag& tag : run_->tags()) {
       if (tag.name == request_.tag && tag.points > 0) tags_.push_back(std::move(tag));
     }
@@ -111,7 +112,7 @@ class Recorded {
 
   // Fills sections_, and draws the picture where one is asked for.
   Status collect() {
-    std::optional<KeptTensor> whole =
+    std::optional<tensor_files::KeptTensor> whole =
         kept_->last(request_.tag, at_last_step() ? std::nullopt : std::optional(request_.step));
     if (tags_.empty() && !whole) {
       if (at_last_step() || !kept_->last(request_.tag)) return no_such_tag();
@@ -132,7 +133,7 @@ class Recorded {
   }
 
   // The step that all but scalars are shown at; none where there is nothing else.
-  void choose_step(const std::optional<KeptTensor>& whole) {
+  void choose_step(const std::optional<tensor_files::KeptTensor>& whole) {
     if (!at_last_step()) {
       step_ = request_.step;
       return;
@@ -418,8 +419,11 @@ class Recorded {
     return add_view(tensor->view(), json_head(to_string(tag.kind), value.step));
   }
 
-  Status add(const KeptTensor& kept) {
-    const Result<LoadedTensor> loaded = kept.file.load(kept.index);
+  Status add(const tensor_files::KeptTensor& kept) {
+    const Result<TensorFile> file = TensorFile::open(kept.path);
+    if (!file) return file.error();
+    const auto at = std::ranges::find(file->names(), kept.name) - file->names().begin();
+    const Result<LoadedTensor> loaded = file->load(static_cast<std::size_t>(at));
     if (!loaded) return loaded.error();
     return add_view(loaded->view, json_head("whole", kept.step) + ",\"file\":" + json_text(kept.path));
   }
@@ -479,7 +483,7 @@ class Recorded {
   const TextStyle style_ = output_style();
   std::optional<Run> run_;
   std::vector<Tag> tags_;  // those of the name, of every kind
-  std::optional<KeptTensors> kept_;
+  std::optional<tensor_files::KeptTensors> kept_;
   std::optional<std::int64_t> step_;
   std::optional<double> wall_time_;  // of that step
   std::vector<Section> sections_;

@@ -173,12 +173,22 @@ struct Damage {
 
 // Tensors that the recorder had to leave out, as the statistics file tells.
 struct RecordingGap {
+  enum class Reason : std::uint8_t {
+    buffer_full,  // the recorder's memory was full
+    write_error,  // a file could not be written
+    budget,       // a budget of the policy gave it up
+    rejected,     // the tensor was unusable: a bad shape, a type without order
+    unknown,      // a newer writer says it in a way that is not known here
+  };
   std::string tensor;  // empty: all
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
   std::uint64_t count = 0;
-  std::string reason;
+  Reason reason = Reason::unknown;
+  std::string detail;  // one sentence, or empty
 };
+// "the buffer was full"
+SONDE_API std::string_view to_string(RecordingGap::Reason reason) noexcept;
 
 // A file of a run.
 struct LogFile {

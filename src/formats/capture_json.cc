@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/tensor_tags.h"
 
 namespace sonde::capture_json {
@@ -19,114 +19,71 @@ constexpr std::array<std::string_view, 3> kCauses = {"trigger", "manual", "crash
 
 // ---- Writing
 
-// The members of an object, one after the other.
-class Object {
- public:
-  explicit Object(std::string& out) : out_(out) { out_ += '{'; }
-  ~Object() { out_ += '}'; }
-  Object(const Object&) = delete;
-  Object& operator=(const Object&) = delete;
-
-  std::string& key(std::string_view name) {
-    if (!first_) out_ += ',';
-    first_ = false;
-    out_.append("\"").append(name).append("\":");
-    return out_;
+void put_values(JsonWriter& json, std::string_view name_key,
+                const std::vector<std::pair<std::string, double>>& values) {
+  json.array();
+  for (const auto& [name, value] : values) {
+    json.object().key(name_key).text(name).key("value").number(value).end();
   }
-  void text(std::string_view name, std::string_view value) { key(name) += json_text(value); }
-  void number(std::string_view name, double value) { key(name) += json_number(value); }
-  void integer(std::string_view name, std::int64_t value) { key(name) += std::to_string(value); }
-  void count(std::string_view name, std::uint64_t value) { key(name) += std::to_string(value); }
-  void truth(std::string_view name, bool value) { key(name) += value ? "true" : "false"; }
-
-  // An array with what `put(out, item)` appends for each of them.
-  template <class Items, class Put>
-  void array(std::string_view name, const Items& items, Put put) {
-    key(name) += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      if (!first) out_ += ',';
-      first = false;
-      put(out_, item);
-    }
-    out_ += ']';
-  }
-  void texts(std::string_view name, const std::vector<std::string>& values) {
-    array(name, values, [](std::string& out, const std::string& value) { out += json_text(value); });
-  }
-  // [{"<name_key>":..., "value":...}]
-  void values(std::string_view name, std::string_view name_key,
-              const std::vector<std::pair<std::string, double>>& values) {
-    array(name, values, [&](std::string& out, const auto& value) {
-      Object object(out);
-      object.text(name_key, value.first);
-      object.number("value", value.second);
-    });
-  }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
-
-void put_tensor(std::string& out, const CapturedTensor& tensor) {
-  Object object(out);
-  object.text("key", tensor.key);
-  object.text("name", tensor.name);
-  object.text("kind", tensor.kind_name.empty() ? to_string(tensor.kind) : std::string_view(tensor.kind_name));
-  object.count("occurrence", tensor.occurrence);
-  object.texts("inputs", tensor.inputs);
-  object.text("dtype", to_string(tensor.dtype));
-  object.key("shape") += json_shape(tensor.shape);
-  object.count("count", tensor.count);
-  object.count("nan", tensor.nan);
-  object.count("positive_infinity", tensor.positive_infinity);
-  object.count("negative_infinity", tensor.negative_infinity);
+  json.end();
 }
 
-void put_step(std::string& out, const CapturedStep& step) {
-  out += '\n';
-  Object object(out);
-  object.integer("step", step.step);
-  object.truth("evaluation", step.evaluation);
-  object.truth("complete", step.complete);
-  object.number("wall_time", step.wall_time);
-  object.text("file", step.file);
-  object.values("scalars", "name", step.scalars);
-  object.array("tensors", step.tensors, [](std::string& text, const CapturedTensor& tensor) {
-    text += "\n ";
-    put_tensor(text, tensor);
-  });
+void put_tensor(JsonWriter& json, const CapturedTensor& tensor) {
+  json.line(" ").object();
+  json.key("key").text(tensor.key);
+  json.key("name").text(tensor.name);
+  json.key("kind").text(tensor.kind_name.empty() ? to_string(tensor.kind) : std::string_view(tensor.kind_name));
+  json.key("occurrence").integer(tensor.occurrence);
+  json.key("inputs").texts(tensor.inputs);
+  json.key("dtype").text(to_string(tensor.dtype));
+  json.key("shape").shape(tensor.shape);
+  json.key("count").integer(tensor.count);
+  json.key("nan").integer(tensor.nan);
+  json.key("positive_infinity").integer(tensor.positive_infinity);
+  json.key("negative_infinity").integer(tensor.negative_infinity);
+  json.end();
 }
 
-void put_gap(std::string& out, const CaptureGap& gap) {
-  Object object(out);
-  object.text("what", gap.what);
-  object.integer("first_step", gap.first_step);
-  object.integer("last_step", gap.last_step);
-  object.count("count", gap.count);
-  object.text("reason", gap.reason);
+void put_step(JsonWriter& json, const CapturedStep& step) {
+  json.line().object();
+  json.key("step").integer(step.step);
+  json.key("evaluation").truth(step.evaluation);
+  json.key("complete").truth(step.complete);
+  json.key("wall_time").number(step.wall_time);
+  json.key("file").text(step.file);
+  put_values(json.key("scalars"), "name", step.scalars);
+  json.list("tensors", step.tensors, [&](const CapturedTensor& tensor) { put_tensor(json, tensor); });
+  json.end();
 }
 
-void put_place(std::string& out, const Origin::Place& place) {
-  Object object(out);
-  object.text("key", place.key);
-  object.text("kind", to_string(place.kind));
-  object.integer("step", place.step);
-  object.truth("evaluation", place.evaluation);
-  object.count("count", place.count);
-  object.count("nan", place.nan);
-  object.count("infinite", place.infinite);
-  object.texts("inputs", place.inputs);
-  object.texts("unseen", place.unseen);
+void put_gap(JsonWriter& json, const CaptureGap& gap) {
+  json.object();
+  json.key("what").text(gap.what);
+  json.key("first_step").integer(gap.first_step);
+  json.key("last_step").integer(gap.last_step);
+  json.key("count").integer(gap.count);
+  json.key("reason").text(gap.reason);
+  json.end();
 }
 
-void put_origin(std::string& out, const Origin& origin) {
-  Object object(out);
-  object.truth("found", origin.found);
-  object.array("producers", origin.producers, put_place);
-  object.texts("propagators", origin.propagators);
-  object.texts("caveats", origin.caveats);
+void put_place(JsonWriter& json, const Origin::Place& place) {
+  json.object();
+  json.key("key").text(place.key);
+  json.key("kind").text(to_string(place.kind));
+  json.key("step").integer(place.step);
+  json.key("evaluation").truth(place.evaluation);
+  json.key("count").integer(place.count);
+  json.key("nan").integer(place.nan);
+  json.key("infinite").integer(place.infinite);
+  json.key("inputs").texts(place.inputs);
+  json.key("unseen").texts(place.unseen);
+  json.end();
+}
+
+void put_origin(JsonWriter& json, const Origin& origin) {
+  json.object().key("found").truth(origin.found);
+  json.list("producers", origin.producers, [&](const Origin::Place& place) { put_place(json, place); });
+  json.key("propagators").texts(origin.propagators).key("caveats").texts(origin.caveats).end();
 }
 
 // ---- Reading. The first thing that is wrong is remembered, and everything that is read from then on is empty.
@@ -306,28 +263,30 @@ CaptureInfo read_capture(Reader& reader, dom::object object) {
 
 }  // namespace
 
+void put_members(JsonWriter& json, const CaptureInfo& capture, const Origin& origin) {
+  json.key("version").integer(kVersion);
+  json.key("cause").text(kCauses[static_cast<std::size_t>(capture.cause) % kCauses.size()]);
+  json.key("reason").text(capture.reason);
+  json.key("when").text(capture.when);
+  put_values(json.key("values"), "expression", capture.values);
+  json.key("step").integer(capture.step);
+  json.key("wall_time").number(capture.wall_time);
+  json.key("before").integer(capture.before);
+  json.key("after").integer(capture.after);
+  json.key("host").text(capture.host);
+  json.key("pid").integer(capture.pid);
+  json.key("writer").text(capture.writer);
+  json.list("steps", capture.steps, [&](const CapturedStep& step) { put_step(json, step); });
+  json.list("dropped", capture.dropped, [&](const CaptureGap& gap) { put_gap(json, gap); });
+  json.key("allow_negative_infinity").texts(capture.allow_negative_infinity);
+  put_origin(json.key("origin"), origin);
+}
+
 std::string encode(const CaptureInfo& capture, const Origin& origin) {
-  std::string out;
-  {
-    Object object(out);
-    object.count("version", kVersion);
-    object.text("cause", kCauses[static_cast<std::size_t>(capture.cause) % kCauses.size()]);
-    object.text("reason", capture.reason);
-    object.text("when", capture.when);
-    object.values("values", "expression", capture.values);
-    object.integer("step", capture.step);
-    object.number("wall_time", capture.wall_time);
-    object.integer("before", capture.before);
-    object.integer("after", capture.after);
-    object.text("host", capture.host);
-    object.count("pid", capture.pid);
-    object.text("writer", capture.writer);
-    object.array("steps", capture.steps, put_step);
-    object.array("dropped", capture.dropped, put_gap);
-    object.texts("allow_negative_infinity", capture.allow_negative_infinity);
-    put_origin(object.key("origin"), origin);
-  }
-  return out + "\n";
+  JsonWriter json;
+  json.object();
+  put_members(json, capture, origin);
+  return json.end().take() + "\n";
 }
 
 Result<CaptureInfo> decode(std::string_view json) {

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/json_writer.h"
 #include "sonde/capture.h"
 #include "sonde/status.h"
 
@@ -30,6 +31,8 @@ inline constexpr std::uint64_t kVersion = 1;
 // Text that is not UTF-8 loses the bytes that are not. The origin is written for other programs; it follows from the
 // rest.
 std::string encode(const CaptureInfo& capture, const Origin& origin);
+// The members alone, into an object that the caller has begun.
+void put_members(JsonWriter& json, const CaptureInfo& capture, const Origin& origin);
 
 // All but the origin. `unsupported` where it is of a newer version, `corrupt` where something is missing or wrong.
 Result<CaptureInfo> decode(std::string_view json);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "tensor/copy.h"
 
 namespace sonde::safetensors {
@@ -161,26 +161,22 @@ Status place(std::vector<Located>& tensors, Bytes data) {
 
 // ---- Writing
 
-Status put_metadata(std::string& out, const Metadata& metadata) {
+Status put_metadata(JsonWriter& json, const Metadata& metadata) {
   std::unordered_set<std::string_view> keys;
-  out += R"("__metadata__":{)";
+  json.key(kMetadata).object();
   for (const auto& [key, value] : metadata) {
     if (!simdjson::validate_utf8(key) || !simdjson::validate_utf8(value) || !keys.insert(key).second) {
       return {Code::invalid_argument, "keys of safetensors metadata must be UTF-8 and occur once, values UTF-8"};
     }
-    if (keys.size() > 1) out.push_back(',');
-    out += json_text(key);
-    out.push_back(':');
-    out += json_text(value);
+    json.text_key(key).text(value);
   }
-  out.push_back('}');
+  json.end();
   return {};
 }
 
-void put_tensor(std::string& out, const Spec& spec, std::string_view type, std::uint64_t begin, std::uint64_t end) {
-  out += json_text(spec.name);
-  out += R"(:{"dtype":")" + std::string(type) + R"(","shape":)" + json_shape(spec.shape);
-  out += R"(,"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+void put_tensor(JsonWriter& json, const Spec& spec, std::string_view type, std::uint64_t begin, std::uint64_t end) {
+  json.text_key(spec.name).object().key("dtype").text(type).key("shape").shape(spec.shape);
+  json.key("data_offsets").array().integer(begin).integer(end).end().end();
 }
 
 Status check_name(std::string_view name) {
@@ -234,9 +230,10 @@ Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata) {
   std::iota(result.order.begin(), result.order.end(), std::size_t{0});
   std::ranges::stable_sort(result.order, std::greater(), [&](std::size_t i) { return size_of(specs[i].dtype); });
 
-  std::string json = "{";
+  JsonWriter writer;
+  writer.object();
   if (!metadata.empty()) {
-    if (Status status = put_metadata(json, metadata); !status) return status;
+    if (Status status = put_metadata(writer, metadata); !status) return status;
   }
   std::unordered_set<std::string_view> names;
   for (std::size_t i : result.order) {
@@ -255,11 +252,11 @@ Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata) {
     if (!bytes || *bytes > kMaxData - result.data_bytes) {
       return Status(Code::invalid_argument, "the shape of the tensor '" + name + "' is impossible");
     }
-    if (json.size() > 1) json.push_back(',');
-    put_tensor(json, spec, type->name, result.data_bytes, result.data_bytes + *bytes);
+    put_tensor(writer, spec, type->name, result.data_bytes, result.data_bytes + *bytes);
     result.data_bytes += *bytes;
   }
-  json.push_back('}');
+  writer.end();
+  std::string json = writer.take();
   json.append((8 - json.size() % 8) % 8, ' ');
   if (json.size() > kMaxHeader) {
     return Status(Code::exhausted, "the header of the safetensors file passes 100 MB: use fewer tensors a file");

@@ -482,7 +482,8 @@ TEST(Statistics, AreSeriesOfTheirTensors) {
   EXPECT_EQ(total, 6);
   ASSERT_EQ(run.gaps().size(), 1U);
   EXPECT_EQ(run.gaps()[0].tensor, "gradient/dense");
-  EXPECT_EQ(run.gaps()[0].reason, "no room in memory: full");
+  EXPECT_EQ(run.gaps()[0].reason, RecordingGap::Reason::buffer_full);
+  EXPECT_EQ(run.gaps()[0].detail, "full");
 }
 
 // A file of a newer version: kinds, reasons and records that are not known here stand beside those that are.

@@ -28,6 +28,17 @@ std::string_view to_string(TagKind kind) noexcept {
   return "tensors";
 }
 
+std::string_view to_string(RecordingGap::Reason reason) noexcept {
+  switch (reason) {
+    case RecordingGap::Reason::buffer_full: return "the buffer was full";
+    case RecordingGap::Reason::write_error: return "write error";
+    case RecordingGap::Reason::budget: return "budget";
+    case RecordingGap::Reason::rejected: return "unusable tensor";
+    case RecordingGap::Reason::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
 namespace index {
 
 TagKind kind_of_plugin(std::string_view plugin) noexcept {

@@ -66,14 +66,14 @@ void count(const std::vector<Selected<Source>>& selected, Tag& tag) {
   }
 }
 
-std::string_view reason_of(stats_record::GapReason reason) noexcept {
+RecordingGap::Reason reason_of(stats_record::GapReason reason) noexcept {
   switch (reason) {
-    case stats_record::GapReason::no_room: return "no room in memory";
-    case stats_record::GapReason::write_error: return "write error";
-    case stats_record::GapReason::budget: return "budget";
-    case stats_record::GapReason::rejected: return "unusable tensor";
+    case stats_record::GapReason::no_room: return RecordingGap::Reason::buffer_full;
+    case stats_record::GapReason::write_error: return RecordingGap::Reason::write_error;
+    case stats_record::GapReason::budget: return RecordingGap::Reason::budget;
+    case stats_record::GapReason::rejected: return RecordingGap::Reason::rejected;
   }
-  return "unknown";
+  return RecordingGap::Reason::unknown;
 }
 
 }  // namespace
@@ -235,7 +235,7 @@ std::vector<RecordingGap> RunIndex::gaps() {
                            tags::Plugin::histograms);
     }
     made.reason = reason_of(gap.reason);
-    if (!gap.detail.empty()) made.reason += ": " + gap.detail;
+    made.detail = gap.detail;
     gaps.push_back(std::move(made));
   }
   return gaps;

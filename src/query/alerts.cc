@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "formats/json_writer.h"
 #include "formats/run_layout.h"
 #include "index/run_access.h"
 #include "query/answers.h"
 #include "query/captures.h"
-#include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {
@@ -155,22 +155,24 @@ void add_gaps(const Run& run, Facts& facts) {
     std::int64_t last = 0;
     std::uint64_t count = 0;
   };
-  std::map<std::string, Sum> sums;  // by reason
+  std::map<std::pair<RecordingGap::Reason, std::string>, Sum> sums;  // by reason and detail
   for (const RecordingGap& gap : run.gaps()) {
     facts.dropped += gap.count;
-    const auto [at, is_new] = sums.try_emplace(gap.reason, Sum{gap.first_step, gap.last_step, 0});
+    const auto [at, is_new] = sums.try_emplace({gap.reason, gap.detail}, Sum{gap.first_step, gap.last_step, 0});
     Sum& sum = at->second;
     sum.first = std::min(sum.first, gap.first_step);
     sum.last = std::max(sum.last, gap.last_step);
     sum.count += gap.count;
   }
   std::vector<Alert> alerts;
-  for (const auto& [reason, sum] : sums) {
-    Alert alert = {.kind = reason.starts_with("budget") ? Alert::Kind::budget : Alert::Kind::dropped};
+  for (const auto& [why, sum] : sums) {
+    const auto& [reason, detail] = why;
+    Alert alert = {.kind = reason == RecordingGap::Reason::budget ? Alert::Kind::budget : Alert::Kind::dropped};
     alert.step = sum.first;
     alert.time = time_of_step(run, facts, sum.last);
     alert.text = counted(sum.count, "recording", "recordings") + " of tensors left out from step " +
-                 grouped(sum.first) + " to " + grouped(sum.last) + ": " + reason;
+                 grouped(sum.first) + " to " + grouped(sum.last) + ": " + std::string(to_string(reason));
+    if (!detail.empty()) alert.text += ": " + detail;
     alerts.push_back(std::move(alert));
   }
   keep_newest(alerts, [](const Alert& alert) { return alert.time; });

@@ -10,8 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "formats/json_writer.h"
 #include "query/answers.h"
-#include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/suggest.h"
+#include "formats/json_writer.h"
 #include "index/run_access.h"
-#include "query/json_writer.h"
 #include "query/request.h"
 
 namespace sonde::query {

@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "formats/json_writer.h"
 #include "formats/wire_reader.h"
-#include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {

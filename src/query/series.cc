@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "formats/json.h"
+#include "formats/json_writer.h"
 #include "index/run_access.h"
 #include "query/answers.h"
 #include "query/binary.h"
 #include "query/facts.h"
-#include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {

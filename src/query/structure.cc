@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "formats/json_writer.h"
 #include "query/answers.h"
-#include "query/json_writer.h"
 
 namespace sonde::query {
 namespace {

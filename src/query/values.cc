@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "formats/json_writer.h"
 #include "query/answers.h"
-#include "query/json_writer.h"
 #include "query/markdown.h"
 #include "tensor/convert.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "formats/deflate.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "query/request.h"
 
 namespace sonde::server {
@@ -122,7 +122,7 @@ Reply Site::refusal(int status, std::string_view sentence, bool api, std::string
   if (status == 401) reply.fields += header_field("WWW-Authenticate", "Bearer");
   if (status == 429 || status == 503) reply.fields += header_field("Retry-After", "1");
   reply.content_fields = header_field("Content-Type", api ? "application/json" : "text/plain; charset=utf-8");
-  reply.text = api ? "{\"error\": " + json_text(sentence) + "}" : std::string(sentence) + "\n";
+  reply.text = api ? JsonWriter().object().key("error").text(sentence).end().take() : std::string(sentence) + "\n";
   return reply;
 }
 

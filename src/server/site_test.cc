@@ -82,7 +82,7 @@ TEST(Site, RefusesAddressesThatMakeNoSense) {
        {"", "*", "index.html", "http://localhost/", "/a\r\nSet-Cookie: x", "/a b", "/\x80", "/\x01"}) {
     const Reply reply = reply_of(site(), get(target));
     EXPECT_EQ(reply.status, 400) << target;
-    EXPECT_THAT(body_of(reply), HasSubstr("{\"error\": \"")) << target;
+    EXPECT_THAT(body_of(reply), HasSubstr("{\"error\":\"")) << target;
   }
 }
 
@@ -158,7 +158,7 @@ TEST(Site, KnowsThreeMethods) {
   const Reply stream = reply_of(site(), post);
   EXPECT_EQ(stream.status, 405);
   EXPECT_THAT(stream.fields, HasSubstr("Allow: GET, HEAD\r\n"));
-  EXPECT_THAT(body_of(stream), HasSubstr("{\"error\": "));
+  EXPECT_THAT(body_of(stream), HasSubstr("{\"error\":"));
   query::Answer wrong = answer("{}");
   wrong.status = 405;
   ApiCall call;
@@ -193,7 +193,7 @@ TEST(Site, RefusesStrangersInWordsThatHelp) {
   request.caller.host = "evil.example";
   Reply reply = reply_of(site(), request);
   EXPECT_EQ(reply.status, 403);
-  EXPECT_THAT(body_of(reply), AllOf(HasSubstr("{\"error\": \""), HasSubstr("does not answer to this name")));
+  EXPECT_THAT(body_of(reply), AllOf(HasSubstr("{\"error\":\""), HasSubstr("does not answer to this name")));
   request.caller = {.host = "localhost:6006", .origin = "http://evil.example"};
   reply = reply_of(site(), request);
   EXPECT_EQ(reply.status, 403);

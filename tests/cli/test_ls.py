@@ -189,7 +189,7 @@ class Ls(Case):
             writer.scalar("x", 1, 5)
         subprocess.run([os.environ["SONDE_CAPTURE_TOOL"], "gaps", "logs/a"], cwd=self.folder, check=True, timeout=60)
         self.assertTrue(self.output("ls", "logs").endswith(
-            "\n  ! 200 tensors not recorded, steps 10 .. 19: no room in memory\n"
+            "\n  ! 200 tensors not recorded, steps 10 .. 19: the buffer was full\n"
             "  ! 1 tensor not recorded, step 17: unusable tensor\n  ! budget at step 15: full -> x\n"))
 
     def test_tells_what_a_budget_gave_up_and_when(self):

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor_files/origin_testing.h"
+#include "analysis/origin_testing.h"
 
 namespace sonde {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "tensor_files/origin_testing.h"
+#include "analysis/origin_testing.h"
 
 namespace sonde {
 namespace {

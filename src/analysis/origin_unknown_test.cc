@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tensor_files/origin_testing.h"
+#include "analysis/origin_testing.h"
 
 namespace sonde {
 namespace {

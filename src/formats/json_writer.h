@@ -1,4 +1,4 @@
-// Writing JSON from front to back.
+// Writing JSON from front to back: the one way in which this project writes it.
 #pragma once
 
 #include <concepts>
@@ -6,10 +6,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "formats/json.h"
 
-namespace sonde::query {
+namespace sonde {
 
 // Values one after the other; commas and closing brackets come by themselves.
 //
@@ -48,6 +49,17 @@ class JsonWriter {
   }
   JsonWriter& truth(bool value) { return raw(value ? "true" : "false"); }
   JsonWriter& null() { return raw("null"); }
+  JsonWriter& shape(const Shape& value) { return raw(json_shape(value)); }
+  JsonWriter& texts(const std::vector<std::string>& values) {
+    array();
+    for (const std::string& value : values) text(value);
+    return end();
+  }
+  // Puts the next value on a line of its own.
+  JsonWriter& line(std::string_view indent = {}) {
+    break_.assign("\n").append(indent);
+    return *this;
+  }
   // What is JSON already.
   JsonWriter& raw(std::string_view json) {
     separate();
@@ -64,7 +76,9 @@ class JsonWriter {
     return end();
   }
 
-  std::string take() { return std::move(out_); }
+  std::size_t size() const noexcept { return out_.size(); }
+  // What was written so far; the rest follows.
+  std::string take() { return std::exchange(out_, {}); }
 
  private:
   JsonWriter& open(char begin, char end) {
@@ -76,11 +90,13 @@ class JsonWriter {
   }
   void separate() {
     if (comma_) out_ += ',';
+    if (!break_.empty()) out_ += std::exchange(break_, {});
   }
 
   std::string out_;
   std::string closing_;
+  std::string break_;
   bool comma_ = false;
 };
 
-}  // namespace sonde::query
+}  // namespace sonde

@@ -1,4 +1,4 @@
-#include "kept_tensors.h"
+#include "tensor_files/kept_tensors.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,19 +12,19 @@
 #include "base/file_name.h"
 #include "base/input_file.h"
 #include "formats/run_layout.h"
-#include "terminal.h"
 
-namespace sonde::cli {
+namespace sonde::tensor_files {
 namespace {
 
 // The paths below a folder of all files in it, at any depth, by name. Nobody puts links there.
-void add_files(const std::string& folder, const std::string& below, std::string_view extension,
-               std::vector<std::string>& paths) {
-  const Result<Directory> directory = read_directory(join_path(folder, below));
+void add_files(const std::string& folder, const std::string& within, const std::string& below,
+               std::string_view extension, std::vector<std::string>& paths) {
+  const Result<Directory> directory = read_directory(join_path(folder, below), within);
   if (!directory) return;
   for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.link && (!within.empty() || entry.type == DirectoryEntry::Type::directory)) continue;
     const std::string path = below.empty() ? entry.name : join_path(below, entry.name);
-    if (entry.type == DirectoryEntry::Type::directory && !entry.link) add_files(folder, path, extension, paths);
+    if (entry.type == DirectoryEntry::Type::directory) add_files(folder, within, path, extension, paths);
     if (entry.type == DirectoryEntry::Type::file && entry.name.ends_with(extension)) paths.push_back(path);
   }
 }
@@ -73,35 +73,38 @@ class RowCounter {
 
 }  // namespace
 
-KeptTensors::KeptTensors(const std::string& run_directory) {
+KeptTensors::KeptTensors(const std::string& run_directory, const std::string& within, OnUnreadable on_unreadable)
+    : on_unreadable_(std::move(on_unreadable)) {
   const std::string path = join_path(run_directory, run_layout::kTensors);
-  const Result<Directory> directory = read_directory(path);
+  const Result<Directory> directory = read_directory(path, within);
   if (!directory) return;
   for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.link && !within.empty()) continue;
     const std::optional<std::int64_t> step = run_layout::step_of_tensors(entry.name);
     const bool folder = entry.type == DirectoryEntry::Type::directory;
-    if (!step ||
-        (!folder && !entry.name.ends_with(run_layout::kSafetensors) && !entry.name.ends_with(run_layout::kNpz)))
-      continue;
+    const bool file = entry.name.ends_with(run_layout::kSafetensors) || entry.name.ends_with(run_layout::kNpz);
+    if (!step || (!folder && !file)) continue;
     places_.push_back({*step, join_path(path, entry.name), folder});
   }
   // Writers' names begin with the time at which they began, so the order of names is theirs.
   std::ranges::stable_sort(places_, {}, &Place::step);
 }
 
-std::optional<KeptTensor> KeptTensors::find(const Place& place, const std::string& tag) {
+std::optional<TensorFile> KeptTensors::open(const std::string& path) const {
+  Result<TensorFile> file = TensorFile::open(path);
+  if (file) return *std::move(file);
+  if (on_unreadable_) on_unreadable_(file.error());
+  return std::nullopt;
+}
+
+std::optional<KeptTensor> KeptTensors::find(const Place& place, const std::string& tag) const {
   const std::string path = place.folder ? join_path(place.path, file_path_of(tag, run_layout::kNpy)) : place.path;
   if (place.folder && !file_state(path)) return std::nullopt;
-  Result<TensorFile> file = TensorFile::open(path);
-  if (!file) {
-    note(file.error().message());
-    return std::nullopt;
-  }
-  if (place.folder) return KeptTensor{place.step, path, *std::move(file), 0};
-  const auto found = std::ranges::find(file->names(), tag);
-  if (found == file->names().end()) return std::nullopt;
-  const auto index = static_cast<std::size_t>(found - file->names().begin());
-  return KeptTensor{place.step, path, *std::move(file), index};
+  const std::optional<TensorFile> file = open(path);
+  if (!file) return std::nullopt;
+  if (place.folder) return KeptTensor{place.step, path, ""};
+  if (std::ranges::find(file->names(), tag) == file->names().end()) return std::nullopt;
+  return KeptTensor{place.step, path, tag};
 }
 
 std::optional<KeptTensor> KeptTensors::last(const std::string& tag, std::optional<std::int64_t> step) const {
@@ -137,12 +140,10 @@ std::vector<KeptSeries> KeptTensors::list() const {
   for (const Place& place : places_) {
     std::vector<std::string> tags;
     if (place.folder) {
-      add_files(place.path, "", run_layout::kNpy, tags);
+      add_files(place.path, "", "", run_layout::kNpy, tags);
       for (std::string& tag : tags) tag = text_of_file_path(tag, run_layout::kNpy);
-    } else if (const Result<TensorFile> file = TensorFile::open(place.path)) {
+    } else if (const std::optional<TensorFile> file = open(place.path)) {
       tags = file->names();
-    } else {
-      note(file.error().message());
     }
     for (std::string& tag : tags) {
       KeptSeries& series = found[tag];
@@ -158,14 +159,19 @@ std::vector<KeptSeries> KeptTensors::list() const {
   return all;
 }
 
-std::vector<KeptSeries> tables_of(const std::string& run_directory) {
+std::vector<std::string> table_paths(const std::string& run_directory, const std::string& within) {
   std::vector<std::string> paths;
-  add_files(join_path(run_directory, run_layout::kTables), "", run_layout::kCsv, paths);
+  add_files(join_path(run_directory, run_layout::kTables), within, "", run_layout::kCsv, paths);
+  for (std::string& path : paths) path = join_path(run_layout::kTables, path);
+  return paths;
+}
+
+std::vector<KeptSeries> tables_of(const std::string& run_directory, const std::string& within,
+                                  const OnUnreadable& on_unreadable) {
   std::vector<KeptSeries> tables;
   std::vector<std::byte> piece(std::size_t{1} << 16);
-  for (const std::string& path : paths) {
-    const std::string below_run = join_path(run_layout::kTables, path);
-    const Result<InputFile> file = InputFile::open(join_path(run_directory, below_run));
+  for (const std::string& path : table_paths(run_directory, within)) {
+    const Result<InputFile> file = InputFile::open(join_path(run_directory, path), within);
     RowCounter counter;
     Result<std::size_t> count = file ? Result<std::size_t>(0) : file.error();
     for (std::uint64_t at = 0; file; at += *count) {
@@ -173,12 +179,12 @@ std::vector<KeptSeries> tables_of(const std::string& run_directory) {
       if (!count || *count == 0) break;
       counter.read(as_text(Bytes(piece).first(*count)));
     }
-    if (!count) note(count.error().message());
+    if (!count && on_unreadable) on_unreadable(count.error());
     if (!count || !counter.is_table()) continue;
     tables.push_back(counter.series());
-    tables.back().name = below_run;
+    tables.back().name = path;
   }
   return tables;
 }
 
-}  // namespace sonde::cli
+}  // namespace sonde::tensor_files

@@ -1,0 +1,39 @@
+#include "formats/json_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sonde {
+namespace {
+
+TEST(JsonWriter, PutsCommasAndBracketsByItself) {
+  JsonWriter json;
+  json.object().key("a").array().integer(1).integer(-2).end().key("b").object().end();
+  json.key("c").truth(true).key("d").null().key("e").texts({"x", "y"}).key("f").shape({2, 3}).end();
+  EXPECT_EQ(json.take(), R"({"a":[1,-2],"b":{},"c":true,"d":null,"e":["x","y"],"f":[2,3]})");
+}
+
+TEST(JsonWriter, WritesWhatIsNotFiniteAsText) {
+  JsonWriter json;
+  json.array().number(std::numeric_limits<double>::quiet_NaN()).number(0.5).end();
+  EXPECT_EQ(json.take(), R"(["NaN",0.5])");
+}
+
+TEST(JsonWriter, EscapesTextsAndForeignKeys) {
+  JsonWriter json;
+  json.object().text_key("a\"b").text("line\nend").end();
+  EXPECT_EQ(json.take(), "{\"a\\\"b\":\"line\\u000aend\"}");
+}
+
+TEST(JsonWriter, GoesOnAfterAPartWasTaken) {
+  JsonWriter json;
+  json.object().key("runs").array().text("a");
+  std::string all = json.take();
+  json.line(" ").text("b").end().end();
+  all += json.take();
+  EXPECT_EQ(all, "{\"runs\":[\"a\",\n \"b\"]}");
+}
+
+}  // namespace
+}  // namespace sonde
