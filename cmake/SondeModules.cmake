@@ -5,7 +5,8 @@
 #   sonde_module(stats MODULES base tensor LIBRARIES hwy TEST_LIBRARIES rapidcheck)
 #
 # MODULES are the modules it may include, directly or not; tools/check_layers holds the sources to the same list. A module
-# that is APART is for the command alone, and no part of the library.
+# that is APART is for the command alone, and no part of the library. TEST_MODULES are for the files beside the sources:
+# tests, benchmarks and fuzzers.
 
 set(SONDE_MODULES "" CACHE INTERNAL "every module of the library, lower ones first")
 
@@ -23,7 +24,7 @@ function(sonde_link_modules target)
 endfunction()
 
 function(sonde_module module)
-  cmake_parse_arguments(ARG "APART" "" "MODULES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "MODULES;TEST_MODULES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cc)
@@ -51,19 +52,19 @@ function(sonde_module module)
       target_compile_options(${module}_test PRIVATE $<$<CONFIG:Release>:-O1>)
     endif()
     target_include_directories(${module}_test PRIVATE ${CMAKE_BINARY_DIR}/generated)
-    sonde_link_modules(${module}_test ${ARG_MODULES} ${module})
+    sonde_link_modules(${module}_test ${ARG_MODULES} ${ARG_TEST_MODULES} ${module})
     gtest_discover_tests(${module}_test DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${module} TIMEOUT 300)
     add_dependencies(tests ${module}_test)
   endif()
   if(SONDE_BENCH AND benches)
     add_executable(${module}_bench ${benches})
     target_link_libraries(${module}_bench PRIVATE sonde_options benchmark::benchmark_main)
-    sonde_link_modules(${module}_bench ${ARG_MODULES} ${module})
+    sonde_link_modules(${module}_bench ${ARG_MODULES} ${ARG_TEST_MODULES} ${module})
     add_dependencies(benches ${module}_bench)
   endif()
   if(SONDE_FUZZ OR SONDE_TESTS)
     foreach(file IN LISTS fuzzers)
-      sonde_fuzzer(${file} MODULES ${ARG_MODULES} ${module})
+      sonde_fuzzer(${file} MODULES ${ARG_MODULES} ${ARG_TEST_MODULES} ${module})
     endforeach()
   endif()
 endfunction()

@@ -10,8 +10,8 @@
 #include "base/utf8.h"
 #include "blob_key.h"
 #include "downsample.h"
-#include "index/raw_value.h"
 #include "series.h"
+#include "store/raw_value.h"
 #include "values.h"
 
 namespace sonde::data_server {
@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kBetweenAttempts{1};
 // The length of the longest sequence is sought in so many values of a series: each has to be read for it.
 constexpr std::size_t kValuesToMeasure = 64;
 
-using RawPointer = std::unique_ptr<index::RawValue>;
+using RawPointer = std::unique_ptr<store::RawValue>;
 
 // Names are compared as they are shown: what is not UTF-8 cannot be sent.
 template <class Filter>
@@ -76,7 +76,7 @@ void for_some_values(const Run& run, const Tag& tag, std::uint64_t limit, const 
   if (!values) return;
   for (const std::size_t i : evenly(values->size(), limit)) {
     const ValueRef& ref = (*values)[i];
-    if (const Result<RawPointer> raw = index::read_raw(run, ref)) visit(ref, **raw);
+    if (const Result<RawPointer> raw = store::read_raw(run, ref)) visit(ref, **raw);
   }
 }
 
@@ -88,7 +88,7 @@ void add_point(Data& data, std::int64_t step, double wall_time) {
 
 void fill_scalars(const Run& run, const Tag& tag, std::uint64_t limit, rpc::ScalarData& data) {
   if (tag.kind != TagKind::scalars) {  // numbers of a plugin that is not known here
-    for_some_values(run, tag, limit, [&](const ValueRef& ref, const index::RawValue& raw) {
+    for_some_values(run, tag, limit, [&](const ValueRef& ref, const store::RawValue& raw) {
       const auto value = tfevents::as_scalar(raw.value());
       if (!value) return;
       add_point(data, ref.step, ref.wall_time);
@@ -105,7 +105,7 @@ void fill_scalars(const Run& run, const Tag& tag, std::uint64_t limit, rpc::Scal
 }
 
 void fill_tensors(const Run& run, const Tag& tag, std::uint64_t limit, rpc::TensorData& data) {
-  for_some_values(run, tag, limit, [&](const ValueRef& ref, const index::RawValue& raw) {
+  for_some_values(run, tag, limit, [&](const ValueRef& ref, const store::RawValue& raw) {
     auto tensor = tensor_proto(raw);
     if (!tensor) return;
     add_point(data, ref.step, ref.wall_time);
@@ -114,7 +114,7 @@ void fill_tensors(const Run& run, const Tag& tag, std::uint64_t limit, rpc::Tens
 }
 
 void fill_blob_sequences(const Run& run, const Tag& tag, std::uint64_t limit, rpc::BlobSequenceData& data) {
-  for_some_values(run, tag, limit, [&](const ValueRef& ref, const index::RawValue& raw) {
+  for_some_values(run, tag, limit, [&](const ValueRef& ref, const store::RawValue& raw) {
     const Blobs blobs(raw, tag.plugin);
     if (!blobs.status()) return;
     add_point(data, ref.step, ref.wall_time);
@@ -128,7 +128,7 @@ void fill_blob_sequences(const Run& run, const Tag& tag, std::uint64_t limit, rp
 
 std::int64_t longest_sequence(const Run& run, const Tag& tag) {
   std::size_t longest = 0;
-  for_some_values(run, tag, kValuesToMeasure, [&](const ValueRef&, const index::RawValue& raw) {
+  for_some_values(run, tag, kValuesToMeasure, [&](const ValueRef&, const store::RawValue& raw) {
     longest = std::max(longest, Blobs(raw, tag.plugin).items().size());
   });
   return static_cast<std::int64_t>(longest);
@@ -272,7 +272,7 @@ Result<std::string> Answers::read_blob(const rpc::ReadBlobRequest& request) {
     if (!tag) return tag.error();
     const auto ref = find_value(run, *key);
     if (!ref) return ref.error();
-    const auto raw = index::read_raw(run, *ref);
+    const auto raw = store::read_raw(run, *ref);
     if (!raw) return raw.error();
     // A MetaGraphDef has more in it than the graph that is asked for.
     if ((*raw)->event.what == tfevents::Event::What::meta_graph_def) return run.graph(*ref);

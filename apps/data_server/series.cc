@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "index/raw_value.h"
+#include "store/raw_value.h"
 
 namespace sonde::data_server {
 namespace {
@@ -43,7 +43,7 @@ rpc::DataClass data_class_of(const Run& run, const Tag& tag) {
   if (known != kKnown.end()) return known->second;
   const auto values = run.values(tag.name, tag.kind, {}, History::all);
   if (!values || values->empty()) return rpc::DATA_CLASS_UNKNOWN;
-  const auto first = index::read_raw(run, values->front());
+  const auto first = store::read_raw(run, values->front());
   if (!first || (*first)->event.what != tfevents::Event::What::summary) return rpc::DATA_CLASS_UNKNOWN;
   return static_cast<rpc::DataClass>((*first)->value().metadata.data_class);
 }

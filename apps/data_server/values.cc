@@ -45,7 +45,7 @@ Result<std::string> histogram_tensor(const tfevents::Value& value) {
 
 }  // namespace
 
-Result<std::string> tensor_proto(const index::RawValue& raw) {
+Result<std::string> tensor_proto(const store::RawValue& raw) {
   if (raw.event.what != What::summary) {  // a graph or run metadata
     return string_tensor({1}, {as_text(raw.event.bytes)});
   }
@@ -73,7 +73,7 @@ Result<std::string> tensor_proto(const index::RawValue& raw) {
   return Status(Code::unsupported, "a value of an unknown form");
 }
 
-Blobs::Blobs(const index::RawValue& raw, std::string_view plugin) {
+Blobs::Blobs(const store::RawValue& raw, std::string_view plugin) {
   if (raw.event.what != What::summary) {
     items_.push_back(as_text(raw.event.bytes));
     return;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "index/raw_value.h"
 #include "sonde/status.h"
+#include "store/raw_value.h"
 
 namespace sonde::data_server {
 
@@ -19,13 +19,13 @@ namespace sonde::data_server {
 //   audio         [1,2] string: file, empty label
 //   no value      [0] float, which is what hparams have beside their metadata
 // Fails where the value contradicts itself.
-Result<std::string> tensor_proto(const index::RawValue& raw);
+Result<std::string> tensor_proto(const store::RawValue& raw);
 
 // The blobs of one value: a graph or run metadata; width, height (as text) and files of images; the clips of audio
 // without their labels; the elements of any other string tensor. Views into `raw`, which must live longer.
 class Blobs {
  public:
-  Blobs(const index::RawValue& raw, std::string_view plugin);
+  Blobs(const store::RawValue& raw, std::string_view plugin);
   Blobs(const Blobs&) = delete;
   Blobs& operator=(const Blobs&) = delete;
 

@@ -15,6 +15,7 @@
 #include "sonde/capture.h"
 #include "sonde/checkpoint.h"
 #include "sonde/log.h"
+#include "store/probe_json.h"
 #include "subcommand.h"
 #include "tensor_files/kept_tensors.h"
 #include "terminal.h"
@@ -38,6 +39,7 @@ std::string steps_text(std::uint64_t count, std::int64_t first, std::int64_t las
 struct ListedRun {
   Run run;
   std::vector<Tag> tags;
+  std::vector<ProbeInfo> probes;  // in the order of execution
   std::vector<KeptSeries> tensors;
   std::vector<KeptSeries> tables;
 };
@@ -122,7 +124,7 @@ class Ls final : public Subcommand {
     }
     std::set<std::string> unique;
     for (const Run& run : runs) {
-      listed.push_back({run, run.tags(), KeptTensors(run.directory(), {}, note_status).list(),
+      listed.push_back({run, run.tags(), run.probes(), KeptTensors(run.directory(), {}, note_status).list(),
                         tensor_files::tables_of(run.directory(), {}, note_status)});
       for (const Tag& tag : listed.back().tags) unique.insert(tag.name);
       for (const KeptSeries& tensor : listed.back().tensors) unique.insert(tensor.name);
@@ -135,6 +137,7 @@ class Ls final : public Subcommand {
     const auto left_out = [&](const auto& one) { return !chosen->contains(one.name); };
     std::erase_if(listed, [&](ListedRun& one) {
       std::erase_if(one.tags, left_out);
+      std::erase_if(one.probes, [&](const ProbeInfo& probe) { return !chosen->contains(probe.tag); });
       std::erase_if(one.tensors, left_out);
       std::erase_if(one.tables, left_out);
       return one.tags.empty() && one.tensors.empty() && one.tables.empty();
@@ -337,6 +340,7 @@ class Ls final : public Subcommand {
     for (const ListedRun& one : selected) {
       json.object().key("run").text(one.run.name());
       json.list("tags", one.tags, [&](const Tag& tag) { put_tag(json, tag); });
+      json.list("probes", one.probes, [&](const ProbeInfo& probe) { put_probe(json, probe); });
       json.list("tensors", one.tensors, [&](const KeptSeries& kept) { put_kept(json, kept, "tensor", "steps"); });
       json.list("tables", one.tables, [&](const KeptSeries& kept) { put_kept(json, kept, "file", "rows"); });
       put_besides(json, one.run);

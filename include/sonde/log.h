@@ -29,11 +29,11 @@
 
 namespace sonde {
 
-namespace index {
-class LogIndex;
-class RunAccess;
-class RunIndex;
-}  // namespace index
+namespace store {
+class Access;
+class LogSource;
+class RunSource;
+}  // namespace store
 
 // What the values of a tag are. A plugin that is not known here has the kind `tensors`; see Tag::plugin.
 enum class TagKind : std::uint8_t {
@@ -163,6 +163,17 @@ struct TensorStatistics {
   std::vector<Bucket> histogram;  // the real bins, by ascending value; empty where none was recorded
 };
 
+// A tensor that the program probes, as it defined it.
+struct ProbeInfo {
+  std::string name;
+  Kind kind = Kind::activation;
+  std::string tag;  // of its statistics: "activation/dense_1/out"
+  DType dtype = DType::f32;
+  Shape shape;                      // of the first one that was recorded
+  std::vector<std::string> inputs;  // names of the probes that it is computed from, as far as the program said so
+  std::uint32_t order = 0;          // of execution within a step, from 0
+};
+
 // Bytes of a file that belong to no sound record, or a record that makes no sense.
 struct Damage {
   std::string file;  // its path
@@ -208,6 +219,9 @@ class Run {
   // Fails, with the nearest names, where there is none.
   SONDE_API Result<Tag> tag(std::string_view name, TagKind kind) const;
 
+  // In the order of execution. Those of all statistics files; where two define the same, the last.
+  SONDE_API std::vector<ProbeInfo> probes() const;
+
   SONDE_API Result<Scalars> scalars(std::string_view tag, const Range& range = {},
                                     History history = History::newest) const;
   // `width` pixels, 1 to 65,536, for the range, or for all there is where the range is open.
@@ -238,10 +252,10 @@ class Run {
 
  private:
   friend class Log;
-  friend class index::RunAccess;
-  Run(std::string name, std::shared_ptr<index::RunIndex> index) noexcept;
+  friend class store::Access;
+  Run(std::string name, std::shared_ptr<store::RunSource> source) noexcept;
   std::string name_;
-  std::shared_ptr<index::RunIndex> index_;
+  std::shared_ptr<store::RunSource> source_;
 };
 
 struct LogOptions {
@@ -296,8 +310,9 @@ class Log {
   SONDE_API std::vector<std::string> problems() const;
 
  private:
-  explicit Log(std::shared_ptr<index::LogIndex> index) noexcept;
-  std::shared_ptr<index::LogIndex> index_;
+  friend class store::Access;
+  explicit Log(std::shared_ptr<store::LogSource> source) noexcept;
+  std::shared_ptr<store::LogSource> source_;
 };
 
 }  // namespace sonde

@@ -50,6 +50,7 @@ void put_file(std::string& out, const SourceFile& file) {
   std::string definitions;  // as they stand in a statistics file
   for (const auto& [id, definition] : file.definitions.all()) stats_record::put_definition(definitions, definition);
   put_text(out, definitions);
+  file.probe_order.save(out);
 }
 
 bool get_file(ByteReader& from, SourceFile& file) {
@@ -72,6 +73,7 @@ bool get_file(ByteReader& from, SourceFile& file) {
     if (definition == nullptr) return false;
     file.definitions.add(std::move(*definition));
   }
+  file.probe_order.restore(from);
   return from.ok();
 }
 

@@ -16,14 +16,11 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "store/lines.h"
 
 namespace sonde::index {
 
-struct Point {
-  std::int64_t step = 0;
-  double time = 0;
-  double value = 0;
-};
+using store::Point;
 
 // Up to 256 points in plain arrays.
 struct Points {

@@ -251,21 +251,26 @@ void LogIndex::wait() const {
 
 void LogIndex::refresh() {
   find_runs_below("");
-  for (const auto& run : runs()) queue(run);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, run] : runs_) queue_locked(run);
+  }
   wait();
 }
 
-std::vector<std::shared_ptr<RunIndex>> LogIndex::runs() const {
+std::vector<std::shared_ptr<store::RunSource>> LogIndex::runs() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<RunIndex>> runs;
+  std::vector<std::shared_ptr<store::RunSource>> runs;
   runs.reserve(runs_.size());
   for (const auto& [name, run] : runs_) runs.push_back(run);
   return runs;
 }
 
-Result<std::shared_ptr<RunIndex>> LogIndex::run(std::string_view name) const {
+Result<std::shared_ptr<store::RunSource>> LogIndex::run(std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  if (const auto found = runs_.find(name); found != runs_.end()) return found->second;
+  if (const auto found = runs_.find(name); found != runs_.end()) {
+    return std::shared_ptr<store::RunSource>(found->second);
+  }
   std::vector<std::string> names;
   names.reserve(runs_.size());
   for (const auto& [known, run] : runs_) names.push_back(known);

@@ -19,26 +19,29 @@
 #include "index/run_files.h"
 #include "index/run_index.h"
 #include "sonde/log.h"
+#include "store/source.h"
 
 namespace sonde::index {
 
-class LogIndex {
+class LogIndex final : public store::LogSource {
  public:
   static Result<std::shared_ptr<LogIndex>> open(std::string directory, const LogOptions& options);
-  ~LogIndex();
-  LogIndex(const LogIndex&) = delete;
-  LogIndex& operator=(const LogIndex&) = delete;
+  ~LogIndex() override;
 
-  const std::string& directory() const noexcept { return directory_; }
-  std::vector<std::shared_ptr<RunIndex>> runs() const;  // by name
-  Result<std::shared_ptr<RunIndex>> run(std::string_view name) const;
-  std::vector<std::string> problems() const;
+  const std::string& directory() const noexcept override { return directory_; }
+  std::vector<std::shared_ptr<store::RunSource>> runs() const override;  // by name
+  Result<std::shared_ptr<store::RunSource>> run(std::string_view name) const override;
+  std::vector<std::string> problems() const override;
 
-  void refresh();
-  void wait() const;
-  Log::Progress progress() const;
-  std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
-  std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
+  void refresh() override;
+  void wait() const override;
+  Log::Progress progress() const override;
+  std::uint64_t version() const noexcept override { return version_.load(std::memory_order_acquire); }
+  std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const override;
+
+  Status set_note(const std::string& run, std::string_view text) override;
+  Status remove_run(const std::string& run) override;
+  Result<std::string> control_directory(const std::string& run) const override;
 
  private:
   LogIndex(std::string directory, std::string real_directory, const LogOptions& options);

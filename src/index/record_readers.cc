@@ -124,6 +124,7 @@ void EventReader::read_any(std::uint64_t offset, Bytes payload) {
 void StatisticsReader::read_step(std::uint64_t offset, const stats_record::Step& step) {
   SourceFile& file = run_.files[file_];
   file.note_time(step.wall_time);
+  file.probe_order.learn(step);
   for (std::uint32_t part = 0; part < step.entries.size(); ++part) {
     const stats_record::Entry& entry = step.entries[part];
     const stats_record::Definition* definition = file.definitions.find(entry.id);

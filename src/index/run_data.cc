@@ -8,38 +8,7 @@
 
 #include "formats/run_layout.h"
 
-namespace sonde {
-
-std::string_view to_string(TagKind kind) noexcept {
-  switch (kind) {
-    case TagKind::scalars: return "scalars";
-    case TagKind::histograms: return "histograms";
-    case TagKind::images: return "images";
-    case TagKind::audio: return "audio";
-    case TagKind::text: return "text";
-    case TagKind::pr_curves: return "pr_curves";
-    case TagKind::mesh: return "mesh";
-    case TagKind::hparams: return "hparams";
-    case TagKind::custom_scalars: return "custom_scalars";
-    case TagKind::graphs: return "graphs";
-    case TagKind::tensors: return "tensors";
-    case TagKind::statistics: return "statistics";
-  }
-  return "tensors";
-}
-
-std::string_view to_string(RecordingGap::Reason reason) noexcept {
-  switch (reason) {
-    case RecordingGap::Reason::buffer_full: return "the buffer was full";
-    case RecordingGap::Reason::write_error: return "write error";
-    case RecordingGap::Reason::budget: return "budget";
-    case RecordingGap::Reason::rejected: return "unusable tensor";
-    case RecordingGap::Reason::unknown: return "unknown";
-  }
-  return "unknown";
-}
-
-namespace index {
+namespace sonde::index {
 
 TagKind kind_of_plugin(std::string_view plugin) noexcept {
   for (const TagKind kind : {TagKind::scalars, TagKind::histograms, TagKind::images, TagKind::audio, TagKind::text,
@@ -96,6 +65,7 @@ void RunData::drop_file(std::uint32_t file) {
   source.definitions = {};
   source.first_time = SourceFile().first_time;
   source.last_time = SourceFile().last_time;
+  source.probe_order = {};
 }
 
 std::vector<std::uint32_t> RunData::file_order() const {
@@ -126,5 +96,4 @@ Timeline RunData::timeline() const {
   return timeline;
 }
 
-}  // namespace index
-}  // namespace sonde
+}  // namespace sonde::index

@@ -19,6 +19,7 @@
 #include "index/column.h"
 #include "index/history.h"
 #include "index/ordered.h"
+#include "index/probe_order.h"
 #include "index/sorted.h"
 #include "sonde/log.h"
 
@@ -47,7 +48,8 @@ struct SourceFile {
   Guard guard;
   bool gone = false;
   std::string error;
-  stats_record::Definitions definitions;  // of a statistics file
+  stats_record::Definitions definitions;  // of a statistics file, as the following
+  ProbeOrder probe_order;
   // Of its records, without those that have no time.
   double first_time = std::numeric_limits<double>::infinity();
   double last_time = -std::numeric_limits<double>::infinity();

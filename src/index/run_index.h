@@ -20,18 +20,19 @@
 #include "index/run_data.h"
 #include "index/run_files.h"
 #include "sonde/log.h"
+#include "store/source.h"
 
 namespace sonde::index {
 
-class RunIndex {
+class RunIndex final : public store::RunSource {
  public:
   // Nothing is read yet. `cache_path` is empty where nothing is to be remembered; `files` are what somebody has just
   // found in the directory, if so. Nothing is read outside of the directory `within`, if that is not empty.
   RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files = {},
            std::string within = {});
 
-  const std::string& name() const noexcept { return name_; }
-  const std::string& directory() const noexcept { return directory_; }
+  const std::string& name() const noexcept override { return name_; }
+  const std::string& directory() const noexcept override { return directory_; }
   const std::string& within() const noexcept { return within_; }
 
   // Reads what is new: in files that have grown, were replaced or have come, and forgets those that have gone. True if
@@ -48,48 +49,56 @@ class RunIndex {
 
   std::uint64_t bytes_found() const noexcept { return bytes_found_.load(std::memory_order_relaxed); }
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
-  bool read_once() const noexcept { return read_once_.load(std::memory_order_acquire); }
+  bool read_once() const noexcept override { return read_once_.load(std::memory_order_acquire); }
   // Grows with every update() that changed something.
-  std::uint64_t revision() const noexcept { return revision_.load(std::memory_order_acquire); }
+  std::uint64_t revision() const noexcept override { return revision_.load(std::memory_order_acquire); }
   // Whether the revision is another than the last time this was asked: the log tells of it once, whoever has read.
   bool take_news() noexcept {
     const std::uint64_t now = revision();
     return told_.exchange(now) != now;
   }
 
-  std::vector<Tag> tags();
-  Result<Tag> tag(std::string_view name, TagKind kind);
-  Result<Scalars> scalars(std::string_view tag, const Range& range, History history);
-  Result<Drawing> draw(std::string_view tag, int width, const Range& range, Axis axis);
-  Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range, History history);
-  double start_time();
+  std::vector<Tag> tags() override;
+  Result<Tag> tag(std::string_view name, TagKind kind) override;
+  Result<Scalars> scalars(std::string_view tag, const Range& range, History history) override;
+  Result<Drawing> draw(std::string_view tag, int width, const Range& range, Axis axis) override;
+  Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range,
+                                       History history) override;
+  double start_time() override;
   // When one of its files was changed last, in seconds since 1970, as seen when they were read; 0: never.
   double last_modified() const;
-  std::vector<Damage> damage();
-  std::vector<RecordingGap> gaps();
-  std::vector<LogFile> files();
+  std::vector<Damage> damage() override;
+  std::vector<RecordingGap> gaps() override;
+  std::vector<LogFile> files() override;
 
-  // `smoothed` is what an earlier call for the same tag and weight has put there, or null; it is brought up to date.
+  std::vector<ProbeInfo> probes() override;
+
+  // As those of the source, for callers that keep the averages themselves.
   Result<DrawnLine> line(std::string_view tag, const LineRequest& request, std::shared_ptr<const Smoothed>& smoothed);
-  // Of the steps of the range; or, where `nearest` is given, of the one point that is at this step or next before it,
-  // or the first one where there is none before.
   Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
                               double weight, std::shared_ptr<const Smoothed>& smoothed);
-  // Adds the finite points of the range to the cells, one for each column of the grid. Returns how many points, finite
-  // or not, the range has.
+  Result<DrawnLine> line(std::string_view tag, const LineRequest& request,
+                         std::shared_ptr<const store::Averages>& averages) override;
+  Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
+                              double weight, std::shared_ptr<const store::Averages>& averages) override;
   Result<std::uint64_t> accumulate(std::string_view tag, const Range& range, const Grid& grid,
-                                   std::span<GridCell> cells);
-  // By ascending first step.
-  std::vector<NonFiniteSeries> non_finite();
-  // The first point of a scalar series that is not older than `time`, where times ascend.
-  std::optional<Point> first_since(std::string_view tag, double time);
+                                   std::span<GridCell> cells) override;
+  std::vector<NonFiniteSeries> non_finite() override;
+  std::optional<Point> first_since(std::string_view tag, double time) override;
 
-  // The payload of a record, its checksum verified.
-  Result<std::string> read_record(const ValueRef& value);
-  // What a statistics record says of `value`.
-  Result<TensorStatistics> read_statistics(const ValueRef& value);
+  Result<std::string> read_record(const ValueRef& value) override;
+  Result<TensorStatistics> read_statistics(const ValueRef& value) override;
+
+  std::vector<std::string> captures() const override;  // paths of their directories
+  Result<CaptureInfo> capture(const std::string& name) const override;
+  std::vector<tensor_files::KeptSeries> whole_tensors() const override;
+  std::vector<tensor_files::KeptSeries> tables() const override;
+  std::vector<CheckpointInfo> checkpoints() const override;
+  std::string note() const override;
+  store::JobSigns job() const override;
 
  private:
+  bool ended_in_crash(double last_modified) const;
   bool find_files();
   bool look_beside();
   // `seen`: its state a moment ago.

@@ -12,6 +12,7 @@
 
 #include "index/column.h"
 #include "index/draw.h"
+#include "store/lines.h"
 
 namespace sonde::index {
 
@@ -38,7 +39,7 @@ class Average {
 };
 
 // Never changes once it is made. The stretches that it was made of must not overlap, and be by ascending steps.
-class Smoothed {
+class Smoothed final : public store::Averages {
  public:
   struct Block {
     Average before;
@@ -60,8 +61,8 @@ class Smoothed {
   }
   // Replaces the finite values of that block by their averages; those in front of the stretch are left alone.
   void apply(std::size_t stretch, std::size_t b, std::size_t count, double* values) const noexcept;
-  double weight() const noexcept { return weight_; }
-  std::size_t memory() const noexcept;
+  double weight() const noexcept override { return weight_; }
+  std::size_t memory() const noexcept override;
 
  private:
   struct Line {

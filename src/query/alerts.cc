@@ -9,9 +9,8 @@
 
 #include "formats/json_writer.h"
 #include "formats/run_layout.h"
-#include "index/run_access.h"
 #include "query/answers.h"
-#include "query/captures.h"
+#include "store/access.h"
 
 namespace sonde::query {
 namespace {
@@ -35,7 +34,7 @@ void keep_newest(std::vector<Item>& items, TimeOf time_of) {
 }
 
 // "loss is NaN from step 1,500 on (500 points)"
-std::string text_of(const index::NonFiniteSeries& series) {
+std::string text_of(const store::NonFiniteSeries& series) {
   const bool statistics = series.kind == TagKind::statistics;
   const std::string_view what = statistics             ? " has NaN or infinite elements"
                                 : series.infinite == 0 ? " is NaN"
@@ -52,7 +51,7 @@ std::string text_of(const index::NonFiniteSeries& series) {
 }
 
 // The first value that is not finite; nothing for tensors, whose elements may be of all sorts.
-std::optional<double> first_value(const Run& run, const index::NonFiniteSeries& series) {
+std::optional<double> first_value(const Run& run, const store::NonFiniteSeries& series) {
   if (series.kind != TagKind::scalars) return std::nullopt;
   if (series.infinite == 0) return std::numeric_limits<double>::quiet_NaN();
   const auto points = run.scalars(series.tag, {.first_step = series.first_step, .last_step = series.first_step});
@@ -63,15 +62,15 @@ std::optional<double> first_value(const Run& run, const index::NonFiniteSeries& 
 
 // Within a step, non-finite values run through the whole network: of its tensors the first one is named.
 void add_non_finite(const Run& run, Facts& facts) {
-  const std::vector<index::NonFiniteSeries> all = index::RunAccess::index(run).non_finite();
+  const std::vector<store::NonFiniteSeries> all = store::Access::source(run).non_finite();
   if (!all.empty()) facts.first_bad_step = all.front().first_step;
   struct Found {
-    const index::NonFiniteSeries* series = nullptr;
+    const store::NonFiniteSeries* series = nullptr;
     std::uint64_t others = 0;
   };
   std::vector<Found> found;
   std::map<std::int64_t, std::size_t> tensors;  // places in `found` by first step
-  for (const index::NonFiniteSeries& series : all) {
+  for (const store::NonFiniteSeries& series : all) {
     const bool tensor = series.kind == TagKind::statistics;
     const auto known = tensor ? tensors.find(series.first_step) : tensors.end();
     if (known != tensors.end()) {
@@ -109,7 +108,7 @@ void add_read(const std::string& from, const Facts* before, Facts& facts, Read r
 }
 
 std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
-  const Result<CaptureInfo> capture = read_capture(run, path);
+  const Result<CaptureInfo> capture = store::Access::source(run).capture(path);
   if (!capture) return std::nullopt;
   const CaptureInfo& info = *capture;
   const bool crash = info.cause == CaptureInfo::Cause::crash;
@@ -129,7 +128,7 @@ std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
 }
 
 void add_captures(const Run& run, const Facts* before, Facts& facts) {
-  const std::vector<std::string> paths = captures_of(run);
+  const std::vector<std::string> paths = store::Access::source(run).captures();
   const std::size_t skipped = paths.size() > kMostOfAKind ? paths.size() - kMostOfAKind : 0;
   for (std::size_t i = skipped; i < paths.size(); ++i) {
     add_read(paths[i], before, facts, [&] { return alert_of_capture(run, paths[i]); });
@@ -143,8 +142,8 @@ double time_of_step(const Run& run, const Facts& facts, std::int64_t step) {
     if (tag.kind == TagKind::scalars && (longest == nullptr || tag.points > longest->points)) longest = &tag;
   }
   if (longest == nullptr) return facts.last_time;
-  std::shared_ptr<const index::Smoothed> none;
-  const auto found = index::RunAccess::index(run).summary(longest->name, {}, step, 0, none);
+  std::shared_ptr<const store::Averages> none;
+  const auto found = store::Access::source(run).summary(longest->name, {}, step, 0, none);
   return found && found->count > 0 ? found->last.time : facts.last_time;
 }
 
@@ -207,7 +206,7 @@ void add_damage(const Run& run, Facts& facts) {
   for (const Damage& one : damage) by_file[one.file].push_back(&one);
   std::size_t left = kMostOfAKind;
   // A file may have nothing in it that can be read.
-  const double time = facts.last_time > 0 ? facts.last_time : index::RunAccess::index(run).last_modified();
+  const double time = facts.last_time > 0 ? facts.last_time : store::Access::source(run).job().last_modified;
   const auto add = [&](std::string text) {
     if (left == 0) return;
     --left;

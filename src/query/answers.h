@@ -24,6 +24,7 @@ struct Context {
 Result<Answer> answer_status(const Context& context, const Params& params);
 Result<Answer> answer_runs(const Context& context, const Params& params);
 Result<Answer> answer_tags(const Context& context, const Params& params);
+Result<Answer> answer_probes(const Context& context, const Params& params);
 
 Result<Answer> answer_alerts(const Context& context, const Params& params);
 Result<Answer> answer_layouts(const Context& context, const Params& params);

@@ -36,6 +36,7 @@ constexpr Route kRoutes[] = {
     {.path = "status", .get = answer_status, .cost = Cost::quick},
     {.path = "runs", .get = answer_runs, .kept = true, .cost = Cost::quick},
     {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags, .kept = true, .cost = Cost::quick},
+    {.path = "probes", .known = {"run"}, .get = answer_probes, .kept = true, .cost = Cost::quick},
     {.path = "alerts", .get = answer_alerts, .kept = true, .cost = Cost::quick},
     {.path = "layouts", .get = answer_layouts, .kept = true, .cost = Cost::quick},
     {.path = "series", .known = {"axis", "range", "width", "smooth"}, .required = {"series"}, .post = answer_series},

@@ -4,9 +4,9 @@
 #include <limits>
 #include <optional>
 
-#include "index/run_access.h"
 #include "query/answers.h"
 #include "query/binary.h"
+#include "store/access.h"
 
 namespace sonde::query {
 namespace {
@@ -38,7 +38,7 @@ struct Spread {
   double max = 0;
   std::uint32_t runs = 0;
 
-  void add(const index::GridCell& cell) {
+  void add(const store::GridCell& cell) {
     const double value = cell.sum / static_cast<double>(cell.count);
     position_sum += cell.position_sum;
     points += static_cast<double>(cell.count);
@@ -65,7 +65,7 @@ std::vector<Member> members_of(const Context& context, const GroupName& group, A
 }
 
 // The columns of the range; an open end is where the runs' points end.
-index::Grid grid_of(const std::vector<Member>& members, const Body& body) {
+store::Grid grid_of(const std::vector<Member>& members, const Body& body) {
   const bool steps = body.axis == AxisName::step;
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
@@ -75,7 +75,7 @@ index::Grid grid_of(const std::vector<Member>& members, const Body& body) {
   }
   low = body.range.first.value_or(low);
   high = body.range.last.value_or(high) + (steps ? 1 : 0);
-  index::Grid grid;
+  store::Grid grid;
   grid.axis = steps ? Axis::step : Axis::wall_time;
   grid.low = low;
   grid.width = static_cast<std::size_t>(body.width);
@@ -85,15 +85,15 @@ index::Grid grid_of(const std::vector<Member>& members, const Body& body) {
 }
 
 Band band_of(const std::vector<Member>& members, const std::string& tag, const Body& body) {
-  index::Grid grid = grid_of(members, body);
+  store::Grid grid = grid_of(members, body);
   std::vector<Spread> columns(grid.width);
-  std::vector<index::GridCell> cells;
+  std::vector<store::GridCell> cells;
   Band band;
   for (const Member& member : members) {
     cells.assign(grid.width, {});
     grid.origin = member.origin;
     const auto total =
-        index::RunAccess::index(member.run).accumulate(tag, range_of(member.run, body.axis, body.range), grid, cells);
+        store::Access::source(member.run).accumulate(tag, range_of(member.run, body.axis, body.range), grid, cells);
     band.total += total ? *total : 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (cells[i].count > 0) columns[i].add(cells[i]);

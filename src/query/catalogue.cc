@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/suggest.h"
 #include "formats/json_writer.h"
-#include "index/run_access.h"
 #include "query/request.h"
+#include "store/access.h"
 
 namespace sonde::query {
 namespace {
@@ -23,7 +23,7 @@ std::string shown_name(const std::string& label, const std::string& run) {
 // The same run as before, if it was known.
 std::shared_ptr<const RunEntry> entry_of(const Catalogue& before, std::string name, std::size_t log, const Run& run) {
   const Catalogue::Item* known = before.find(name);
-  if (known != nullptr && &index::RunAccess::index(known->entry->run) == &index::RunAccess::index(run)) {
+  if (known != nullptr && &store::Access::source(known->entry->run) == &store::Access::source(run)) {
     return known->entry;
   }
   return std::make_shared<RunEntry>(std::move(name), log, run);
@@ -31,10 +31,10 @@ std::shared_ptr<const RunEntry> entry_of(const Catalogue& before, std::string na
 
 }  // namespace
 
-std::uint64_t RunEntry::version() const { return index::RunAccess::index(run).revision() + edits.load(); }
+std::uint64_t RunEntry::version() const { return store::Access::source(run).revision() + edits.load(); }
 
 std::shared_ptr<const Facts> RunEntry::facts() const {
-  if (!index::RunAccess::index(run).read_once()) return nullptr;
+  if (!store::Access::source(run).read_once()) return nullptr;
   const std::uint64_t now = version();
   const std::lock_guard lock(mutex);
   if (!known || known->version != now) {

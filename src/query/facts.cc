@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "index/run_access.h"
 #include "query/plugin_data.h"
+#include "store/access.h"
 
 namespace sonde::query {
 
@@ -51,7 +51,7 @@ double recent_rate(const Run& run, const Facts& facts) {
     if (tag.kind == TagKind::scalars && (longest == nullptr || tag.points > longest->points)) longest = &tag;
   }
   if (longest == nullptr) return facts.steps_per_second;
-  const auto since = index::RunAccess::index(run).first_since(longest->name, longest->last_time - kWindow);
+  const auto since = store::Access::source(run).first_since(longest->name, longest->last_time - kWindow);
   if (!since) return facts.steps_per_second;
   return rate(static_cast<double>(longest->last_step) - static_cast<double>(since->step),
               longest->last_time - since->time);
@@ -90,7 +90,8 @@ Facts gather_facts(const Run& run, const Facts* before) {
   facts.steps_per_second = rate(steps, facts.last_time - facts.started);
   facts.recent_steps_per_second = recent_rate(run, facts);
   gather_plugins(run, facts);
-  facts.note = read_note(run);
+  for (const ProbeInfo& probe : run.probes()) facts.order.emplace(probe.tag, probe.order);
+  facts.note = store::Access::source(run).note();
   gather_alerts(run, before, facts);
   return facts;
 }

@@ -48,7 +48,8 @@ struct Facts {
   std::vector<std::string> metrics;
   std::optional<std::int64_t> first_bad_step;
   std::string note;
-  std::vector<std::string> layouts;  // JSON: the categories of each custom layout
+  std::map<std::string, std::uint32_t> order;  // of execution within a step, by the tag of a probe
+  std::vector<std::string> layouts;            // JSON: the categories of each custom layout
   std::vector<Alert> alerts;
   // Those of the alerts that come from files which are read once, by what they were read from.
   std::map<std::string, Alert> read_alerts;
@@ -62,8 +63,5 @@ Facts gather_facts(const Run& run, const Facts* before);
 void gather_alerts(const Run& run, const Facts* before, Facts& facts);
 // 1234567 as "1,234,567".
 std::string grouped(std::int64_t number);
-
-// The run's note as it is on disk; empty where there is none, or where it is a link.
-std::string read_note(const Run& run);
 
 }  // namespace sonde::query

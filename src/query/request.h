@@ -82,6 +82,5 @@ inline constexpr int kWidest = 16'384;
 inline constexpr std::size_t kLargestBody = std::size_t{1} << 20;
 inline constexpr std::size_t kLargestAnswer = std::size_t{256} << 20;  // of binary columns
 inline constexpr std::size_t kLongestQuery = std::size_t{64} << 10;
-inline constexpr std::size_t kLongestNote = std::size_t{64} << 10;
 
 }  // namespace sonde::query

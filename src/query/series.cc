@@ -8,10 +8,10 @@
 
 #include "formats/json.h"
 #include "formats/json_writer.h"
-#include "index/run_access.h"
 #include "query/answers.h"
 #include "query/binary.h"
 #include "query/facts.h"
+#include "store/access.h"
 
 namespace sonde::query {
 namespace {
@@ -123,21 +123,21 @@ Answer binary_answer(BinaryWriter& out) {
 }
 
 // What a chart shows of one series; the averages that it takes are kept.
-Result<index::DrawnLine> draw_line(const Context& context, const Catalogue::Item& item, const std::string& tag,
+Result<store::DrawnLine> draw_line(const Context& context, const Catalogue::Item& item, const std::string& tag,
                                    const Body& body) {
   const RunEntry& entry = *item.entry;
-  const index::LineRequest request = {.width = body.width,
+  const store::LineRequest request = {.width = body.width,
                                       .range = range_of(entry.run, body.axis, body.range),
                                       .axis = body.axis == AxisName::step ? Axis::step : Axis::wall_time,
                                       .smooth = body.smooth};
-  std::shared_ptr<const index::Smoothed> averages;
+  std::shared_ptr<const store::Averages> averages;
   if (body.smooth > 0) averages = context.averages.find(entry, tag, body.smooth);
-  Result<index::DrawnLine> line = index::RunAccess::index(entry.run).line(tag, request, averages);
+  Result<store::DrawnLine> line = store::Access::source(entry.run).line(tag, request, averages);
   if (line && body.smooth > 0) context.averages.keep(item.entry, tag, std::move(averages));
   return line;
 }
 
-void put_row(JsonWriter& json, const SeriesName& name, const index::LineSummary& summary, double start) {
+void put_row(JsonWriter& json, const SeriesName& name, const store::LineSummary& summary, double start) {
   json.object().key("run").text(name.run).key("tag").text(name.tag).key("count").integer(summary.count);
   if (summary.count > 0) {
     json.key("step").integer(summary.last.step).key("value").number(summary.last.value);
@@ -162,7 +162,7 @@ Result<Answer> answer_series(const Context& context, const Body& body) {
   for (const SeriesName& name : body.series) {
     const Catalogue::Item* item = context.catalogue->find(name.run);
     const auto line = item != nullptr ? draw_line(context, *item, name.tag, body)
-                                      : Result<index::DrawnLine>(Status(Code::not_found, "no such run"));
+                                      : Result<store::DrawnLine>(Status(Code::not_found, "no such run"));
     if (line) {
       put_series(out, line->raw, line->smoothed, true);
     } else {
@@ -182,13 +182,13 @@ Result<Answer> answer_table(const Context& context, const Body& body) {
   JsonWriter json;
   json.object().key("rows").array();
   for (const SeriesName& name : body.series) {
-    index::LineSummary summary;
+    store::LineSummary summary;
     double start = 0;
     if (const Catalogue::Item* item = context.catalogue->find(name.run)) {
       const RunEntry& entry = *item->entry;
-      std::shared_ptr<const index::Smoothed> averages;
+      std::shared_ptr<const store::Averages> averages;
       if (body.smooth > 0) averages = context.averages.find(entry, name.tag, body.smooth);
-      const auto found = index::RunAccess::index(entry.run).summary(
+      const auto found = store::Access::source(entry.run).summary(
           name.tag, range_of(entry.run, AxisName::step, body.range), body.step, body.smooth, averages);
       if (found) {
         summary = *found;
@@ -219,9 +219,9 @@ Result<Answer> answer_scalars(const Context& context, const Params& params) {
   const auto item = context.catalogue->run(*name);
   if (!item) return item.error();
   const Run& run = item->entry->run;
-  std::shared_ptr<const index::Smoothed> none;
+  std::shared_ptr<const store::Averages> none;
   const Range range = {.first_step = *first, .last_step = *last};
-  const auto counted = index::RunAccess::index(run).summary(*tag, range, std::nullopt, 0, none);
+  const auto counted = store::Access::source(run).summary(*tag, range, std::nullopt, 0, none);
   if (!counted) return counted.error();
   if (counted->count > kMostPoints) {
     return Status(Code::exhausted, "the series has " + grouped(static_cast<std::int64_t>(counted->count)) +

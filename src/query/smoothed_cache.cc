@@ -18,7 +18,7 @@ std::list<SmoothedCache::Item>::iterator SmoothedCache::at(const RunEntry& run, 
   });
 }
 
-std::shared_ptr<const index::Smoothed> SmoothedCache::find(const RunEntry& run, std::string_view tag, double weight) {
+std::shared_ptr<const store::Averages> SmoothedCache::find(const RunEntry& run, std::string_view tag, double weight) {
   const std::lock_guard lock(mutex_);
   const auto found = at(run, tag, weight);
   if (found == items_.end()) return nullptr;
@@ -27,7 +27,7 @@ std::shared_ptr<const index::Smoothed> SmoothedCache::find(const RunEntry& run, 
 }
 
 void SmoothedCache::keep(const std::shared_ptr<const RunEntry>& run, std::string_view tag,
-                         std::shared_ptr<const index::Smoothed> smoothed) {
+                         std::shared_ptr<const store::Averages> smoothed) {
   const std::size_t bytes = smoothed ? smoothed->memory() : 0;
   if (bytes < kSmallest || bytes > kLargest) return;
   const std::lock_guard lock(mutex_);

@@ -8,24 +8,24 @@
 #include <string>
 #include <string_view>
 
-#include "index/smooth.h"
 #include "query/catalogue.h"
+#include "store/lines.h"
 
 namespace sonde::query {
 
 // Any thread. The least recently used are forgotten when all together are too large.
 class SmoothedCache {
  public:
-  std::shared_ptr<const index::Smoothed> find(const RunEntry& run, std::string_view tag, double weight);
+  std::shared_ptr<const store::Averages> find(const RunEntry& run, std::string_view tag, double weight);
   void keep(const std::shared_ptr<const RunEntry>& run, std::string_view tag,
-            std::shared_ptr<const index::Smoothed> smoothed);
+            std::shared_ptr<const store::Averages> smoothed);
 
  private:
   struct Item {
     std::weak_ptr<const RunEntry> run;
     const RunEntry* address = nullptr;  // of `run`, to compare
     std::string tag;
-    std::shared_ptr<const index::Smoothed> smoothed;
+    std::shared_ptr<const store::Averages> smoothed;
     std::size_t bytes = 0;
   };
   std::list<Item>::iterator at(const RunEntry& run, std::string_view tag, double weight);

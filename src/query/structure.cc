@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "formats/json_writer.h"
+#include "formats/tensor_tags.h"
 #include "query/answers.h"
+#include "store/probe_json.h"
 
 namespace sonde::query {
 namespace {
@@ -122,6 +124,21 @@ Result<Answer> answer_runs(const Context& context, const Params& /*params*/) {
   return json_answer(json.take());
 }
 
+namespace {
+
+// When the tensor that a tag is about is executed within a step; nothing for other tags. Occurrences and evaluation
+// passes are at the place of their probe.
+std::optional<std::uint32_t> order_of(const Tag& tag, const Facts& facts) {
+  if (facts.order.empty() || tag.kind == TagKind::scalars) return std::nullopt;
+  const auto tensor = tags::tensor_of(tag.name);
+  if (!tensor) return std::nullopt;
+  const auto found =
+      facts.order.find(tag_of({.name = tensor->id.name, .kind = tensor->id.kind}, tags::Plugin::histograms));
+  return found != facts.order.end() ? std::optional(found->second) : std::nullopt;
+}
+
+}  // namespace
+
 Result<Answer> answer_tags(const Context& context, const Params& params) {
   const auto run_pattern = pattern(params, "runs");
   if (!run_pattern) return run_pattern.error();
@@ -134,6 +151,7 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
   using Key = std::pair<TagKind, std::string_view>;
   using Place = std::pair<std::size_t, const Tag*>;  // the run's place in the list
   std::map<Key, std::vector<Place>> tags;
+  std::map<Key, std::uint32_t> orders;              // as the first run has it that knows
   std::vector<std::shared_ptr<const Facts>> facts;  // keeps the tags
   std::vector<std::string_view> runs;
   for (const Catalogue::Item& item : catalogue.runs) {
@@ -144,6 +162,7 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
       if (*kind && tag.kind != **kind) continue;
       if (!matches(*tag_pattern, tag.name)) continue;
       tags[{tag.kind, tag.name}].emplace_back(runs.size(), &tag);
+      if (const auto order = order_of(tag, *known)) orders.try_emplace({tag.kind, tag.name}, *order);
     }
     runs.emplace_back(item.entry->name);
   }
@@ -155,6 +174,12 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
     const Tag& first = *places.front().second;
     json.object().key("tag").text(key.second).key("kind").text(to_string(key.first));
     json.key("display").text(first.display_name).key("description").text(first.description);
+    json.key("order");
+    if (const auto order = orders.find(key); order != orders.end()) {
+      json.integer(order->second);
+    } else {
+      json.null();
+    }
     json.list("runs", places, [&](const Place& place) { json.integer(place.first); });
     json.list("points", places, [&](const Place& place) { json.integer(place.second->points); });
     json.list("first_step", places, [&](const Place& place) { json.integer(place.second->first_step); });
@@ -164,6 +189,17 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
   }
   json.end().end();
   return json_answer(json.take());
+}
+
+Result<Answer> answer_probes(const Context& context, const Params& params) {
+  const auto name = params.text("run");
+  if (!name) return name.error();
+  const auto item = context.catalogue->run(*name);
+  if (!item) return item.error();
+  JsonWriter json;
+  json.object().key("run").text(*name);
+  json.list("probes", item->entry->run.probes(), [&](const ProbeInfo& probe) { put_probe(json, probe); });
+  return json_answer(json.end().take());
 }
 
 Result<Answer> answer_layouts(const Context& context, const Params& /*params*/) {

@@ -51,7 +51,7 @@ class Ls(Case):
             writer.scalar("x", 2, 7)
         self.assertEqual(self.json("ls", "logs"), {"runs": [{
             "run": "a", "damage": 0, "gaps": 0, "budget": [], "captures": 0, "checkpoints": 0, "tensors": [], "tables": [],
-            "tags": [
+            "probes": [], "tags": [
                 {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "written_again": 0,
                  "plugin": "scalars"}]}]})
 
@@ -173,6 +173,19 @@ class Ls(Case):
         (run,) = self.json("ls", "logs", "--tags", "activation/o.*")["runs"]
         self.assertEqual(([one["tensor"] for one in run["tensors"]], run["tables"]), (["activation/out"], []))
         self.assertIn("'weight/w'", self.error("ls", "logs", "--tags", "weight/ww"))
+
+    def test_lists_probes_in_the_order_of_execution(self):
+        pathlib.Path(self.path("p.toml")).write_text("[[watch]]\nrecord = ['stats']\n", encoding="utf-8")
+        subprocess.run([os.environ["SONDE_LIVE_RECORDER"], "logs/a", "p.toml", "3"],
+                       cwd=self.folder, check=True, timeout=60, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        (run,) = self.json("ls", "logs")["runs"]
+        self.assertEqual(run["probes"], [
+            {"name": "dense_1/out", "kind": "activation", "tag": "activation/dense_1/out", "dtype": "f32",
+             "shape": [8, 8], "inputs": ["images"], "order": 0},
+            {"name": "dense_1/kernel", "kind": "gradient", "tag": "gradient/dense_1/kernel", "dtype": "f32",
+             "shape": [64], "inputs": [], "order": 1}])
+        (run,) = self.json("ls", "logs", "--tags", "gradient/.*")["runs"]
+        self.assertEqual([probe["name"] for probe in run["probes"]], ["dense_1/kernel"])
 
     def test_tells_of_files_that_it_cannot_read(self):
         with logs.Writer(self.path("logs/a")) as writer:

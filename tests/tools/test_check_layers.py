@@ -69,6 +69,18 @@ class APlantedViolation(unittest.TestCase):
         self.plant("src/tensor/planted_test.cc", '#include "record/recorder.h"\n')
         self.assert_found("src/tensor/planted_test.cc:1:", "record")
 
+    def test_questions_include_the_index(self):
+        self.plant("src/query/planted.cc", '#include "index/run_index.h"\n')
+        self.assert_found("src/query/planted.cc:1:", "index")
+
+    def test_tests_of_questions_may_include_the_index(self):
+        self.plant("src/query/planted_test.cc", '#include "index/index_testing.h"\n')
+        self.assert_clean()
+
+    def test_questions_open_a_directory(self):
+        self.plant("src/query/planted.cc", '#include "base/directory.h"\n')
+        self.assert_found("src/query/planted.cc:1:", "store/source.h")
+
     def test_an_include_without_its_room(self):
         self.plant("src/base/planted.h", '#include "bytes.h"\n')
         self.assert_found("src/base/planted.h:1:", '"base/bytes.h"')

@@ -38,6 +38,7 @@ export interface Tag {
   kind: string;
   display: string;
   description: string;
+  order?: number | null; // of execution within a step; null: it is not the tag of a probe
   runs: string[];
   points: number[];
   first_step: number[];

@@ -37,3 +37,15 @@ it('leaves out tags that no visible run has', () => {
   ]);
   expect(groupTags(tags, ['images'], new Set(['x', 'y']))).toEqual([]);
 });
+
+it('lists tensors in the order of execution where the log knows it', () => {
+  const executed = [
+    { ...tag('a/zeta', 'statistics', ['x']), order: 0 },
+    { ...tag('a/alpha', 'statistics', ['x']), order: 5 },
+    { ...tag('a/middle', 'statistics', ['x']), order: 2 },
+    tag('a/by_hand', 'histograms', ['x']),
+  ];
+  expect(groupTags(executed, ['histograms', 'statistics'], new Set(['x']))[0]!.cards.map((c) => c.tag)).toEqual([
+    'a/zeta', 'a/middle', 'a/alpha', 'a/by_hand',
+  ]);
+});

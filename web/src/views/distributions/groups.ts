@@ -26,11 +26,13 @@ export interface Group {
 
 export const cardId = ({ tag }: { tag: string }): string => `distributions:${tag}`;
 
-// Of the tags of some kinds and the runs that are shown; by name. Tags that no such run has are left out.
+// Of the tags of some kinds and the runs that are shown; in the order of execution where that is known, then by name. Tags that no such run has are left out.
 export function groupTags(tags: readonly Tag[], kinds: readonly string[], visible: ReadonlySet<string>): Group[] {
   const cards = new Map<string, Map<string, RunOfTag>>();
+  const order = new Map<string, number>();
   for (const tag of tags) {
     if (!kinds.includes(tag.kind)) continue;
+    if (typeof tag.order === 'number') order.set(tag.tag, tag.order);
     tag.runs.forEach((run, i) => {
       if (!visible.has(run)) return;
       const runs = cards.get(tag.tag) ?? new Map<string, RunOfTag>();
@@ -41,7 +43,8 @@ export function groupTags(tags: readonly Tag[], kinds: readonly string[], visibl
     });
   }
   const groups = new Map<string, TagCard[]>();
-  for (const [tag, runs] of [...cards].sort(([a], [b]) => compareNames(a, b))) {
+  const place = (tag: string): number => order.get(tag) ?? Number.MAX_SAFE_INTEGER;
+  for (const [tag, runs] of [...cards].sort(([a], [b]) => place(a) - place(b) || compareNames(a, b))) {
     const slash = tag.indexOf('/');
     const name = slash > 0 ? tag.slice(0, slash) : '';
     const list = groups.get(name) ?? [];

@@ -7,7 +7,7 @@
 #include "formats/tfevents_decode.h"
 #include "sonde/log.h"
 
-namespace sonde::index {
+namespace sonde::store {
 
 struct RawValue {
   std::string payload;    // of the record, checksum verified
@@ -21,4 +21,4 @@ struct RawValue {
 // Fails where the file was changed, or the run is not the one that gave `value`.
 Result<std::unique_ptr<RawValue>> read_raw(const Run& run, const ValueRef& value);
 
-}  // namespace sonde::index
+}  // namespace sonde::store

@@ -1,0 +1,51 @@
+#include "index/probe_order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sonde::index {
+namespace {
+
+using ::testing::ElementsAre;
+
+stats_record::Step step_of(std::initializer_list<std::uint32_t> ids) {
+  stats_record::Step step;
+  for (const std::uint32_t id : ids) step.entries.emplace_back().id = id;
+  return step;
+}
+
+TEST(ProbeOrder, IsThatOfTheEntriesOfAStep) {
+  ProbeOrder order;
+  order.learn(step_of({7, 3, 5, 3}));
+  order.learn(step_of({7, 3, 5}));
+  EXPECT_THAT(order.ids(), ElementsAre(7, 3, 5));
+}
+
+TEST(ProbeOrder, PlacesWhatIsRecordedRarelyBetweenItsNeighbours) {
+  ProbeOrder order;
+  order.learn(step_of({1, 4}));
+  order.learn(step_of({0, 1, 2, 3, 4, 5}));
+  EXPECT_THAT(order.ids(), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(ProbeOrder, PutsWhatIsNeverRecordedWithTheOthersLast) {
+  ProbeOrder order;
+  order.learn(step_of({1, 2}));
+  order.learn(step_of({9, 8}));
+  EXPECT_THAT(order.ids(), ElementsAre(1, 2, 9, 8));
+}
+
+TEST(ProbeOrder, ComesBackFromTheCache) {
+  ProbeOrder order;
+  order.learn(step_of({2, 1, 300}));
+  std::string bytes;
+  order.save(bytes);
+  ProbeOrder restored;
+  ByteReader from(as_bytes(bytes));
+  restored.restore(from);
+  EXPECT_TRUE(from.ok() && from.done());
+  EXPECT_EQ(restored.ids(), order.ids());
+}
+
+}  // namespace
+}  // namespace sonde::index
