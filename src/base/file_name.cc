@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-constexpr std::size_t kLongestPart = 200;  // file systems take 255, and files are written aside under longer names
+constexpr std::size_t kLongestPart = 200;  // file systems take 255, and temporary files have longer names
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
 bool is_digit(char c) noexcept { return kHex.find(c) != std::string_view::npos; }

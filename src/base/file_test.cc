@@ -90,7 +90,7 @@ TEST_F(FileTest, AnAppendThatFailsInTheMiddleLeavesNothingBehind) {
   EXPECT_EQ(*read_file(path("log")), "1234567890");
 }
 
-// SIGXFSZ would end the process, which is the training. Blocked by whoever calls or not, it is taken away.
+// SIGXFSZ would end the process, which is the training. Whether the caller blocks it or not, it is taken away.
 TEST_F(FileTest, WritingBeyondTheLimitOfFilesIsAnErrorNotTheEndOfTheProcess) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -144,7 +144,7 @@ TEST_F(FileTest, WriteFileReplacesAsAWholeAndLeavesNoPart) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
 }
 
-// A pipe without a writer would stop whoever opens it, for ever.
+// A pipe without a writer would stop a reader for ever.
 TEST_F(FileTest, OnlyRegularFilesAreReadAndNothingIsWaitedFor) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
@@ -183,7 +183,7 @@ TEST_F(FileTest, AStreamMayBeAPipe) {
   EXPECT_EQ(read_stream(path("missing"), 100).status().code(), Code::not_found);
 }
 
-// Whoever may write into the directory could guess the name that is written to first.
+// Another user who may write into the directory could guess the name of the temporary file.
 TEST_F(FileTest, WriteFileNeverWritesThroughALink) {
   ASSERT_TRUE(write_file(path("precious"), "mine").ok());
   const std::string guess = path("data.part-") + std::to_string(::getpid());

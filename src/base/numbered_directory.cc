@@ -35,7 +35,7 @@ bool is_at(int fd, const std::string& path) noexcept {
          ours.st_dev == there.st_dev;
 }
 
-// Removes what was left aside; returns the largest number in use.
+// Removes what was left behind; returns the largest number in use.
 Result<std::uint64_t> tidy(const std::string& parent) {
   const Result<Directory> directory = read_directory(parent);
   if (!directory) return directory.error();
@@ -94,7 +94,7 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
       continue;
     }
     NumberedDirectory made(fd, parent, *number);
-    // Whoever had this number before has let it go by now, so that this is the last look that is needed.
+    // A process that had this number before has let it go by now, so no further look is needed.
     const Result<bool> used = taken(parent, *number);
     if (!used) return used.error();
     if (!*used) return made;

@@ -13,9 +13,9 @@ namespace sonde {
 // The number at the beginning of "12-nan"; 0 where there is none.
 std::uint64_t leading_number(std::string_view name) noexcept;
 
-// Made aside as PARENT/.part-<n> and renamed to PARENT/<n>-<name> when all is in it; without a commit it vanishes with
+// Made as PARENT/.part-<n> and renamed to PARENT/<n>-<name> when all is in it; without a commit it vanishes with
 // everything in it. n is larger than every number that is there, and no other process or thread gets the same. What a
-// killed process left aside is removed by the next one.
+// killed process left behind is removed by the next one.
 class NumberedDirectory {
  public:
   // Makes the parent, too.

@@ -68,7 +68,7 @@ TEST(NumberedDirectory, NeverGivesANumberTwice) {
   std::set<std::uint64_t> numbers;
   for (const std::string& name : names_in(dir.path())) numbers.insert(leading_number(name));
   EXPECT_EQ(numbers.size(), 100U);
-  EXPECT_FALSE(numbers.contains(0)) << "something was left aside";  // numbers may be passed over
+  EXPECT_FALSE(numbers.contains(0)) << "something was left behind";  // numbers may be passed over
 }
 
 TEST(NumberedDirectory, RemovesWhatAKilledProcessLeftAndNothingThatIsInUse) {

@@ -28,7 +28,7 @@ Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t fre
 }  // namespace
 
 Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
-  // Locked before it has its name: whoever looks for files that nobody holds must not take a new one for such.
+  // Locked before it has its name: a process that looks for files without an owner must not take a new one for one.
   static std::atomic<std::uint64_t> made{0};
   std::string temporary;
   int fd = -1;

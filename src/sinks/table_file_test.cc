@@ -161,7 +161,7 @@ TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
     ASSERT_EQ(content(stem + ".csv"), "step,wall_time,row,x\n1,0,0,1\n1,0,1,2\n2,0,0,1\n2,0,1,2\n");
     ASSERT_EQ(content(stem + ".1.csv"), "step,wall_time,row,x[0],x[1]\n3,0,0,1,2\n");
   }
-  EXPECT_EQ(names_in(dir_.path()).size(), 2 * kTables) << "nothing stays aside";
+  EXPECT_EQ(names_in(dir_.path()).size(), 2 * kTables) << "no temporary file stays";
   EXPECT_EQ(tally_.write_errors, 0U);
 }
 

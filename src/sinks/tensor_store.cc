@@ -48,7 +48,7 @@ Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<co
                             std::to_string(stamp.step) + " could not be kept"};
 }
 
-// One for all files of the step, none of which is there yet.
+// One name for all files of the step, where no file is there yet.
 std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
   const std::string first = join_path(directory_, run_layout::tensors_stem(stamp.step, evaluation, writer_));
   const auto taken = [](const std::string& stem) {

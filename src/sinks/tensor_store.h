@@ -30,7 +30,7 @@ class TensorStore final : public Sink {
   TensorStore(const std::string& run_directory, std::string writer, Tally& tally);
 
   // Files appear as a whole. A failure names the file, is counted, and costs what it names and nothing else: the other
-  // files of the step are written, and the next step is tried anew. A tensor that a format cannot hold is left out of
+  // files of the step are written, and the next step is tried again. A tensor that a format cannot hold is left out of
   // its file, one whose name npz cannot hold has that of its .npy file there ("a%00b"); both are told once of each.
   // No empty directory stays behind.
   Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors);
@@ -57,7 +57,7 @@ class TensorStore final : public Sink {
   std::string writer_;
   Tally& tally_;
   std::vector<Status> errors_;  // of the step
-  std::uint64_t lost_ = 0;      // likewise
+  std::uint64_t lost_ = 0;      // of the step: tensors
   Status renamed_;              // that a tensor got another name: told when there is nothing worse, one at a time
   std::set<std::string> told_;  // tensors, formats and what is the matter with them
 };
