@@ -31,6 +31,7 @@ MANY_RUNS = Scalars(1000, 10, 500)
 FRACTION = Scalars(10, 25, 20_000 // SCALED)
 LONG = Scalars(1, 1, 10_000_000)
 MEDIA = 20_000  # images, and as many histograms
+TENSORS, STEPS = 500, 10_000  # statistics
 
 
 class Reading:
@@ -114,7 +115,10 @@ class Reading:
         self.open_again(FEW_RUNS)
         media = self.log("media", MEDIA)
         long = self.scalars(LONG)
+        statistics_log = self.build / "bench-logs" / f"statistics-{TENSORS}-{STEPS}"  # bench_reading makes it
+        statistics_log.parent.mkdir(exist_ok=True)
         for _ in range(TURNS):
+            self.ours("statistics", "statistics", statistics_log, TENSORS, STEPS)
             self.ours("media", "open", media, 2 * MEDIA)
             self.ours("draw", "draw", long, LONG.points)
             self.ours("follow", "follow", self.scalars(MANY_RUNS))

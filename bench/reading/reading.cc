@@ -3,10 +3,16 @@
 //
 //   bench_reading open LOGDIR POINTS [CACHE]   once, in a fresh process; CACHE is a directory, without one none is used
 //   bench_reading draw LOGDIR POINTS           one series of so many points
+//   bench_reading statistics LOGDIR TENSORS STEPS   statistics of tensors: opening for the first time, and maps of
+//   them;
+//                                              LOGDIR is made where it is not there
 //   bench_reading follow LOGDIR                a log that is watched: what it costs while nothing happens, and how soon
 //                                              a point that another program writes into a run of its own is there
 //
 // The logs are those of bench/peers/make_log.py; bench/read_logs.py runs this program and its peers in turns.
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <thread>
 
 #include "measure.h"
@@ -167,6 +173,101 @@ void measure_follow(const char* directory) {
   report("latest_arrival", *std::ranges::max_element(times), "ms");
 }
 
+// ---- Statistics of tensors.
+
+std::string tensor_name(int number) { return "layer_" + std::to_string(number) + "/out"; }
+
+// Statistics of so many tensors at every step, in `directory`/train. 64 elements each: what counts is the records.
+void make_statistics(const std::filesystem::path& directory, int tensors, std::int64_t steps) {
+  const std::filesystem::path temporary = directory.string() + ".part";
+  std::filesystem::remove_all(temporary);
+  sonde::RecorderOptions options;
+  options.tensors = sonde::Overflow::wait;
+  options.max_wait = std::chrono::hours(1);
+  sonde::WatchPolicy watch;
+  watch.record = sonde::Keep::stats;
+  options.policy.watches.push_back(watch);
+  auto recorder = sonde::Recorder::open((temporary / "train").string(), options);
+  check(recorder.ok(), "the log cannot be written");
+  std::vector<sonde::Probe> probes;
+  for (int i = 0; i < tensors; ++i) probes.push_back(recorder->probe(tensor_name(i)));
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(64 + static_cast<std::size_t>(tensors));
+  for (float& value : values) value = normal(random);
+  for (std::int64_t n = 0; n < steps; ++n) {
+    const sonde::Step step = recorder->step(n);
+    values[static_cast<std::size_t>(n) % values.size()] = normal(random);
+    for (int i = 0; i < tensors; ++i) {
+      probes[static_cast<std::size_t>(i)].record(step, sonde::view(values.data() + i, {64}));
+    }
+  }
+  check(recorder->close().ok(), "the log cannot be written");
+  std::filesystem::rename(temporary, directory);
+}
+
+void measure_statistics(const char* directory, int tensors, std::int64_t steps) {
+  constexpr int kWidth = 1000;
+  constexpr int kMaps = 10;
+  if (!std::filesystem::exists(directory)) make_statistics(directory, tensors, steps);
+  std::uint64_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(std::filesystem::path(directory) / "train")) {
+    if (file.path().filename().string().starts_with("stats.")) bytes += file.file_size();
+    std::ifstream(file.path(), std::ios::binary).ignore(std::numeric_limits<std::streamsize>::max());  // page cache
+  }
+  const LogDirectory cache;
+  const auto values = static_cast<double>(tensors) * static_cast<double>(steps);
+  const double before = memory_status("RssAnon:");
+  const double begin = seconds();
+  std::optional<sonde::Log> log = open_log(directory, cache.path().c_str());
+  log->wait();
+  const double time = seconds() - begin;
+  report("open", static_cast<double>(bytes) / 1e6 / time, "MB/s");
+  const double resident = memory_status("RssAnon:") - before;
+  const sonde::Run run = log->runs().front();
+  log.reset();  // writes the rest of the cache
+  double on_disk = 0;
+  for (const auto& file : std::filesystem::directory_iterator(cache.path())) {
+    on_disk += static_cast<double>(file.file_size());
+  }
+  report("resident", resident / values, "bytes");
+  report("in_all", (resident + on_disk) / values, "bytes");
+
+  std::vector<std::string> tags;
+  for (int i = 0; i < tensors; ++i) tags.push_back("activation/" + tensor_name(i));
+  const auto draw = [&](const sonde::Range& range, std::vector<double>& times) {
+    const double from = seconds();
+    auto map = run.statistics_map(tags, sonde::Statistic::rms, kWidth, range);
+    times.push_back((seconds() - from) * 1e3);
+    check(map.ok(), map.ok() ? "" : map.error().message());
+    return *std::move(map);
+  };
+  std::vector<double> times;
+  for (int i = 0; i < kMaps; ++i) {
+    const sonde::StatisticsMap map = draw({}, times);
+    check(std::accumulate(map.count.begin(), map.count.end(), std::uint64_t{0}) == static_cast<std::uint64_t>(values),
+          "the map does not stand for every record");
+  }
+  report("map", median(times), "ms");
+  times.clear();
+  std::mt19937_64 random(1);
+  for (int i = 0; i < kMaps; ++i) {  // as somebody zooms: a tenth of the steps
+    const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(steps * 9 / 10));
+    const sonde::StatisticsMap map = draw({.first_step = first, .last_step = first + steps / 10 - 1}, times);
+    check(std::accumulate(map.count.begin(), map.count.end(), std::uint64_t{0}) ==
+              static_cast<std::uint64_t>(values / 10),
+          "a part of the map has lost records");
+  }
+  report("part", *std::ranges::max_element(times), "ms");
+  // One cell against the record itself.
+  const auto exact = run.statistics(tags.back(), {.first_step = steps / 2, .last_step = steps / 2});
+  const auto column =
+      run.statistic(tags.back(), sonde::Statistic::mean, {.first_step = steps / 2, .last_step = steps / 2});
+  check(exact.ok() && column.ok() && exact->size() == 1 && column->size() == 1 &&
+            std::abs(exact->front().mean - column->values.front()) <= 1e-6 * std::abs(exact->front().mean),
+        "the column is not what the record says");
+}
+
 }  // namespace
 }  // namespace bench
 
@@ -176,10 +277,14 @@ int main(int argc, char** argv) {
     bench::measure_open(argv[2], std::stoull(argv[3]), argc == 5 ? argv[4] : nullptr);
   } else if (question == "draw" && argc == 4) {
     bench::measure_draw(argv[2], std::stoull(argv[3]));
+  } else if (question == "statistics" && argc == 5) {
+    bench::measure_statistics(argv[2], std::stoi(argv[3]), std::stoll(argv[4]));
   } else if (question == "follow" && argc == 3) {
     bench::measure_follow(argv[2]);
   } else {
-    std::fprintf(stderr, "usage: bench_reading open LOGDIR POINTS [CACHE] | draw LOGDIR POINTS | follow LOGDIR\n");
+    std::fprintf(stderr,
+                 "usage: bench_reading open LOGDIR POINTS [CACHE] | draw LOGDIR POINTS | "
+                 "statistics LOGDIR TENSORS STEPS | follow LOGDIR\n");
     return 2;
   }
 }

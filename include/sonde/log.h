@@ -174,6 +174,50 @@ struct ProbeInfo {
   std::uint32_t order = 0;          // of execution within a step, from 0
 };
 
+// What can be asked of a tensor's statistics over many steps. Counts are of all elements; min, max, mean, std, mean_abs
+// and what follows from them are of the finite ones, and NaN where there are none.
+enum class Statistic : std::uint8_t {
+  count,
+  nan,
+  positive_infinity,
+  negative_infinity,
+  zeros,
+  negatives,
+  min,
+  max,
+  mean,
+  std,
+  sum_abs,
+  mean_abs,
+  rms,                // root of the mean square
+  l2,                 // root of the sum of squares
+  abs_max,            // the largest magnitude
+  peak_factor,        // abs_max / rms
+  shape_factor,       // mean_abs / rms; 0.798 for a centred Gaussian
+  non_finite,         // NaN and infinities together
+  zero_fraction,      // of all elements
+  negative_fraction,  // of all elements
+};
+SONDE_API std::string_view to_string(Statistic statistic) noexcept;  // "peak_factor"
+// Fails, with the names there are, where there is no such statistic.
+SONDE_API Result<Statistic> statistic_of(std::string_view name);
+
+// One statistic of many tensors over steps, as `width` columns of pixels show it. Cell `row * width + column`; a row is
+// a tag, in the order in which they were asked for. Values are kept as float32, within 6e-8 of what was recorded.
+struct StatisticsMap {
+  std::size_t width = 0;
+  std::int64_t first_step = 0;  // of the first column; columns share the steps up to last_step evenly
+  std::int64_t last_step = 0;
+  std::vector<bool> found;  // by row: whether there is such a tag
+  // Of the finite values of the statistic in the cell; NaN where there are none.
+  std::vector<double> min;
+  std::vector<double> mean;
+  std::vector<double> max;
+  std::vector<std::uint32_t> count;     // recorded steps in the cell
+  std::vector<std::uint32_t> nan;       // those at which the tensor had elements that were NaN
+  std::vector<std::uint32_t> infinite;  // and those at which some were infinite
+};
+
 // Bytes of a file that belong to no sound record, or a record that makes no sense.
 struct Damage {
   std::string file;  // its path
@@ -245,6 +289,13 @@ class Run {
   // All of a tag of kind `statistics`, by ascending step. Fails where one of them cannot be read.
   SONDE_API Result<std::vector<TensorStatistics>> statistics(std::string_view tag, const Range& range = {},
                                                              History history = History::newest) const;
+
+  // One statistic of a tag at every step; and of many tags as a picture `width` pixels wide, 1 to 16,384, for the range
+  // of steps, or for all there is where the range is open.
+  SONDE_API Result<Scalars> statistic(std::string_view tag, Statistic statistic, const Range& range = {},
+                                      History history = History::newest) const;
+  SONDE_API Result<StatisticsMap> statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
+                                                 const Range& range = {}) const;
 
   SONDE_API std::vector<Damage> damage() const;
   SONDE_API std::vector<RecordingGap> gaps() const;

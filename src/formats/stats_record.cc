@@ -7,6 +7,7 @@ namespace {
 
 enum class Type : std::uint8_t { header, definition, step, gap };
 
+constexpr std::size_t kBegin = 3;  // version, grid and type
 constexpr std::uint8_t kEvaluation = 1;
 constexpr std::uint8_t kAllTensors = 2;
 constexpr std::uint8_t kHasOccurrence = 1;
@@ -127,8 +128,43 @@ Result<Record> decode_definition(ByteReader reader, Bytes payload) {
   return Record(std::move(definition));
 }
 
-Result<Entry> decode_entry(ByteReader& reader) {
-  Entry entry;
+// An entry without form or histogram, of which no field is cut off by the end, read without looking for the end at each
+// byte. Null where it is another one.
+constexpr std::size_t kLongestPlainEntry = 1 + 8 * 10 + 5 * sizeof(double);
+const std::byte* decode_plain_entry(const std::byte* at, Entry& entry) noexcept {
+  bool good = true;
+  const auto varint = [&] {
+    auto byte = static_cast<std::uint64_t>(*at++);
+    if (byte < 0x80) return byte;
+    std::uint64_t value = byte & 0x7f;
+    for (unsigned shift = 7; shift < 64; shift += 7) {
+      byte = static_cast<std::uint64_t>(*at++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    good = false;
+    return value;
+  };
+  const std::uint64_t id = varint();
+  const auto flags = static_cast<std::uint8_t>(*at++);
+  if (id > UINT32_MAX || (flags & ~kHasOccurrence) != 0) return nullptr;
+  const std::uint64_t occurrence = flags != 0 ? varint() : 0;
+  if (occurrence > UINT32_MAX) return nullptr;
+  entry.id = static_cast<std::uint32_t>(id);
+  entry.occurrence = static_cast<std::uint32_t>(occurrence);
+  stats::Summary& summary = entry.summary;
+  for (std::uint64_t* count : {&summary.count, &summary.nan, &summary.positive_infinity, &summary.negative_infinity,
+                               &summary.zeros, &summary.negatives}) {
+    *count = varint();
+  }
+  for (double* value : {&summary.min, &summary.max, &summary.mean, &summary.m2, &summary.sum_abs}) {
+    *value = load<double>(at);
+    at += sizeof(double);
+  }
+  return good ? at : nullptr;
+}
+
+Status decode_entry(ByteReader& reader, Entry& entry) {
   const auto id = get_id(reader);
   const auto flags = reader.get<std::uint8_t>();
   const auto occurrence = (flags & kHasOccurrence) != 0 ? get_id(reader) : 0;
@@ -144,22 +180,30 @@ Result<Entry> decode_entry(ByteReader& reader) {
   entry.summary = get_summary(reader);
   if ((flags & kHasHistogram) != 0) entry.histogram = reader.take(reader.varint());
   if (!reader.ok()) return corrupt("an entry is cut off");
-  return entry;
+  return Status::success();
 }
 
-Result<Record> decode_step(ByteReader reader) {
-  Step step;
+// Behind version, grid and type.
+Status decode_step_body(Bytes body, Step& step) {
+  ByteReader reader(body);
+  step.entries.clear();
   step.step = reader.zigzag();
   step.wall_time = reader.get<double>();
   const auto flags = reader.get<std::uint8_t>();
   if (!reader.ok()) return corrupt("a step is cut off");
   step.evaluation = (flags & kEvaluation) != 0;
   while (!reader.done()) {
-    auto entry = decode_entry(reader);
-    if (!entry) return entry.error();
-    step.entries.push_back(*std::move(entry));
+    Entry& entry = step.entries.emplace_back();
+    if (reader.remaining() >= kLongestPlainEntry) {
+      const std::byte* const begin = body.data() + reader.position();
+      if (const std::byte* end = decode_plain_entry(begin, entry)) {
+        reader.take(static_cast<std::uint64_t>(end - begin));
+        continue;
+      }
+    }
+    if (Status status = decode_entry(reader, entry); !status) return status;
   }
-  return Record(std::move(step));
+  return Status::success();
 }
 
 Result<Record> decode_gap(ByteReader reader) {
@@ -244,7 +288,11 @@ Result<Record> decode_record(Bytes payload) {
   switch (static_cast<Type>(type)) {
     case Type::header: return decode_header(reader);
     case Type::definition: return decode_definition(reader, payload);
-    case Type::step: return decode_step(reader);
+    case Type::step: {
+      Step step;
+      if (Status status = decode_step_body(payload.subspan(kBegin), step); !status) return status;
+      return Record(std::move(step));
+    }
     case Type::gap: return decode_gap(reader);
   }
   return Record(unknown(static_cast<Type>(type), payload));
@@ -256,6 +304,17 @@ std::string describe(const Newer& newer) {
   }
   if (newer.type == static_cast<std::uint8_t>(Type::definition)) return "a tensor of an unknown element type";
   return "a record of type " + std::to_string(newer.type);
+}
+
+bool is_step(Bytes payload) noexcept {
+  return payload.size() >= kBegin && static_cast<std::uint8_t>(payload[0]) == kVersion &&
+         static_cast<std::uint8_t>(payload[1]) == stats::Histogram::kGrid &&
+         static_cast<Type>(payload[2]) == Type::step;
+}
+
+Status decode_step(Bytes payload, Step& step) {
+  if (!is_step(payload)) return corrupt("it is not a step");
+  return decode_step_body(payload.subspan(kBegin), step);
 }
 
 Result<stats::Histogram> decode_histogram(Bytes encoded) {

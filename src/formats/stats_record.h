@@ -154,6 +154,9 @@ using Record = std::variant<Header, Definition, Step, Gap, Newer>;
 
 // Code::corrupt, with the reason, where the payload does not follow the layout.
 Result<Record> decode_record(Bytes payload);
+// Whether it is a step of this version and grid; decode_step then decodes it into `step`, whose memory is used again.
+bool is_step(Bytes payload) noexcept;
+Status decode_step(Bytes payload, Step& step);
 Result<stats::Histogram> decode_histogram(Bytes encoded);
 
 // The definitions of one file. An id whose definition was lost still has a name to show: "?<id>".

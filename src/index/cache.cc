@@ -17,7 +17,7 @@ namespace sonde::index {
 namespace {
 
 constexpr std::string_view kMagic = "SONDEIDX";
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 6;
 constexpr std::size_t kHead = 16;
 constexpr std::string_view kSuffix = ".index";
 
@@ -51,6 +51,12 @@ void put_file(std::string& out, const SourceFile& file) {
   for (const auto& [id, definition] : file.definitions.all()) stats_record::put_definition(definitions, definition);
   put_text(out, definitions);
   file.probe_order.save(out);
+  put_varint(out, file.undefined.size());
+  for (const SourceFile::Undefined& one : file.undefined) {
+    put_varint(out, one.id);
+    put_varint(out, one.occurrence);
+    put(out, static_cast<std::uint8_t>(one.evaluation));
+  }
 }
 
 bool get_file(ByteReader& from, SourceFile& file) {
@@ -74,20 +80,24 @@ bool get_file(ByteReader& from, SourceFile& file) {
     file.definitions.add(std::move(*definition));
   }
   file.probe_order.restore(from);
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    SourceFile::Undefined one;
+    one.id = static_cast<std::uint32_t>(from.varint());
+    one.occurrence = static_cast<std::uint32_t>(from.varint());
+    one.evaluation = from.get<std::uint8_t>() != 0;
+    file.undefined.insert(one);
+  }
   return from.ok();
 }
 
 void put_track(std::string& out, const RefTrack& track) {
   put_varint(out, track.size());
-  auto non_finite = track.non_finite();
   for (std::size_t i = 0; i < track.size(); ++i) {
     const ValueRef& ref = track.at(i);
-    const bool marked = !non_finite.empty() && non_finite.front() == i;
-    if (marked) non_finite = non_finite.subspan(1);
     put_zigzag(out, ref.step);
     put(out, ref.wall_time);
     put_varint(out, ref.offset);
-    put_varint(out, std::uint64_t{ref.part} << 1U | (marked ? 1U : 0U));
+    put_varint(out, ref.part);
   }
 }
 
@@ -98,13 +108,73 @@ bool get_track(ByteReader& from, std::uint32_t file, RefTrack& track) {
     ref.step = from.zigzag();
     ref.wall_time = from.get<double>();
     ref.offset = from.varint();
-    const std::uint64_t part = from.varint();
-    ref.part = static_cast<std::uint32_t>(part >> 1U);
+    ref.part = static_cast<std::uint32_t>(from.varint());
     ref.file = file;
     track.append(ref);
-    if ((part & 1U) != 0) track.mark_non_finite();
   }
   return from.ok();
+}
+
+void put_statistics(std::string& out, const RunStatistics& statistics) {
+  put_varint(out, statistics.streams().size());
+  for (const auto& [key, stream] : statistics.streams()) {
+    const auto& [file, evaluation] = key;
+    put_varint(out, file);
+    put(out, static_cast<std::uint8_t>(evaluation));
+    stream.save(out);
+    const auto& entries = statistics.steps(evaluation).columns.entries();
+    std::ranges::find(entries, file, &ByFile<Column>::Entry::file)->source.save(out);
+  }
+}
+
+bool get_statistics(ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    const auto file = static_cast<std::uint32_t>(from.varint());
+    const bool evaluation = from.get<std::uint8_t>() != 0;
+    if (file >= run.files.size()) return false;
+    StatStream& stream = run.statistics.stream(file, evaluation);
+    Column& steps = run.statistics.steps(evaluation).columns.of(file);
+    if (!stream.restore(from, run.chunk_files.get()) || !steps.restore(from, owner)) return false;
+    if (steps.size() != stream.records()) return false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps.at(i).value != static_cast<double>(i)) return false;
+    }
+  }
+  return from.ok();
+}
+
+void put_stat_track(std::string& out, const StatTrack& track) {
+  put_varint(out, track.size);
+  put_varint(out, track.first_record);
+  put_varint(out, track.last_record);
+  put_varint(out, track.places.size());
+  for (const StatTrack::Place& place : track.places) {
+    put_varint(out, place.chunk);
+    put_varint(out, place.row);
+  }
+  put_varint(out, track.non_finite.size());
+  for (const std::uint32_t record : track.non_finite) put_varint(out, record);
+}
+
+// Nothing of it may lead outside of the stream.
+bool get_stat_track(ByteReader& from, const StatStream& stream, StatTrack& track) {
+  const auto number = [&] { return static_cast<std::uint32_t>(from.varint()); };
+  track.size = from.varint();
+  track.first_record = number();
+  track.last_record = number();
+  if (track.first_record >= stream.records() || track.last_record >= stream.records()) return false;
+  std::uint64_t size = 0;
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    const StatTrack::Place place = {number(), number()};
+    if (place.chunk >= stream.chunks() || place.row >= stream.chunk(place.chunk).rows()) return false;
+    size += stream.chunk(place.chunk).size(place.row);
+    track.places.push_back(place);
+  }
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    track.non_finite.push_back(number());
+    if (track.non_finite.back() >= stream.records()) return false;
+  }
+  return from.ok() && size == track.size;
 }
 
 void put_series(std::string& out, const Series& series) {
@@ -130,6 +200,12 @@ void put_series(std::string& out, const Series& series) {
   for (const auto& entry : series.tracks.entries()) {
     put_varint(out, entry.file);
     put_track(out, entry.source);
+  }
+  put(out, static_cast<std::uint8_t>(series.evaluation));
+  put_varint(out, series.statistics.size());
+  for (const auto& [file, track] : series.statistics) {
+    put_varint(out, file);
+    put_stat_track(out, track);
   }
 }
 
@@ -159,6 +235,12 @@ bool get_series(ByteReader& from, RunData& run, const std::shared_ptr<const void
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     const std::uint32_t file = file_number();
     if (file >= run.files.size() || !get_track(from, file, series.tracks.of(file))) return false;
+  }
+  series.evaluation = from.get<std::uint8_t>() != 0;
+  for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
+    const std::uint32_t file = file_number();
+    const StatStream* stream = run.statistics.find(file, series.evaluation);
+    if (stream == nullptr || !get_stat_track(from, *stream, series.statistics[file])) return false;
   }
   return from.ok();
 }
@@ -206,6 +288,7 @@ bool get_run(ByteReader& from, RunData& run, const std::shared_ptr<const void>& 
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     if (!get_file(from, run.files.emplace_back())) return false;
   }
+  if (!get_statistics(from, run, owner)) return false;
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     if (!get_series(from, run, owner)) return false;
   }
@@ -220,7 +303,8 @@ void prune_cache(const std::string& cache_directory, std::uint64_t limit) {
   std::vector<std::pair<FileState, std::string>> files;
   std::uint64_t total = 0;
   for (const DirectoryEntry& entry : listed->entries) {
-    if (entry.type != DirectoryEntry::Type::file || !entry.name.ends_with(kSuffix)) continue;
+    const bool is_ours = entry.name.ends_with(kSuffix) || entry.name.ends_with(ChunkFiles::kSuffix);
+    if (entry.type != DirectoryEntry::Type::file || !is_ours) continue;
     const std::string path = join_path(cache_directory, entry.name);
     if (const Result<FileState> state = file_state(path)) {
       total += state->size;
@@ -250,6 +334,7 @@ Result<std::string> encode_cache(const RunData& run) {
   }
   put_varint(out, run.files.size());
   for (const SourceFile& file : run.files) put_file(out, file);
+  put_statistics(out, run.packed_statistics());
   put_varint(out, run.series().size());
   for (const Series& series : run.series()) put_series(out, series);
   put_damage(out, run);

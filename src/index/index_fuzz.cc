@@ -50,6 +50,7 @@ std::size_t points_of(const RunData& run) {
   for (const Series& series : run.series()) {
     for (const auto& entry : series.columns.entries()) points += entry.source.size();
     for (const auto& entry : series.tracks.entries()) points += entry.source.size();
+    for (const auto& [file, track] : series.statistics) points += track.size;
   }
   return points;
 }
@@ -69,6 +70,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (Series& series : run.series()) {
     for (auto& entry : series.columns.entries()) entry.source.pack();
     ask(run, series);
+  }
+  for (const bool evaluation : {false, true}) {
+    for (auto& entry : run.statistics.steps(evaluation).columns.entries()) entry.source.pack();
   }
   // What the cache gives back is what went in.
   const auto cached = encode_cache(run);

@@ -121,44 +121,94 @@ void EventReader::read_any(std::uint64_t offset, Bytes payload) {
   }
 }
 
-void StatisticsReader::read_step(std::uint64_t offset, const stats_record::Step& step) {
+StatTrack& StatisticsReader::track_of(std::uint32_t id, std::uint32_t occurrence, bool evaluation) {
   SourceFile& file = run_.files[file_];
-  file.note_time(step.wall_time);
-  file.probe_order.learn(step);
-  for (std::uint32_t part = 0; part < step.entries.size(); ++part) {
-    const stats_record::Entry& entry = step.entries[part];
-    const stats_record::Definition* definition = file.definitions.find(entry.id);
-    const tags::TensorId id = {.name = file.definitions.name(entry.id),
-                               .kind = definition != nullptr ? definition->kind : Kind::activation,
-                               .occurrence = entry.occurrence,
-                               .evaluation = step.evaluation};
-    const std::string tag = tag_of(id, tags::Plugin::histograms);
-    Series* series = run_.find(tag, TagKind::statistics);
-    if (series == nullptr) series = &run_.add(tag, TagKind::statistics, "");
-    RefTrack& track = series->tracks.of(file_);
-    track.append({step.step, step.wall_time, offset, file_, part});
-    const stats::Summary& summary = entry.summary;
-    if (summary.nan + summary.positive_infinity + summary.negative_infinity > 0) track.mark_non_finite();
+  const stats_record::Definition* definition = file.definitions.find(id);
+  if (definition == nullptr) file.undefined.insert({id, occurrence, evaluation});
+  const std::string tag = tag_of({.name = file.definitions.name(id),
+                                  .kind = definition != nullptr ? definition->kind : Kind::activation,
+                                  .occurrence = occurrence,
+                                  .evaluation = evaluation},
+                                 tags::Plugin::histograms);
+  Series* series = run_.find(tag, TagKind::statistics);
+  if (series == nullptr) series = &run_.add(tag, TagKind::statistics, "");
+  series->evaluation = evaluation;
+  return series->statistics[file_];
+}
+
+StatTrack& StatisticsReader::known_track(std::uint32_t id, std::uint32_t occurrence, bool evaluation) {
+  StatTrack*& known = tracks_[evaluation ? 1 : 0][std::uint64_t{id} << 32U | occurrence];
+  if (known == nullptr) known = &track_of(id, occurrence, evaluation);
+  return *known;
+}
+
+void StatisticsReader::read_step(std::uint64_t offset) {
+  run_.files[file_].note_time(step_.wall_time);
+  StatStream& stream = run_.statistics.stream(file_, step_.evaluation);
+  run_.statistics.steps(step_.evaluation)
+      .columns.of(file_)
+      .append(step_.step, step_.wall_time, static_cast<double>(stream.records()));
+  stream.begin_record(offset, run_.chunk_files.get());
+  std::vector<Known>& known = known_[step_.evaluation ? 1 : 0];
+  const std::size_t known_tracks = tracks_[step_.evaluation ? 1 : 0].size();
+  if (known.size() < step_.entries.size()) known.resize(step_.entries.size());
+  for (std::uint32_t part = 0; part < step_.entries.size(); ++part) {
+    const stats_record::Entry& entry = step_.entries[part];
+    Known& place = known[part];
+    if (place.track == nullptr || place.id != entry.id || place.occurrence != entry.occurrence) {
+      place = {entry.id, entry.occurrence, &known_track(entry.id, entry.occurrence, step_.evaluation)};
+    }
+    stream.add(*place.track, part, stat_values(entry.summary));
+  }
+  if (tracks_[step_.evaluation ? 1 : 0].size() != known_tracks) run_.files[file_].probe_order.learn(step_);
+}
+
+// A definition that was damaged may come again: what had no name until then gets it.
+void StatisticsReader::define(stats_record::Definition definition) {
+  SourceFile& file = run_.files[file_];
+  const std::uint32_t id = definition.id;
+  std::vector<std::pair<SourceFile::Undefined, Series*>> unnamed;
+  for (const SourceFile::Undefined& one : file.undefined) {
+    if (one.id != id) continue;
+    const tags::TensorId placeholder = {file.definitions.name(id), Kind::activation, one.occurrence, one.evaluation};
+    unnamed.emplace_back(one, run_.find(tag_of(placeholder, tags::Plugin::histograms), TagKind::statistics));
+  }
+  const stats_record::Definition* before = file.definitions.find(id);
+  const bool is_other = before == nullptr || before->name != definition.name || before->kind != definition.kind;
+  file.definitions.add(std::move(definition));
+  for (const auto& [one, series] : unnamed) {
+    file.undefined.erase(one);
+    if (series == nullptr || !series->statistics.contains(file_)) continue;
+    StatTrack& named = track_of(one.id, one.occurrence, one.evaluation);
+    if (named.size > 0) continue;  // another tensor has that name already
+    named = std::move(series->statistics[file_]);
+    series->statistics.erase(file_);
+  }
+  if (!unnamed.empty()) run_.generation = next_generation();
+  if (is_other) {
+    for (auto& known : known_) known.clear();
+    for (auto& tracks : tracks_) tracks.clear();
   }
 }
 
 void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
-  Result<stats_record::Record> record = stats_record::decode_record(payload);
-  if (!record) {
-    run_.add_damage({file_, offset, record_size(payload.size()), record.error().message()});
-    return;
+  const auto damaged = [&](std::string reason) {
+    run_.add_damage({file_, offset, record_size(payload.size()), std::move(reason)});
+  };
+  if (stats_record::is_step(payload)) [[likely]] {
+    if (const Status status = decode_step(payload, step_); !status) return damaged(status.message());
+    return read_step(offset);
   }
+  Result<stats_record::Record> record = stats_record::decode_record(payload);
+  if (!record) return damaged(record.error().message());
   if (const auto* header = std::get_if<stats_record::Header>(&*record)) {
     run_.files[file_].note_time(header->start_time);
   } else if (auto* definition = std::get_if<stats_record::Definition>(&*record)) {
-    run_.files[file_].definitions.add(std::move(*definition));
-  } else if (const auto* step = std::get_if<stats_record::Step>(&*record)) {
-    read_step(offset, *step);
+    define(std::move(*definition));
   } else if (auto* gap = std::get_if<stats_record::Gap>(&*record)) {
     run_.gaps.push_back({file_, std::move(*gap)});
   } else if (const auto* newer = std::get_if<stats_record::Newer>(&*record)) {
-    run_.add_damage({file_, offset, record_size(payload.size()),
-                     describe(*newer) + ", which a newer Sonde wrote and this one does not know"});
+    damaged(describe(*newer) + ", which a newer Sonde wrote and this one does not know");
   }
 }
 

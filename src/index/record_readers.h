@@ -65,9 +65,24 @@ class StatisticsReader {
   void read(std::uint64_t offset, Bytes payload);
 
  private:
-  void read_step(std::uint64_t offset, const stats_record::Step& step);
+  // Where the values of a tensor go.
+  struct Known {
+    std::uint32_t id = 0;
+    std::uint32_t occurrence = 0;
+    StatTrack* track = nullptr;
+  };
+  void read_step(std::uint64_t offset);
+  void define(stats_record::Definition definition);
+  StatTrack& track_of(std::uint32_t id, std::uint32_t occurrence, bool evaluation);
+  StatTrack& known_track(std::uint32_t id, std::uint32_t occurrence, bool evaluation);
+
   RunData& run_;
   std::uint32_t file_;
+  stats_record::Step step_;  // keeps its memory from record to record
+  // By place in the record, in training steps and in evaluation passes, since writers repeat themselves; and by id and
+  // occurrence.
+  std::vector<Known> known_[2];
+  std::unordered_map<std::uint64_t, StatTrack*> tracks_[2];
 };
 
 }  // namespace sonde::index

@@ -38,6 +38,17 @@ Series& RunData::add(std::string_view tag, TagKind kind, std::string_view plugin
   return made;
 }
 
+void RunStatistics::drop(std::uint32_t file) {
+  for (const bool evaluation : {false, true}) {
+    streams_.erase({file, evaluation});
+    steps(evaluation).columns.drop(file);
+  }
+}
+
+void RunStatistics::pack() {
+  for (auto& [key, stream] : streams_) stream.pack();
+}
+
 void RunData::add_damage(FoundDamage found) {
   constexpr std::size_t kLimit = 100'000;
   if (!damage.empty()) {
@@ -55,14 +66,17 @@ void RunData::drop_file(std::uint32_t file) {
   for (Series& one : series_) {
     one.columns.drop(file);
     one.tracks.drop(file);
+    one.statistics.erase(file);
     std::erase_if(one.restarts, [&](const Restart& restart) { return restart.file == file; });
   }
+  statistics.drop(file);
   std::erase_if(damage, [&](const FoundDamage& found) { return found.file == file; });
   std::erase_if(gaps, [&](const FoundGap& found) { return found.file == file; });
   SourceFile& source = files[file];
   source.read = 0;
   source.guard = {};
   source.definitions = {};
+  source.undefined = {};
   source.first_time = SourceFile().first_time;
   source.last_time = SourceFile().last_time;
   source.probe_order = {};

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/input_file.h"
@@ -21,6 +25,7 @@
 #include "index/ordered.h"
 #include "index/probe_order.h"
 #include "index/sorted.h"
+#include "index/stat_stream.h"
 #include "sonde/log.h"
 
 namespace sonde::index {
@@ -50,6 +55,14 @@ struct SourceFile {
   std::string error;
   stats_record::Definitions definitions;  // of a statistics file, as the following
   ProbeOrder probe_order;
+  // Tensors in it whose definitions were not there when they were needed.
+  struct Undefined {
+    std::uint32_t id = 0;
+    std::uint32_t occurrence = 0;
+    bool evaluation = false;
+    friend auto operator<=>(const Undefined&, const Undefined&) = default;
+  };
+  std::set<Undefined> undefined;
   // Of its records, without those that have no time.
   double first_time = std::numeric_limits<double>::infinity();
   double last_time = -std::numeric_limits<double>::infinity();
@@ -72,9 +85,8 @@ struct Timeline {
 class RefTrack {
  public:
   struct Item {
-    Item(const ValueRef& value, bool finite) : ref(value), is_finite(finite), step(value.step), time(value.wall_time) {}
+    explicit Item(const ValueRef& value) : ref(value), step(value.step), time(value.wall_time) {}
     ValueRef ref;
-    bool is_finite;
     std::int64_t step;
     double time;
   };
@@ -85,18 +97,9 @@ class RefTrack {
     }
     refs_.push_back(ref);
   }
-  void append(const Item& item) {
-    append(item.ref);
-    if (!item.is_finite) mark_non_finite();
-  }
-  void truncate(std::size_t count) {
-    refs_.resize(count);
-    while (!non_finite_.empty() && non_finite_.back() >= count) non_finite_.pop_back();
-  }
+  void append(const Item& item) { append(item.ref); }
+  void truncate(std::size_t count) { refs_.resize(count); }
   void pack() noexcept {}
-  // Says of the last one that it is of a tensor with elements that are not finite.
-  void mark_non_finite() { non_finite_.push_back(static_cast<std::uint32_t>(refs_.size() - 1)); }
-  std::span<const std::uint32_t> non_finite() const noexcept { return non_finite_; }  // by ascending index
   std::size_t size() const noexcept { return refs_.size(); }
   const ValueRef& at(std::size_t index) const noexcept { return refs_[index]; }
   std::int64_t step_at(std::size_t index) const noexcept { return refs_[index].step; }
@@ -105,17 +108,11 @@ class RefTrack {
   bool is_sorted() const noexcept { return is_sorted_; }
   template <class Visit>
   void visit(std::size_t begin, std::size_t end, Visit visit) const {
-    auto marked = std::ranges::lower_bound(non_finite_, begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      const bool is_finite = marked == non_finite_.end() || *marked != i;
-      if (!is_finite) ++marked;
-      visit(Item(refs_[i], is_finite));
-    }
+    for (std::size_t i = begin; i < end; ++i) visit(Item(refs_[i]));
   }
 
  private:
   std::vector<ValueRef> refs_;
-  std::vector<std::uint32_t> non_finite_;
   bool is_sorted_ = true;
 };
 
@@ -160,13 +157,35 @@ struct Series {
   std::string plugin_content;
   std::string display_name;
   std::string description;
-  bool has_metadata = false;  // the first one counts
-  ByFile<Column> columns;     // of scalars
-  ByFile<RefTrack> tracks;    // of all others
+  bool has_metadata = false;                           // the first one counts
+  ByFile<Column> columns;                              // of scalars
+  ByFile<RefTrack> tracks;                             // of all others
+  std::map<std::uint32_t, StatTrack> statistics = {};  // of statistics, by file, instead
+  bool evaluation = false;                             // of statistics
   std::vector<Restart> restarts;
 
   Series* next = nullptr;      // what followed it in a file the last time: a guess at what follows now
   Series* same_tag = nullptr;  // another kind under the same tag
+};
+
+// The statistics files of a run: of each the records of training steps, and those of evaluation passes.
+class RunStatistics {
+ public:
+  StatStream& stream(std::uint32_t file, bool evaluation) { return streams_[{file, evaluation}]; }
+  const StatStream* find(std::uint32_t file, bool evaluation) const noexcept {
+    const auto found = streams_.find({file, evaluation});
+    return found == streams_.end() ? nullptr : &found->second;
+  }
+  // The steps and times of the records, by file; values are the numbers of the records.
+  Series& steps(bool evaluation) noexcept { return steps_[evaluation ? 1 : 0]; }
+  const Series& steps(bool evaluation) const noexcept { return steps_[evaluation ? 1 : 0]; }
+  void drop(std::uint32_t file);
+  void pack();
+  const std::map<std::pair<std::uint32_t, bool>, StatStream>& streams() const noexcept { return streams_; }
+
+ private:
+  std::map<std::pair<std::uint32_t, bool>, StatStream> streams_;
+  std::array<Series, 2> steps_;
 };
 
 struct FoundDamage {
@@ -186,6 +205,8 @@ class RunData {
   std::vector<SourceFile> files;  // the number of a file never changes
   std::vector<FoundDamage> damage;
   std::vector<FoundGap> gaps;
+  std::unique_ptr<ChunkFiles> chunk_files;  // null where nothing is to be remembered
+  mutable RunStatistics statistics;         // to be read through packed_statistics
   // Grows when something is forgotten: until then, series only get longer.
   std::uint64_t generation = 0;
 
@@ -209,6 +230,12 @@ class RunData {
 
   // The points of an entry by ascending step in each section. Several threads may ask at the same time, as long as none
   // of them changes the data.
+  // Several threads may ask at the same time.
+  const RunStatistics& packed_statistics() const {
+    const std::lock_guard lock(*sorting_);
+    statistics.pack();
+    return statistics;
+  }
   template <class Source>
   const Source& sorted(const typename ByFile<Source>::Entry& entry, std::span<const std::size_t> ends) const {
     if (entry.source.is_sorted()) return entry.source;

@@ -42,7 +42,9 @@ RunIndex::RunIndex(std::string name, std::string directory, std::string cache_pa
       directory_(std::move(directory)),
       cache_path_(std::move(cache_path)),
       within_(std::move(within)),
-      just_found_(std::move(files)) {}
+      just_found_(std::move(files)) {
+  if (!cache_path_.empty()) data_.chunk_files = std::make_unique<ChunkFiles>(cache_path_);
+}
 
 std::string RunIndex::path_of(const SourceFile& source) const { return join_path(directory_, source.name); }
 
@@ -236,11 +238,16 @@ void RunIndex::pack() {
   for (Series& series : data_.series()) {
     for (auto& entry : series.columns.entries()) entry.source.pack();
   }
+  for (const bool evaluation : {false, true}) {
+    for (auto& entry : data_.statistics.steps(evaluation).columns.entries()) entry.source.pack();
+  }
+  data_.statistics.pack();
 }
 
 void RunIndex::restore() {
   if (cache_path_.empty()) return;
   RunData restored;
+  restored.chunk_files = std::make_unique<ChunkFiles>(cache_path_);
   if (!load_cache(cache_path_, restored)) return;
   // Believed only where every file is still there and begins as it did.
   std::uint64_t bytes = 0;
@@ -262,7 +269,12 @@ bool RunIndex::remember(std::uint64_t worth) {
   if (cache_path_.empty() || not_remembered_ < worth) return false;
   not_remembered_ = 0;
   // A cache that cannot be written costs time the next time, and nothing else.
-  return save_cache(cache_path_, data_).ok();
+  if (!save_cache(cache_path_, data_)) return false;
+  std::vector<std::string> files;
+  for (const auto& [key, stream] : data_.statistics.streams()) stream.add_files(files);
+  std::ranges::sort(files);
+  data_.chunk_files->remove_others(files);
+  return true;
 }
 
 }  // namespace sonde::index

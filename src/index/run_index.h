@@ -24,6 +24,8 @@
 
 namespace sonde::index {
 
+class StatSelection;
+
 class RunIndex final : public store::RunSource {
  public:
   // Nothing is read yet. `cache_path` is empty where nothing is to be remembered; `files` are what somebody has just
@@ -64,6 +66,9 @@ class RunIndex final : public store::RunSource {
   Result<Drawing> draw(std::string_view tag, int width, const Range& range, Axis axis) override;
   Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range,
                                        History history) override;
+  Result<Scalars> statistic(std::string_view tag, Statistic statistic, const Range& range, History history) override;
+  Result<StatisticsMap> statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
+                                       const Range& range) override;
   double start_time() override;
   // When one of its files was changed last, in seconds since 1970, as seen when they were read; 0: never.
   double last_modified() const;
@@ -120,7 +125,11 @@ class RunIndex final : public store::RunSource {
   std::shared_ptr<const Smoothed> smooth(const Series& series, std::span<const ColumnStretch> stretches, double weight,
                                          std::shared_ptr<const Smoothed>& kept) const;
   Status no_such_tag(std::string_view tag, TagKind kind) const;
-  Tag describe(const Series& series, const Timeline& timeline) const;
+  Tag describe(const Series& series, const Timeline& timeline, StatSelection& statistics) const;
+  void count_statistics(const Series& series, StatSelection& selection, Tag& tag) const;
+  std::vector<ValueRef> statistics_values(const Series& series, const Range& range, History history) const;
+  NonFiniteSeries non_finite_statistics(const Series& series, StatSelection& selection) const;
+  void find_steps(const bool (&is_used)[2], const Timeline& timeline, const Range& range, StatisticsMap& map) const;
 
   const std::string name_;
   const std::string directory_;

@@ -9,6 +9,7 @@
 #include "index/run_index.h"
 #include "index/select.h"
 #include "index/smooth.h"
+#include "index/stat_select.h"
 
 namespace sonde::index {
 namespace {
@@ -20,7 +21,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 std::vector<ColumnStretch> cut_to(std::span<const ColumnStretch> stretches, const Range& range) {
   std::vector<ColumnStretch> cut;
   for (const ColumnStretch& stretch : stretches) {
-    Selected<Column> selected = {stretch.column, stretch.begin, stretch.end};
+    Selected<Column> selected = {stretch.column, stretch.begin, stretch.end, 0};
     narrow(selected, range);
     if (selected.begin < selected.end) cut.push_back({stretch.column, selected.begin, selected.end, stretch.number});
   }
@@ -316,39 +317,18 @@ NonFiniteSeries non_finite_of(std::span<const ColumnStretch> stretches) {
   return found;
 }
 
-NonFiniteSeries non_finite_of(std::span<const Selected<RefTrack>> stretches) {
-  NonFiniteSeries found;
-  std::uint64_t points_behind = 0;  // the first that is not finite, and all that follow it
-  for (const Selected<RefTrack>& stretch : stretches) {
-    const auto marked = stretch.source->non_finite();
-    const auto first = std::ranges::lower_bound(marked, stretch.begin);
-    const auto last = std::ranges::lower_bound(marked, stretch.end);
-    if (found.count > 0) points_behind += stretch.end - stretch.begin;
-    if (first == last) continue;
-    if (found.count == 0) {
-      const ValueRef& ref = stretch.source->at(*first);
-      found.first_step = ref.step;
-      found.first_time = ref.wall_time;
-      points_behind = stretch.end - *first;
-    }
-    found.count += static_cast<std::uint64_t>(last - first);
-  }
-  found.until_the_end = found.count == points_behind;
-  return found;
-}
-
 }  // namespace
 
 std::vector<NonFiniteSeries> RunIndex::non_finite() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
   const Timeline timeline = data_.timeline();
+  StatSelection statistics(data_, timeline);
   std::vector<NonFiniteSeries> all;
   for (const Series& series : data_.series()) {
     if (series.kind != TagKind::scalars && series.kind != TagKind::statistics) continue;
-    NonFiniteSeries found = series.kind == TagKind::scalars
-                                ? non_finite_of(newest_stretches(series))
-                                : non_finite_of(select(data_, series.tracks, series, timeline, History::newest));
+    NonFiniteSeries found = series.kind == TagKind::scalars ? non_finite_of(newest_stretches(series))
+                                                            : non_finite_statistics(series, statistics);
     if (found.count == 0) continue;
     found.tag = series.tag;
     found.kind = series.kind;

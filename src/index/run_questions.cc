@@ -13,6 +13,7 @@
 #include "index/ordered.h"
 #include "index/run_index.h"
 #include "index/select.h"
+#include "index/stat_select.h"
 
 namespace sonde::index {
 namespace {
@@ -78,7 +79,7 @@ RecordingGap::Reason reason_of(stats_record::GapReason reason) noexcept {
 
 }  // namespace
 
-Tag RunIndex::describe(const Series& series, const Timeline& timeline) const {
+Tag RunIndex::describe(const Series& series, const Timeline& timeline, StatSelection& statistics) const {
   Tag tag = {.name = series.tag,
              .kind = series.kind,
              .plugin = series.plugin,
@@ -88,6 +89,8 @@ Tag RunIndex::describe(const Series& series, const Timeline& timeline) const {
   if (series.kind == TagKind::scalars) {
     count(select(data_, series.columns, series, timeline, History::newest), tag);
     tag.written_again = written_points(series.columns) - tag.points;
+  } else if (series.kind == TagKind::statistics) {
+    count_statistics(series, statistics, tag);
   } else {
     count(select(data_, series.tracks, series, timeline, History::newest), tag);
     tag.written_again = written_points(series.tracks) - tag.points;
@@ -99,9 +102,10 @@ std::vector<Tag> RunIndex::tags() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
   const Timeline timeline = data_.timeline();
+  StatSelection statistics(data_, timeline);
   std::vector<Tag> tags;
   for (const Series& series : data_.series()) {
-    Tag tag = describe(series, timeline);
+    Tag tag = describe(series, timeline, statistics);
     if (tag.points > 0) tags.push_back(std::move(tag));
   }
   std::ranges::sort(tags,
@@ -123,7 +127,9 @@ Result<Tag> RunIndex::tag(std::string_view name, TagKind kind) {
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(name, kind);
   if (series == nullptr) return no_such_tag(name, kind);
-  return describe(*series, data_.timeline());
+  const Timeline timeline = data_.timeline();
+  StatSelection statistics(data_, timeline);
+  return describe(*series, timeline, statistics);
 }
 
 Result<Scalars> RunIndex::scalars(std::string_view tag, const Range& range, History history) {
@@ -166,6 +172,7 @@ Result<std::vector<ValueRef>> RunIndex::values(std::string_view tag, TagKind kin
   const Series* series = data_.find(tag, kind);
   if (series == nullptr || kind == TagKind::scalars) return no_such_tag(tag, kind);
   std::vector<ValueRef> values;
+  if (kind == TagKind::statistics) values = statistics_values(*series, range, history);
   for (const Selected<RefTrack>& one : select(data_, series->tracks, *series, data_.timeline(), history)) {
     for (std::size_t i = one.begin; i < one.end; ++i) {
       const ValueRef& ref = one.source->at(i);
@@ -191,6 +198,11 @@ double RunIndex::start_time() {
       if (entry.source.size() > 0) take(entry.source.time_at(0));
     }
     for (const auto& entry : series.tracks.entries()) {
+      if (entry.source.size() > 0) take(entry.source.time_at(0));
+    }
+  }
+  for (const bool evaluation : {false, true}) {
+    for (const auto& entry : data_.statistics.steps(evaluation).columns.entries()) {
       if (entry.source.size() > 0) take(entry.source.time_at(0));
     }
   }

@@ -55,6 +55,7 @@ struct Selected {
   const Source* source = nullptr;
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::uint32_t file = 0;
 };
 
 template <class Source>
@@ -64,14 +65,14 @@ std::vector<Selected<Source>> select(const RunData& run, const ByFile<Source>& b
   if (history == History::all) {
     for (const std::uint32_t file : timeline.order) {
       const auto entry = std::ranges::find(by_file.entries(), file, &ByFile<Source>::Entry::file);
-      if (entry != by_file.entries().end()) selected.push_back({&entry->source, 0, entry->source.size()});
+      if (entry != by_file.entries().end()) selected.push_back({&entry->source, 0, entry->source.size(), file});
     }
     return selected;
   }
   if (by_file.entries().size() == 1 && series.restarts.empty()) {  // as nearly always
     const auto& entry = by_file.entries().front();
     const std::size_t size = entry.source.size();
-    if (size > 0) selected.push_back({&run.sorted<Source>(entry, std::span(&size, 1)), 0, size});
+    if (size > 0) selected.push_back({&run.sorted<Source>(entry, std::span(&size, 1)), 0, size, entry.file});
     return selected;
   }
   const std::vector<Part<Source>> parts = parts_of(run, by_file, series, timeline);
@@ -81,7 +82,7 @@ std::vector<Selected<Source>> select(const RunData& run, const ByFile<Source>& b
   std::ranges::stable_sort(stretches, {}, &Stretch::first_step);
   for (const Stretch& stretch : stretches) {
     const auto part = std::ranges::find(parts, stretch.file, &Part<Source>::file);
-    selected.push_back({part->sorted, stretch.begin, stretch.end});
+    selected.push_back({part->sorted, stretch.begin, stretch.end, stretch.file});
   }
   return selected;
 }

@@ -37,6 +37,7 @@ Result<Answer> answer_scalars(const Context& context, const Params& params);
 Result<Answer> answer_steps(const Context& context, const Params& params);
 Result<Answer> answer_histograms(const Context& context, const Params& params);
 Result<Answer> answer_statistics(const Context& context, const Params& params);
+Result<Answer> answer_statistics_map(const Context& context, const Body& body);
 Result<Answer> answer_media(const Context& context, const Params& params);
 Result<Answer> answer_image(const Context& context, const Params& params);
 Result<Answer> answer_audio(const Context& context, const Params& params);

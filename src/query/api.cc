@@ -52,6 +52,10 @@ constexpr Route kRoutes[] = {
      .get = answer_histograms,
      .many = 100},
     {.path = "statistics", .known = {"run", "tag", "first", "last", "most"}, .get = answer_statistics, .many = 1'000},
+    {.path = "statistics/map",
+     .known = {"range", "width"},
+     .required = {"run", "tags", "statistic"},
+     .post = answer_statistics_map},
     {.path = "media", .known = {"run", "tag", "kind", "step"}, .get = answer_media},
     {.path = "image", .known = {"run", "tag", "step", "index"}, .get = answer_image},
     {.path = "audio", .known = {"run", "tag", "step", "index"}, .get = answer_audio},
@@ -125,7 +129,7 @@ bool is_dear(const Route& route, const Question& question) {
   if (question.body.size() > kLongBody) return true;
   const Result<Body> body = Body::parse(question.body, used(route.required), used(route.known));
   if (!body) return false;
-  std::size_t series = body->series.size();
+  std::size_t series = body->series.size() + body->tags.size() / 4;  // tags of a map are quicker than lines
   for (const GroupName& group : body->groups) series += group.runs.size();
   return series * static_cast<std::size_t>(body->width) > kManyColumns;
 }

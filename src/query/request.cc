@@ -149,6 +149,8 @@ class BodyReader {
     if (key == "width") return width(value);
     if (key == "smooth") return smooth(value);
     if (key == "run") return text(key, value, body_.run);
+    if (key == "tags") return tags(value);
+    if (key == "statistic") return text(key, value, body_.statistic);
     if (key == "when") return text(key, value, body_.when);
     if (key == "note") return text(key, value, body_.note);
     constexpr std::int64_t kMostSteps = 1'000'000;
@@ -265,6 +267,17 @@ class BodyReader {
         if (++total > kMostRuns) return too_many();
         if (Status status = text("runs", run, group.runs.emplace_back()); !status) return status;
       }
+    }
+    return Status::success();
+  }
+  Status tags(const dom::element& value) {
+    dom::array items;
+    if (value.get(items) != simdjson::SUCCESS) return wrong("'tags' must be an array of names");
+    for (const dom::element item : items) {
+      if (body_.tags.size() == kMostTags) {
+        return {Code::exhausted, "at most 10,000 tags fit into a request; send several"};
+      }
+      if (Status status = text("tags", item, body_.tags.emplace_back()); !status) return status;
     }
     return Status::success();
   }

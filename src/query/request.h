@@ -67,6 +67,8 @@ struct Body {
   int width = 800;
   double smooth = 0;
   std::string run;
+  std::vector<std::string> tags;
+  std::string statistic;
   std::string when;
   std::string note;
   std::int64_t before = 0;
@@ -78,6 +80,7 @@ struct Body {
 };
 
 inline constexpr std::size_t kMostSeries = 1'000;
+inline constexpr std::size_t kMostTags = 10'000;
 inline constexpr int kWidest = 16'384;
 inline constexpr std::size_t kLargestBody = std::size_t{1} << 20;
 inline constexpr std::size_t kLargestAnswer = std::size_t{256} << 20;  // of binary columns

@@ -166,6 +166,13 @@ Result<std::string> Run::graph(const ValueRef& value) const {
   return Status(Code::invalid_argument, "the value is not a graph");
 }
 
+Result<Scalars> Run::statistic(std::string_view tag, Statistic statistic, const Range& range, History history) const {
+  return source_->statistic(tag, statistic, range, history);
+}
+Result<StatisticsMap> Run::statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
+                                          const Range& range) const {
+  return source_->statistics_map(tags, statistic, width, range);
+}
 Result<TensorStatistics> Run::statistics(const ValueRef& value) const { return source_->read_statistics(value); }
 
 Result<std::vector<TensorStatistics>> Run::statistics(std::string_view tag, const Range& range, History history) const {

@@ -55,6 +55,9 @@ class RunSource {
   virtual Result<Drawing> draw(std::string_view tag, int width, const Range& range, Axis axis) = 0;
   virtual Result<std::vector<ValueRef>> values(std::string_view tag, TagKind kind, const Range& range,
                                                History history) = 0;
+  virtual Result<Scalars> statistic(std::string_view tag, Statistic statistic, const Range& range, History history) = 0;
+  virtual Result<StatisticsMap> statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
+                                               const Range& range) = 0;
   virtual std::vector<Damage> damage() = 0;
   virtual std::vector<RecordingGap> gaps() = 0;
   virtual std::vector<LogFile> files() = 0;

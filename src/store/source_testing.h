@@ -91,6 +91,14 @@ class FakeRun final : public RunSource {
   std::vector<NonFiniteSeries> non_finite() override { return known_non_finite; }
   std::optional<Point> first_since(std::string_view /*tag*/, double /*time*/) override { return std::nullopt; }
   Result<std::string> read_record(const ValueRef& /*value*/) override { return missing("a record"); }
+  Result<Scalars> statistic(std::string_view /*tag*/, Statistic /*statistic*/, const Range& /*range*/,
+                            History /*history*/) override {
+    return missing("statistics");
+  }
+  Result<StatisticsMap> statistics_map(const std::vector<std::string>& /*tags*/, Statistic /*statistic*/, int /*width*/,
+                                       const Range& /*range*/) override {
+    return missing("statistics");
+  }
   Result<TensorStatistics> read_statistics(const ValueRef& /*value*/) override { return missing("statistics"); }
 
   std::vector<std::string> captures() const override { return {}; }

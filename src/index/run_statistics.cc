@@ -1,0 +1,344 @@
+// What is asked about the statistics of tensors.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "index/ordered.h"
+#include "index/run_index.h"
+#include "index/select.h"
+#include "index/stat_select.h"
+
+namespace sonde::index {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::size_t size_of(const Series& series) {
+  std::size_t size = 0;
+  for (const auto& [file, track] : series.statistics) size += track.size;
+  return size;
+}
+
+// One row of a map.
+class MapRow {
+ public:
+  MapRow(std::size_t width, Statistic statistic) : statistic_(statistic), cells_(width), others_(width) {}
+
+  void add(const StatStream& stream, const StatTrack& track, const SelectedRecords& records) {
+    for (const StatTrack::Place& place : track.places) {
+      const StatChunk chunk = stream.chunk(place.chunk);
+      const std::size_t first = stream.first_record(place.chunk);
+      if (first >= records.end || first + chunk.records() <= records.begin) continue;
+      if (chunk.is_consecutive(place.row)) {
+        add_consecutive(chunk, place.row, first, records);
+      } else {
+        add_scattered(chunk, place.row, first, records);
+      }
+    }
+  }
+
+  void put(StatisticsMap& map, std::size_t row) const {
+    const std::size_t begin = row * map.width;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const StatChunk::Sum& cell = cells_[i];
+      map.count[begin + i] = others_[i].count;
+      map.nan[begin + i] = others_[i].nan;
+      map.infinite[begin + i] = others_[i].infinite;
+      if (cell.finite == 0) continue;
+      map.min[begin + i] = cell.min;
+      map.max[begin + i] = cell.max;
+      map.mean[begin + i] = cell.sum / static_cast<double>(cell.finite);
+    }
+  }
+
+ private:
+  struct Counts {
+    std::uint32_t count = 0;
+    std::uint32_t nan = 0;
+    std::uint32_t infinite = 0;
+  };
+
+  void add_consecutive(const StatChunk& chunk, std::size_t row, std::size_t first, const SelectedRecords& records) {
+    const std::size_t offset = first + chunk.record(row, 0);  // the record of its first value
+    const std::size_t size = chunk.size(row);
+    const std::size_t low = std::max(records.begin, offset);
+    const std::size_t high = std::min(records.end, offset + size);
+    if (low >= high) return;
+    const std::size_t begin = low - offset;
+    const std::size_t end = high - offset;
+    const std::int32_t* const cells = records.cells.data() + offset;
+    if (begin == 0 && end == size && records.is_plain() && cells[0] == cells[size - 1]) {
+      if (const StatChunk::Sum* sum = chunk.sum(row, statistic_)) return add_sum(chunk, row, *sum, cells[0]);
+    }
+    for (std::size_t at = begin; at < end; at += StatChunk::kMostRead) {
+      const std::size_t behind = std::min(end, at + StatChunk::kMostRead);
+      read(chunk, row, at, behind);
+      for (std::size_t i = at; i < behind;) {
+        std::size_t next = i + 1;
+        while (next < behind && cells[next] == cells[i]) ++next;
+        if (cells[i] >= 0) add_values(static_cast<std::size_t>(cells[i]), i - at, next - at);
+        i = next;
+      }
+    }
+  }
+
+  void add_scattered(const StatChunk& chunk, std::size_t row, std::size_t first, const SelectedRecords& records) {
+    for (std::size_t at = 0; at < chunk.size(row); at += StatChunk::kMostRead) {
+      const std::size_t behind = std::min(chunk.size(row), at + StatChunk::kMostRead);
+      read(chunk, row, at, behind);
+      for (std::size_t i = at; i < behind; ++i) {
+        const std::int32_t cell = records.cells[first + chunk.record(row, i)];
+        if (cell >= 0) add_values(static_cast<std::size_t>(cell), i - at, i - at + 1);
+      }
+    }
+  }
+
+  void read(const StatChunk& chunk, std::size_t row, std::size_t begin, std::size_t end) {
+    chunk.read(row, statistic_, begin, end, values_);
+    has_nan_ = chunk.records_with_nan(row) > 0;
+    has_infinity_ = chunk.records_with_infinity(row) > 0;
+    if (has_nan_) chunk.read(row, Statistic::nan, begin, end, nan_);
+    if (has_infinity_) {
+      double negative[StatChunk::kMostRead];
+      chunk.read(row, Statistic::positive_infinity, begin, end, infinite_);
+      chunk.read(row, Statistic::negative_infinity, begin, end, negative);
+      for (std::size_t i = 0; i < end - begin; ++i) infinite_[i] += negative[i];
+    }
+  }
+
+  // Values [begin, end) of those that were read.
+  void add_values(std::size_t cell, std::size_t begin, std::size_t end) noexcept {
+    StatChunk::Sum sum = cells_[cell];
+    for (std::size_t i = begin; i < end; ++i) add_to(sum, values_[i]);
+    cells_[cell] = sum;
+    Counts& counts = others_[cell];
+    counts.count += static_cast<std::uint32_t>(end - begin);
+    for (std::size_t i = begin; has_nan_ && i < end; ++i) counts.nan += static_cast<std::uint32_t>(nan_[i] > 0);
+    for (std::size_t i = begin; has_infinity_ && i < end; ++i) {
+      counts.infinite += static_cast<std::uint32_t>(infinite_[i] > 0);
+    }
+  }
+
+  void add_sum(const StatChunk& chunk, std::size_t row, const StatChunk::Sum& sum, std::int32_t at) noexcept {
+    if (at < 0) return;
+    StatChunk::Sum& cell = cells_[static_cast<std::size_t>(at)];
+    if (sum.finite > 0) {
+      cell.min = cell.finite == 0 ? sum.min : std::min(cell.min, sum.min);
+      cell.max = cell.finite == 0 ? sum.max : std::max(cell.max, sum.max);
+      cell.sum += sum.sum;
+      cell.finite += sum.finite;
+    }
+    Counts& counts = others_[static_cast<std::size_t>(at)];
+    counts.count += static_cast<std::uint32_t>(chunk.size(row));
+    counts.nan += chunk.records_with_nan(row);
+    counts.infinite += chunk.records_with_infinity(row);
+  }
+
+  Statistic statistic_;
+  std::vector<StatChunk::Sum> cells_;
+  std::vector<Counts> others_;
+  bool has_nan_ = false;
+  bool has_infinity_ = false;
+  double values_[StatChunk::kMostRead];
+  double nan_[StatChunk::kMostRead];
+  double infinite_[StatChunk::kMostRead];
+};
+
+}  // namespace
+
+void RunIndex::count_statistics(const Series& series, StatSelection& selection, Tag& tag) const {
+  const RunStatistics& statistics = data_.packed_statistics();
+  const SelectedFiles& files = selection.files(series.evaluation);
+  const auto take = [&](const Column& steps, std::size_t record) {
+    const Point point = steps.at(record);
+    const bool is_first = tag.points == 0;
+    tag.first_step = is_first ? point.step : std::min(tag.first_step, point.step);
+    tag.last_step = is_first ? point.step : std::max(tag.last_step, point.step);
+    tag.first_time = is_first ? point.time : std::min(tag.first_time, point.time);
+    tag.last_time = is_first ? point.time : std::max(tag.last_time, point.time);
+  };
+  for (const auto& [file, track] : series.statistics) {
+    const auto records = files.find(file);
+    if (records == files.end() || track.size == 0) continue;
+    if (records->second.all() && records->second.ascending) {
+      take(*records->second.steps, track.first_record);
+      tag.points += track.size;
+      take(*records->second.steps, track.last_record);
+      continue;
+    }
+    visit_values(*statistics.find(file, series.evaluation), track, [&](std::size_t record, auto&&...) {
+      if (records->second.cells[record] < 0) return;
+      take(*records->second.steps, record);
+      ++tag.points;
+    });
+  }
+  tag.written_again = size_of(series) - tag.points;
+}
+
+std::vector<ValueRef> RunIndex::statistics_values(const Series& series, const Range& range, History history) const {
+  const RunStatistics& statistics = data_.packed_statistics();
+  const Timeline timeline = data_.timeline();
+  const SelectedFiles files =
+      select_records(data_, timeline, series.evaluation, history, range, [](auto) { return 0; });
+  std::vector<ValueRef> values;
+  for (const std::uint32_t file : timeline.order) {
+    const auto track = series.statistics.find(file);
+    const auto records = files.find(file);
+    if (track == series.statistics.end() || records == files.end()) continue;
+    const StatStream& stream = *statistics.find(file, series.evaluation);
+    visit_values(stream, track->second,
+                 [&](std::size_t record, const StatChunk& chunk, std::size_t row, std::size_t i) {
+                   if (records->second.cells[record] < 0) return;
+                   const Point point = records->second.steps->at(record);
+                   values.push_back({point.step, point.time, stream.offset(record), file, chunk.part(row, i)});
+                 });
+  }
+  return values;
+}
+
+NonFiniteSeries RunIndex::non_finite_statistics(const Series& series, StatSelection& selection) const {
+  const RunStatistics& statistics = data_.packed_statistics();
+  const SelectedFiles& files = selection.files(series.evaluation);
+  NonFiniteSeries found;
+  const auto place = [](std::int64_t step, double time) { return std::pair(step, ordered(time)); };
+  for (const auto& [file, track] : series.statistics) {
+    const auto records = files.find(file);
+    if (records == files.end()) continue;
+    for (const std::uint32_t record : track.non_finite) {
+      if (records->second.cells[record] < 0) continue;
+      const Point point = records->second.steps->at(record);
+      if (found.count++ == 0 || place(point.step, point.time) < place(found.first_step, found.first_time)) {
+        found.first_step = point.step;
+        found.first_time = point.time;
+      }
+    }
+  }
+  if (found.count == 0) return found;
+  std::uint64_t behind = 0;  // the first that is not finite, and all that follow it
+  for (const auto& [file, track] : series.statistics) {
+    const auto records = files.find(file);
+    if (records == files.end()) continue;
+    visit_values(*statistics.find(file, series.evaluation), track, [&](std::size_t record, auto&&...) {
+      if (records->second.cells[record] < 0) return;
+      const Point point = records->second.steps->at(record);
+      if (place(point.step, point.time) >= place(found.first_step, found.first_time)) ++behind;
+    });
+  }
+  found.until_the_end = found.count == behind;
+  return found;
+}
+
+Result<Scalars> RunIndex::statistic(std::string_view tag, Statistic statistic, const Range& range, History history) {
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const Series* series = data_.find(tag, TagKind::statistics);
+  if (series == nullptr) return no_such_tag(tag, TagKind::statistics);
+  const RunStatistics& statistics = data_.packed_statistics();
+  const Timeline timeline = data_.timeline();
+  const SelectedFiles files =
+      select_records(data_, timeline, series->evaluation, history, range, [](auto) { return 0; });
+  std::vector<Point> points;
+  for (const std::uint32_t file : timeline.order) {
+    const auto track = series->statistics.find(file);
+    const auto records = files.find(file);
+    if (track == series->statistics.end() || records == files.end()) continue;
+    visit_values(*statistics.find(file, series->evaluation), track->second,
+                 [&](std::size_t record, const StatChunk& chunk, std::size_t row, std::size_t i) {
+                   if (records->second.cells[record] < 0) return;
+                   Point point = records->second.steps->at(record);
+                   chunk.read(row, statistic, i, i + 1, &point.value);
+                   points.push_back(point);
+                 });
+  }
+  if (history == History::newest) std::ranges::stable_sort(points, BeforeByStep());
+  Scalars scalars;
+  for (const Point& point : points) {
+    scalars.steps.push_back(point.step);
+    scalars.wall_times.push_back(point.time);
+    scalars.values.push_back(point.value);
+  }
+  return scalars;
+}
+
+Result<StatisticsMap> RunIndex::statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
+                                               const Range& range) {
+  constexpr int kWidest = 16'384;
+  constexpr std::size_t kMostCells = std::size_t{1} << 24;
+  if (width < 1 || width > kWidest) {
+    return Status(Code::invalid_argument, "a map is 1 to " + std::to_string(kWidest) + " pixels wide");
+  }
+  if (tags.size() > kMostCells / static_cast<std::size_t>(width)) {
+    return Status(Code::invalid_argument, "the map has too many cells; ask for fewer tags, or fewer pixels");
+  }
+  ensure_read();
+  const std::shared_lock lock(data_mutex_);
+  const RunStatistics& statistics = data_.packed_statistics();
+  const Timeline timeline = data_.timeline();
+  std::vector<const Series*> rows;
+  bool is_used[2] = {};
+  for (const std::string& tag : tags) {
+    rows.push_back(data_.find(tag, TagKind::statistics));
+    if (rows.back() != nullptr) is_used[rows.back()->evaluation ? 1 : 0] = true;
+  }
+
+  StatisticsMap map;
+  map.width = static_cast<std::size_t>(width);
+  find_steps(is_used, timeline, range, map);
+  const double span =
+      static_cast<double>(static_cast<std::uint64_t>(map.last_step) - static_cast<std::uint64_t>(map.first_step)) + 1;
+  const double scale = static_cast<double>(width) / span;
+  const auto cell_of = [&](std::int64_t step) {
+    const double distance =
+        static_cast<double>(static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(map.first_step));
+    return std::min(width - 1, static_cast<std::int32_t>(distance * scale));
+  };
+  SelectedFiles files[2];
+  for (const bool evaluation : {false, true}) {
+    if (!is_used[evaluation ? 1 : 0]) continue;
+    files[evaluation ? 1 : 0] = select_records(data_, timeline, evaluation, History::newest, range, cell_of);
+  }
+
+  const std::size_t cells = tags.size() * map.width;
+  for (auto* column : {&map.min, &map.mean, &map.max}) column->assign(cells, kNaN);
+  for (auto* column : {&map.count, &map.nan, &map.infinite}) column->assign(cells, 0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    map.found.push_back(rows[row] != nullptr);
+    if (rows[row] == nullptr) continue;
+    MapRow made(map.width, statistic);
+    for (const auto& [file, track] : rows[row]->statistics) {
+      const SelectedFiles& of_kind = files[rows[row]->evaluation ? 1 : 0];
+      const auto records = of_kind.find(file);
+      if (records == of_kind.end() || records->second.count == 0) continue;
+      made.add(*statistics.find(file, rows[row]->evaluation), track, records->second);
+    }
+    made.put(map, row);
+  }
+  return map;
+}
+
+// The steps that the columns of a map stand for: the range, and where it is open what there is.
+void RunIndex::find_steps(const bool (&is_used)[2], const Timeline& timeline, const Range& range,
+                          StatisticsMap& map) const {
+  bool any = false;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  for (const bool evaluation : {false, true}) {
+    if (!is_used[evaluation ? 1 : 0]) continue;
+    const Series& steps = data_.statistics.steps(evaluation);
+    for (Selected<Column>& one : select(data_, steps.columns, steps, timeline, History::newest)) {
+      narrow(one, range);
+      if (one.begin == one.end) continue;
+      const std::int64_t low = one.source->step_at(one.begin);
+      const std::int64_t high = one.source->step_at(one.end - 1);
+      first = any ? std::min(first, low) : low;
+      last = any ? std::max(last, high) : high;
+      any = true;
+    }
+  }
+  map.first_step = range.first_step == Range().first_step ? first : range.first_step;
+  map.last_step = range.last_step == Range().last_step ? last : range.last_step;
+  map.last_step = std::max(map.first_step, map.last_step);
+}
+
+}  // namespace sonde::index

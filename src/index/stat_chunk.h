@@ -1,0 +1,92 @@
+// The statistics of many tensors at consecutive records of a statistics file, as columns: what a map of a network
+// reads.
+//
+// A row is one tensor. Its min, max, mean, standard deviation and mean of magnitudes are f32, or f64 where they are
+// beyond the range of f32; counts are offsets from their smallest in as many bytes as the largest needs, none where all
+// are the same. The columns of one kind stand side by side for all rows, so that a question about one statistic
+// touches only its own part. Rows of some length also know the extremes and sums of the usual statistics over all their
+// records: the level above, for drawings in which a whole row falls into one cell.
+//
+// The same bytes are a file of the cache:
+//
+//   ChunkHead   RowHead[rows]   data
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "sonde/log.h"
+#include "stats/summary.h"
+
+namespace sonde::index {
+
+// What a record says of one tensor.
+struct StatValues {
+  std::array<double, 5> numbers;        // min, max, mean, std, mean_abs
+  std::array<std::uint64_t, 6> counts;  // count, nan, positive_infinity, negative_infinity, zeros, negatives
+};
+StatValues stat_values(const stats::Summary& summary) noexcept;
+
+// A row while its chunk is being filled.
+struct StatRow {
+  std::vector<std::uint32_t> records;  // places in the chunk, ascending
+  std::vector<std::uint32_t> parts;    // which entry of the record it is
+  std::vector<StatValues> values;
+};
+
+class StatChunk {
+ public:
+  static constexpr std::size_t kMostRead = 1024;  // values that are read at a time
+
+  // The bytes of a chunk of these rows.
+  static std::string encode(const std::vector<StatRow>& rows, std::size_t records);
+  // Whether the bytes are a whole chunk of this version, nothing of which leads outside of them.
+  static bool is_valid(Bytes bytes) noexcept;
+
+  // Of bytes that are valid.
+  explicit StatChunk(Bytes bytes) noexcept : bytes_(bytes) {}
+
+  std::size_t rows() const noexcept;
+  std::size_t records() const noexcept;
+  std::size_t size(std::size_t row) const noexcept;  // values
+  std::uint32_t record(std::size_t row, std::size_t i) const noexcept;
+  std::uint32_t part(std::size_t row, std::size_t i) const noexcept;
+  // Whether its values are of consecutive records, from record(row, 0) on.
+  bool is_consecutive(std::size_t row) const noexcept;
+  // How many of its records have elements that are NaN, and that are infinite.
+  std::uint32_t records_with_nan(std::size_t row) const noexcept;
+  std::uint32_t records_with_infinity(std::size_t row) const noexcept;
+
+  // The statistic at the values [begin, end) of a row, at most kMostRead; NaN where it is not defined.
+  void read(std::size_t row, Statistic statistic, std::size_t begin, std::size_t end, double* to) const noexcept;
+
+  // The finite values of a statistic over a whole row.
+  struct Sum {
+    double min = 0;
+    double max = 0;
+    double sum = 0;
+    std::uint64_t finite = 0;  // how many; the others mean nothing where none is
+  };
+  // Null where the row does not know it.
+  const Sum* sum(std::size_t row, Statistic statistic) const noexcept;
+
+  void decode(std::vector<StatRow>& rows) const;
+
+ private:
+  friend class ChunkEncoder;
+  Bytes bytes_;
+};
+
+// Adds a value to the finite ones of a cell or a row.
+inline void add_to(StatChunk::Sum& sum, double value) noexcept {
+  if (!(value - value == 0)) return;
+  if (sum.finite == 0 || value < sum.min) sum.min = value;
+  if (sum.finite == 0 || value > sum.max) sum.max = value;
+  sum.sum += value;
+  ++sum.finite;
+}
+
+}  // namespace sonde::index
