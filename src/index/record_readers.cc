@@ -47,8 +47,15 @@ Series& EventReader::series_of(const Value& value) {
     if (series == nullptr) series = &run_.add(value.tag, TagKind::tensors, "");
   } else {
     const TagKind kind = kind_of_plugin(plugin);
+    Series* unknown = series;
     while (series != nullptr && (series->kind != kind || series->plugin != plugin)) series = series->same_tag;
-    if (series == nullptr) series = &run_.add(value.tag, kind, plugin);
+    if (series == nullptr) {
+      // Values whose metadata were lost may be of this kind: this is where they are said again.
+      while (unknown != nullptr && (unknown->has_metadata || !unknown->plugin.empty())) unknown = unknown->same_tag;
+      series = unknown != nullptr && value.has_metadata ? unknown : &run_.add(value.tag, kind, plugin);
+      series->kind = kind;
+      series->plugin = plugin;
+    }
   }
   if (value.has_metadata && !series->has_metadata) {
     series->has_metadata = true;

@@ -75,7 +75,10 @@ bool RunIndex::update() {
   for (const std::uint32_t file : data_.file_order()) {
     if (!data_.files[file].gone) changed |= read_file(file, states[file]);
   }
-  if (changed) pack();
+  if (changed) {
+    pack();
+    recover_kinds();
+  }
   changed |= look_beside();
   bytes = 0;
   for (const SourceFile& file : data_.files) bytes += file.read;

@@ -113,6 +113,10 @@ class RunIndex final : public store::RunSource {
   template <class Reader>
   Status read_records(std::uint32_t file, const InputFile& input, std::uint64_t size);
   void pack();
+  bool recover_kinds();
+  bool lost_its_beginning(const Series& series) const;
+  std::string recovered_plugin(const Series& series);
+  void make_columns(Series& series);
   std::string path_of(const SourceFile& source) const;
   void restore();
 
