@@ -260,15 +260,42 @@ TEST(Markdown, KeepsWhatIsHarmless) {
   EXPECT_THAT(html_of_markdown("~~gone~~"), HasSubstr("<del>"));
 }
 
-TEST(Markdown, LeavesOutWhatCouldRun) {
+TEST(Markdown, ShowsTagsAsText) {
+  EXPECT_EQ(html_of_markdown("a <think> b </think> <br>"), "<p>a &lt;think&gt; b &lt;/think&gt; &lt;br&gt;</p>\n");
+  EXPECT_EQ(html_of_markdown("<think>\nwhy?\n</think>\n\n**42**"),
+            "<p>&lt;think&gt;<br />\nwhy?<br />\n&lt;/think&gt;</p>\n<p><strong>42</strong></p>\n");
+  EXPECT_EQ(html_of_markdown("<div>\n  <p>x</p>\n</div>\n"),
+            "<p>&lt;div&gt;<br />\n\xc2\xa0\xc2\xa0&lt;p&gt;x&lt;/p&gt;<br />\n&lt;/div&gt;</p>\n");
+  EXPECT_EQ(html_of_markdown("<!-- remark -->"), "<p>&lt;!-- remark --&gt;</p>\n");
+  EXPECT_THAT(html_of_markdown("|a|\n|-|\n|<think>|\n"), HasSubstr("<td>&lt;think&gt;</td>"));
+  EXPECT_THAT(html_of_markdown("- <b>x</b>\n- <div>\n"), HasSubstr("&lt;div&gt;"));
+  EXPECT_THAT(html_of_markdown("```\n<think>\n```\n"), HasSubstr("<pre><code>&lt;think&gt;\n</code></pre>"));
+}
+
+TEST(Markdown, KeepsLineBreaks) {
+  EXPECT_EQ(html_of_markdown("one\ntwo\n\nthree"), "<p>one<br />\ntwo</p>\n<p>three</p>\n");
+}
+
+TEST(Markdown, ShowsWhatLooksLikeTheDefinitionOfALink) {
+  EXPECT_EQ(html_of_markdown("[INFO]: started\n[warn]: x y\n"), "<p>[INFO]: started<br />\n[warn]: x y</p>\n");
+  EXPECT_THAT(html_of_markdown("> [a]: b"), HasSubstr("<p>[a]: b</p>"));
+  EXPECT_THAT(html_of_markdown("- [a]: b"), HasSubstr("<li>[a]: b</li>"));
+  EXPECT_THAT(html_of_markdown("```\n[a]: b\n```\n"), HasSubstr("<code>[a]: b\n</code>"));
+  EXPECT_THAT(html_of_markdown("see [a]: b"), HasSubstr("<p>see [a]: b</p>"));
+  EXPECT_THAT(html_of_markdown("[x](https://example.org/) and [a]: b"), HasSubstr(">x</a> and [a]: b"));
+}
+
+TEST(Markdown, LetsNothingRun) {
   for (const std::string_view text :
        {"<script>alert(1)</script>", "a <img src=x onerror=alert(1)> b", "<div onclick='x'>", "<style>*{}</style>",
         "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,<script>)", "[x](vbscript:x)",
         "<javascript:alert(1)>", "![x](javascript:alert(1))", "[x]( javascript:alert(1))",
-        "[x]: javascript:alert(1)\n\n[x]", "[x](&#106;avascript:alert(1))", "<iframe src='//x'></iframe>"}) {
+        "[x]: javascript:alert(1)\n\n[x]", "[x](&#106;avascript:alert(1))", "<iframe src='//x'></iframe>",
+        "<think>\n<script>alert(1)</script>\n</think>", "<!--><img src=x onerror=alert(1)>",
+        "<div>\n&lt;script>alert(1)</script>", "|<script>|\n|-|\n|<img src=x onerror=x>|\n"}) {
     const std::string html = html_of_markdown(text);
     for (const std::string_view bad : {"<script", "<img", "<style", "<iframe", "<div", "href=\"javascript",
-                                       "href=\"data", "href=\"vbscript", "href=\"JaVa"}) {
+                                       "href=\"data", "href=\"vbscript", "href=\"JaVa", "<!--", "<think"}) {
       EXPECT_THAT(html, Not(HasSubstr(bad))) << text;
     }
   }

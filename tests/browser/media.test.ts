@@ -125,6 +125,22 @@ test('text is Markdown, and carries no script', async (t) => {
   assert.match(await text.innerText(), /\*\*second\*\*/);
 });
 
+test('tags and line breaks of a text are shown as they were written', async (t) => {
+  const page = await open(t, media, { at: 'media?step=0' });
+  const text = await chart(page, 'notes/answer');
+  const recorded = await page.evaluate(async () => {
+    const answer = await fetch('api/media?run=train&tag=notes/answer&kind=text&step=0');
+    return ((await answer.json()) as { texts: string[] }).texts[0]!;
+  });
+  const shown = await text.locator('.media-text').innerText();
+  const lines = (all: string) => all.replaceAll('\u00a0', ' ').split('\n').map((line) => line.trimEnd()).filter((line) => line !== '');
+  assert.deepEqual(lines(shown), lines(recorded));
+  assert.match(recorded, /^<think>\nIs 17 prime\?\n/);
+  assert.equal(await text.locator('.media-text').locator('img, script, think, b, div').count(), 0, 'it is text, not elements');
+  assert.doesNotMatch(await page.title(), /taken/);
+  await screenshot(page, 'media-text');
+});
+
 for (const writer of ['torch', 'tensorboardx', 'tensorflow', 'tensorflow_v1']) {
   test(`images and sounds of ${writer} are shown`, async (t) => {
     const log = await Server.start(goldenLog(writer));

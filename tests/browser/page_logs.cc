@@ -6,6 +6,8 @@
 //   follow them;
 //                                           the loss of every 50th is NaN
 //   page_logs many DIR RUNS TAGS STEPS      runs "run_00000" ... with series "group_00/tag_0000" ...
+//   page_logs steps DIR                     series "loss" of 20,000 steps in runs that record it differently, see
+//                                           record_steps; the value of a step is that of value_at
 //   page_logs live RUN                      a job: records "TAG STEP VALUE" from each line of standard input, and
 //                                           prints the line again once it is in the file
 #include <cmath>
@@ -71,6 +73,10 @@ int record_media(const std::string& directory) {
                 "[bad](javascript:alert(1)) [good](https://example.org)",
                 0);
   recorder.text("notes/markdown", "the **second** text", 100);
+  recorder.text("notes/answer",
+                "<think>\nIs 17 prime?\n  2, 3: no divisor\n</think>\n\nYes.\nIt has <b>no</b> divisor.\n"
+                "[INFO]: 17\n<div class=\"a\">\n  <img src=x onerror=\"document.title = 'taken'\">\n</div>",
+                0);
   return close(recorder);
 }
 
@@ -129,6 +135,29 @@ int record_many(const std::string& directory, int runs, int tags, int steps) {
   return 0;
 }
 
+// A falling curve with noise. The test computes the same numbers.
+double value_at(std::int64_t step) {
+  return static_cast<double>(step * 7919 % 1000) / 1000 + 2000.0 / static_cast<double>(1000 + step);
+}
+
+int record_steps(const std::string& directory) {
+  constexpr std::int64_t kSteps = 20'000;
+  for (const std::string_view name : {"broken", "dense", "ended", "late", "sparse", "swapped"}) {
+    sonde::Recorder recorder = open(directory + "/" + std::string(name));
+    const sonde::Scalar loss = recorder.series("loss");
+    for (std::int64_t i = 0; i < kSteps; ++i) {
+      const std::int64_t step = name == "swapped" ? i ^ 1 : i;
+      if (name == "ended" && step >= 9'000) continue;
+      if (name == "late" && step < 7'000) continue;
+      if (name == "sparse" && step % 200 != 199) continue;
+      const bool broken = name == "broken" && step % 100 >= 90;
+      loss.record(broken ? std::nan("") : value_at(step), step);
+    }
+    if (close(recorder) != 0) return 1;
+  }
+  return 0;
+}
+
 int record_live(const std::string& run) {
   sonde::Recorder recorder = open(run);
   std::string tag;
@@ -156,6 +185,7 @@ int main(int argc, char** argv) {
   if (kind == "many" && words.size() == 5) {
     return record_many(words[1], std::atoi(words[2].c_str()), std::atoi(words[3].c_str()), std::atoi(words[4].c_str()));
   }
+  if (kind == "steps" && words.size() == 2) return record_steps(words[1]);
   if (kind == "live" && words.size() == 2) return record_live(words[1]);
-  return std::fputs("usage: page_logs media|trials|tuning|many|live DIR [SIZES]\n", stderr), 2;
+  return std::fputs("usage: page_logs media|trials|tuning|many|steps|live DIR [SIZES]\n", stderr), 2;
 }

@@ -39,7 +39,7 @@ function start(program: string, args: string[]): ChildProcess {
   return child;
 }
 
-// A program that still runs keeps nobody from ending; one that is waited for does.
+// A program that still runs does not keep the tests from ending, unless one waits for it.
 function hold(child: ChildProcess, held: boolean): void {
   for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) {
     if (held) handle?.ref();
@@ -64,7 +64,7 @@ export function demoLog(...args: string[]): string {
   return folder;
 }
 
-export function pageLog(kind: 'media' | 'trials' | 'tuning' | 'many', ...sizes: number[]): string {
+export function pageLog(kind: 'media' | 'trials' | 'tuning' | 'many' | 'steps', ...sizes: number[]): string {
   const folder = newFolder();
   execFileSync(pageLogs, [kind, folder, ...sizes.map(String)], { env: environment, stdio: 'pipe' });
   return folder;
