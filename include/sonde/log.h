@@ -69,6 +69,7 @@ struct Tag {
   double last_time = 0;
   // Points that are left out, since a restart wrote their steps again.
   std::uint64_t written_again = 0;
+  double interval = 0;  // steps that usually lie between two of its points; 0 where all are at one step
 };
 
 // A job that is restarted writes some steps again: a file that was begun after another one had ended, or a

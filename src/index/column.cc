@@ -298,6 +298,16 @@ std::size_t Column::unpack(std::size_t block, Points& to) const noexcept {
   return unpack_values(block, to.values);
 }
 
+std::size_t Column::unpack_steps(std::size_t block, std::int64_t* to) const noexcept {
+  if (block >= blocks_.size()) {
+    std::copy_n(tail_.steps, tail_count_, to);
+    return tail_count_;
+  }
+  const Block& known = blocks_[block];
+  for (std::size_t i = 0; i < known.count; ++i) to[i] = step_in(known, data_[block], i);
+  return known.count;
+}
+
 std::size_t Column::unpack_values(std::size_t block, double* to) const noexcept {
   if (block >= blocks_.size()) {
     std::copy_n(tail_.values, tail_count_, to);

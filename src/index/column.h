@@ -114,6 +114,8 @@ class Column {
   std::size_t unpack(std::size_t block, Points& to) const noexcept;
   // The same of its values alone; `to` has room for kBlock.
   std::size_t unpack_values(std::size_t block, double* to) const noexcept;
+  // The same of its steps.
+  std::size_t unpack_steps(std::size_t block, std::int64_t* to) const noexcept;
   // Null for the last block while it still grows.
   const Block* block(std::size_t index) const noexcept { return index < blocks_.size() ? &blocks_[index] : nullptr; }
 

@@ -158,14 +158,18 @@ class LongSeries : public testing::Test {
     return all;
   }
   std::vector<Point> smoothed(double weight) const {
+    constexpr double kInterval = 3;  // steps between two points
     std::vector<Point> averages;
     double sum = 0;
-    double left = 1;
+    double mass = 0;
+    std::int64_t last = 0;
     for (const Point& point : points_) {
       if (!std::isfinite(point.value)) continue;
-      sum = sum * weight + (1 - weight) * point.value;
-      left *= weight;
-      averages.push_back({point.step, point.time, sum / (1 - left)});
+      const double factor = std::pow(weight, static_cast<double>(point.step - last) / kInterval);
+      last = point.step;
+      sum = sum * factor + point.value;
+      mass = mass * factor + 1;
+      averages.push_back({point.step, point.time, sum / mass});
     }
     return averages;
   }

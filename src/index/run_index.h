@@ -81,11 +81,11 @@ class RunIndex final : public store::RunSource {
   // As those of the source, for callers that keep the averages themselves.
   Result<DrawnLine> line(std::string_view tag, const LineRequest& request, std::shared_ptr<const Smoothed>& smoothed);
   Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
-                              double weight, std::shared_ptr<const Smoothed>& smoothed);
+                              const Smoothing& smoothing, std::shared_ptr<const Smoothed>& smoothed);
   Result<DrawnLine> line(std::string_view tag, const LineRequest& request,
                          std::shared_ptr<const store::Averages>& averages) override;
   Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
-                              double weight, std::shared_ptr<const store::Averages>& averages) override;
+                              const Smoothing& smoothing, std::shared_ptr<const store::Averages>& averages) override;
   Result<std::uint64_t> accumulate(std::string_view tag, const Range& range, const Grid& grid,
                                    std::span<GridCell> cells) override;
   std::vector<NonFiniteSeries> non_finite() override;
@@ -126,8 +126,8 @@ class RunIndex final : public store::RunSource {
     std::vector<ColumnStretch> part;  // what of them is in the range
   };
   Stretches stretches_for(const Series& series, Axis axis, const Range& range) const;
-  std::shared_ptr<const Smoothed> smooth(const Series& series, std::span<const ColumnStretch> stretches, double weight,
-                                         std::shared_ptr<const Smoothed>& kept) const;
+  std::shared_ptr<const Smoothed> smooth(const Series& series, std::span<const ColumnStretch> stretches,
+                                         const Smoothing& smoothing, std::shared_ptr<const Smoothed>& kept) const;
   Status no_such_tag(std::string_view tag, TagKind kind) const;
   Tag describe(const Series& series, const Timeline& timeline, StatSelection& statistics) const;
   void count_statistics(const Series& series, StatSelection& selection, Tag& tag) const;

@@ -169,12 +169,13 @@ RunIndex::Stretches RunIndex::stretches_for(const Series& series, Axis axis, con
 }
 
 std::shared_ptr<const Smoothed> RunIndex::smooth(const Series& series, std::span<const ColumnStretch> stretches,
-                                                 double weight, std::shared_ptr<const Smoothed>& kept) const {
+                                                 const Smoothing& smoothing,
+                                                 std::shared_ptr<const Smoothed>& kept) const {
   std::uint64_t generation = data_.generation;
   for (const auto& entry : series.columns.entries()) {
     if (entry.sorted != nullptr) generation = std::max(generation, entry.sorted->generation());
   }
-  kept = Smoothed::make(stretches, weight, generation, std::move(kept));
+  kept = Smoothed::make(stretches, smoothing, generation, std::move(kept));
   return kept;
 }
 
@@ -191,7 +192,7 @@ Result<DrawnLine> RunIndex::line(std::string_view tag, const LineRequest& reques
   const Stretches raw = stretches_for(*series, request.axis, range);
   line.raw = index::draw(raw.part, request.width, range, request.axis);
   add_neighbours(raw.whole, range, request.axis, nullptr, line.raw.points);
-  if (request.smooth <= 0) return line;
+  if (request.smooth.weight <= 0) return line;
 
   if (!overlap(whole)) {
     const auto averages = smooth(*series, whole, request.smooth, smoothed);
@@ -209,7 +210,7 @@ Result<DrawnLine> RunIndex::line(std::string_view tag, const LineRequest& reques
 }
 
 Result<LineSummary> RunIndex::summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
-                                      double weight, std::shared_ptr<const Smoothed>& smoothed) {
+                                      const Smoothing& smoothing, std::shared_ptr<const Smoothed>& smoothed) {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(tag, TagKind::scalars);
@@ -220,19 +221,19 @@ Result<LineSummary> RunIndex::summary(std::string_view tag, const Range& range, 
       nearest ? std::vector<ColumnStretch>{nearest_point(whole, *nearest)} : cut_to(whole, range);
   LineSummary summary = summarize(part, nearest ? Range{} : range);
   if (summary.count == 0) return summary;
-  if (weight <= 0 || !std::isfinite(summary.last.value)) {
+  if (smoothing.weight <= 0 || !std::isfinite(summary.last.value)) {
     summary.smoothed = summary.last.value;
     return summary;
   }
   if (!overlap(whole)) {
-    const auto averages = smooth(*series, whole, weight, smoothed);
+    const auto averages = smooth(*series, whole, smoothing, smoothed);
     const ColumnStretch at = nearest_point(whole, summary.last.step);
     summary.smoothed = smoothed_at(*averages, at, at.begin);
     return summary;
   }
   const Column column = merged(whole);
   const ColumnStretch one[] = {{&column, 0, column.size(), 0}};
-  const auto averages = Smoothed::make(one, weight, 0, nullptr);
+  const auto averages = Smoothed::make(one, smoothing, 0, nullptr);
   const ColumnStretch at = nearest_point(one, summary.last.step);
   summary.smoothed = smoothed_at(*averages, at, at.begin);
   return summary;

@@ -10,6 +10,7 @@
 #include "formats/tensor_tags.h"
 #include "formats/tfrecord.h"
 #include "index/draw.h"
+#include "index/interval.h"
 #include "index/ordered.h"
 #include "index/run_index.h"
 #include "index/select.h"
@@ -65,6 +66,9 @@ void count(const std::vector<Selected<Source>>& selected, Tag& tag) {
     tag.first_time = is_first ? first_time : std::min(tag.first_time, first_time);
     tag.last_time = is_first ? last_time : std::max(tag.last_time, last_time);
   }
+  PointInterval interval(tag.points);
+  for (const Selected<Source>& one : selected) interval.add(*one.source, one.begin, one.end);
+  tag.interval = interval.median();
 }
 
 RecordingGap::Reason reason_of(stats_record::GapReason reason) noexcept {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "index/extremes.h"
+#include "index/interval.h"
 
 namespace sonde::index {
 namespace {
@@ -15,28 +16,61 @@ bool same(const ColumnStretch& a, const ColumnStretch& b) noexcept {
   return a.column == b.column && a.begin == b.begin && a.end == b.end;
 }
 
+double interval_of(std::span<const ColumnStretch> stretches) {
+  std::size_t points = 0;
+  for (const ColumnStretch& stretch : stretches) points += stretch.end - stretch.begin;
+  PointInterval interval(points);
+  for (const ColumnStretch& stretch : stretches) interval.add(*stretch.column, stretch.begin, stretch.end);
+  return std::max(interval.median(), 1.0);
+}
+
+// Adds points to an average. Most points are as far from the one before them as that one was.
+class Adder {
+ public:
+  Adder(const Decay& decay, Average& average) noexcept : decay_(decay), average_(average) {}
+
+  double add(std::int64_t step, double value) noexcept {
+    const std::uint64_t steps = average_.steps_to(step);
+    if (steps != steps_) factor_ = decay_.over(steps);
+    steps_ = steps;
+    return average_.add(step, value, factor_);
+  }
+
+ private:
+  const Decay& decay_;
+  Average& average_;
+  std::uint64_t steps_ = 0;
+  double factor_ = 1;
+};
+
 }  // namespace
+
+Decay::Decay(double weight, double interval) noexcept : weight_(weight), interval_(interval) {
+  for (std::size_t i = 0; i < kKnown; ++i) known_[i] = power(i);
+}
+
+double Decay::power(std::uint64_t steps) const noexcept {
+  constexpr double kNothing = 1e-300;  // numbers still smaller are slow
+  const double found = std::pow(weight_, static_cast<double>(steps) / interval_);
+  return found < kNothing ? 0 : found;
+}
 
 // Goes through the points of a line, block by block.
 //
-// An average needs the one before it, so that a processor would wait for each. But over a whole block it is linear:
-// what it is at the end is what it was at the beginning, times a factor, and something that only the values of the
-// block say. So the averages in front of several blocks are known before any of them is gone through, and that is done
-// for all of them at once.
+// An average needs the one before it, so that a processor would wait for each. But over blocks of points that are all
+// equally far from each other it is linear: what it is at the end is what it was at the beginning, times a factor, and
+// something that only the values of the block say. So the averages in front of several blocks are known before any of
+// them is gone through, and that is done for all of them at once.
 class Smoothed::Maker {
  public:
-  explicit Maker(double weight) : weight_(weight), factor_(std::pow(weight, kBlock)) {
-    constexpr double kNothing = 1e-300;  // numbers still smaller are slow
-    double part = 1 - weight;
-    for (std::size_t i = kBlock; i-- > 0; part *= weight) parts_[i] = part < kNothing ? 0 : part;
-  }
+  explicit Maker(const Decay& decay) : decay_(decay) {}
 
   // `average` is the one before the first of the blocks.
   void extend(Line& line, std::size_t from_block, Average average) {
     const ColumnStretch& stretch = line.stretch;
     line.blocks.reserve((stretch.end - 1) / kBlock + 1 - stretch.begin / kBlock);
     for (std::size_t b = from_block; b * kBlock < stretch.end;) {
-      if (average.is_sum() && is_plain(stretch, b)) {
+      if (is_plain(stretch, b, average)) {
         add_group(line, b, average);
         b += kGroup;
       } else {
@@ -50,14 +84,35 @@ class Smoothed::Maker {
  private:
   static constexpr std::size_t kGroup = 8;
 
-  // Whether the stretch has all points of a group of blocks, and they are finite.
-  static bool is_plain(const ColumnStretch& stretch, std::size_t b) {
-    if (b * kBlock < stretch.begin || (b + kGroup) * kBlock > stretch.end) return false;
+  // Whether the stretch has all points of a group of blocks, they are finite and equally far from each other and from
+  // the last point before them, and the average is steady. Prepares the factors for that distance.
+  bool is_plain(const ColumnStretch& stretch, std::size_t b, const Average& average) {
+    if (average.mass() == 0 || b * kBlock < stretch.begin || (b + kGroup) * kBlock > stretch.end) return false;
+    const Column::Block* const first = stretch.column->block(b);
+    if (first == nullptr) return false;
+    const std::uint64_t distance = first->step_slope;
+    std::uint64_t next = static_cast<std::uint64_t>(first->first.step);
+    if (average.steps_to(first->first.step) != distance) return false;
     for (std::size_t i = b; i < b + kGroup; ++i) {
       const Column::Block* block = stretch.column->block(i);
-      if (block == nullptr || !block->all_finite()) return false;
+      if (block == nullptr || !block->all_finite() || block->step_bits != 0 || block->step_slope != distance ||
+          static_cast<std::uint64_t>(block->first.step) != next) {
+        return false;
+      }
+      next += kBlock * distance;
     }
+    const double weight = decay_.over(distance);
+    if (!average.is_steady(weight)) return false;
+    if (weight != weight_) prepare(weight);
     return true;
+  }
+
+  void prepare(double weight) {
+    constexpr double kNothing = 1e-300;
+    weight_ = weight;
+    factor_ = std::pow(weight, kBlock);
+    double part = 1;
+    for (std::size_t i = kBlock; i-- > 0; part *= weight) parts_[i] = part < kNothing ? 0 : part;
   }
 
   void add_group(Line& line, std::size_t b, Average& average) {
@@ -67,13 +122,13 @@ class Smoothed::Maker {
       line.stretch.column->unpack_values(b + g, values_[g]);
       before[g] = average;
       sums[g] = average.sum();
-      average.set_sum(average.sum() * factor_ + sum_of_parts(values_[g]));
+      average.advance(line.stretch.column->block(b + g)->last.step, average.sum() * factor_ + sum_of_parts(values_[g]));
     }
-    const double rest = 1 - weight_;
+    const double share = 1 / average.mass();
     for (std::size_t i = 0; i < kBlock; ++i) {
       for (std::size_t g = 0; g < kGroup; ++g) {
-        sums[g] = sums[g] * weight_ + rest * values_[g][i];
-        values_[g][i] = sums[g];
+        sums[g] = sums[g] * weight_ + values_[g][i];
+        values_[g][i] = sums[g] * share;
       }
     }
     for (std::size_t g = 0; g < kGroup; ++g)
@@ -91,12 +146,15 @@ class Smoothed::Maker {
 
   void add_block(Line& line, std::size_t b, Average& average) {
     double* const values = values_[0];
+    std::int64_t steps[kBlock];
     line.stretch.column->unpack_values(b, values);
+    line.stretch.column->unpack_steps(b, steps);
     const std::size_t begin = std::max(line.stretch.begin, b * kBlock) - b * kBlock;
     const std::size_t end = std::min(line.stretch.end - b * kBlock, kBlock);
     const Average before = average;
+    Adder adder(decay_, average);
     for (std::size_t i = begin; i < end; ++i) {
-      if (std::isfinite(values[i])) values[i] = average.add(values[i], weight_);
+      if (std::isfinite(values[i])) values[i] = adder.add(steps[i], values[i]);
     }
     note(line, before, values, begin, end, extremes_of(values + begin, end - begin));
   }
@@ -116,26 +174,33 @@ class Smoothed::Maker {
     block.last = values[end - 1];
   }
 
-  const double weight_;
-  const double factor_;   // what is left of an average after a block
-  double parts_[kBlock];  // what each value of a block counts in the average behind it
+  const Decay& decay_;
+  double weight_ = -1;    // of the point before, in groups; the following belong to it
+  double factor_ = 0;     // what is left of a sum after a block
+  double parts_[kBlock];  // what each value of a block counts in the sum behind it
   double values_[kGroup][kBlock];
 };
 
-bool Smoothed::covers(std::span<const ColumnStretch> stretches, double weight,
+bool Smoothed::covers(std::span<const ColumnStretch> stretches, const Smoothing& smoothing,
                       std::uint64_t generation) const noexcept {
-  return weight_ == weight && generation_ == generation && std::ranges::equal(lines_, stretches, same, &Line::stretch);
+  return smoothing_ == smoothing && generation_ == generation &&
+         std::ranges::equal(lines_, stretches, same, &Line::stretch);
 }
 
-std::shared_ptr<const Smoothed> Smoothed::make(std::span<const ColumnStretch> stretches, double weight,
+std::shared_ptr<const Smoothed> Smoothed::make(std::span<const ColumnStretch> stretches, const Smoothing& smoothing,
                                                std::uint64_t generation, std::shared_ptr<const Smoothed> before) {
-  if (before && before->covers(stretches, weight, generation)) return before;
-  if (before && (before->weight_ != weight || before->generation_ != generation)) before.reset();
+  if (before && before->covers(stretches, smoothing, generation)) return before;
   auto made = std::make_shared<Smoothed>();
-  made->weight_ = weight;
+  made->smoothing_ = smoothing;
+  made->interval_ = smoothing.interval > 0 ? smoothing.interval : interval_of(stretches);
+  made->decay_ = Decay(smoothing.weight, made->interval_);
   made->generation_ = generation;
+  if (before && (before->smoothing_.weight != smoothing.weight || before->interval_ != made->interval_ ||
+                 before->generation_ != generation)) {
+    before.reset();
+  }
   Average average;
-  Maker maker(weight);
+  Maker maker(made->decay_);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     Line& line = made->lines_.emplace_back();
     line.stretch = stretches[i];
@@ -162,8 +227,11 @@ void Smoothed::apply(std::size_t stretch, std::size_t b, std::size_t count, doub
   Average average = block(stretch, b).before;
   const std::size_t begin = std::max(whole.begin, b * kBlock) - b * kBlock;
   const std::size_t end = std::min(whole.end - b * kBlock, count);
+  std::int64_t steps[kBlock];
+  whole.column->unpack_steps(b, steps);
+  Adder adder(decay_, average);
   for (std::size_t i = begin; i < end; ++i) {
-    if (std::isfinite(values[i])) values[i] = average.add(values[i], weight_);
+    if (std::isfinite(values[i])) values[i] = adder.add(steps[i], values[i]);
   }
 }
 

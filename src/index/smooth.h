@@ -1,5 +1,9 @@
-// Smoothing as TensorBoard does it: a debiased exponential average over the finite values of a series, from its first
-// point on, whatever part of it is drawn.
+// Smoothing: at each finite point of a series the average of all finite points up to it, in which a point that lies d
+// steps back counts weight^(d / interval). Whatever part of a series is drawn, its first point counts.
+//
+// For a series with a point every `interval` steps this is TensorBoard's debiased exponential average. Points at the
+// same step count alike; after a gap the points before it count as little as their distance says; what is not finite is
+// passed over. So two series on one axis are smoothed over the same stretch of steps, however dense they are.
 //
 // Kept is what the average was at the beginning of each block and its extremes there, so that any part of a long
 // series can be drawn without going through what lies before it.
@@ -16,26 +20,51 @@
 
 namespace sonde::index {
 
+using store::Smoothing;
+
+// weight^(steps / interval).
+class Decay {
+ public:
+  Decay() = default;
+  Decay(double weight, double interval) noexcept;
+
+  double over(std::uint64_t steps) const noexcept { return steps < kKnown ? known_[steps] : power(steps); }
+
+ private:
+  static constexpr std::size_t kKnown = 64;
+  double power(std::uint64_t steps) const noexcept;
+
+  double weight_ = 0;
+  double interval_ = 1;
+  double known_[kKnown] = {};
+};
+
 // The average after some values.
 class Average {
  public:
-  double add(double value, double weight) noexcept {
-    sum_ = sum_ * weight + (1 - weight) * value;
-    if (left_ == 0) return sum_;
-    // What the beginning at zero still counts. Below half a bit it is nothing; and numbers that small are slow.
-    constexpr double kNothing = 1e-17;
-    left_ *= weight;
-    if (left_ < kNothing) left_ = 0;
-    return sum_ / (1 - left_);
+  // `factor` is what the values before it count at this one's step.
+  double add(std::int64_t step, double value, double factor) noexcept {
+    sum_ = sum_ * factor + value;
+    mass_ = mass_ * factor + 1;
+    step_ = step;
+    return sum_ / mass_;
   }
-  // Whether the beginning no longer counts: then the average is the sum, and the next one follows from it linearly.
-  bool is_sum() const noexcept { return left_ == 0; }
+  std::uint64_t steps_to(std::int64_t step) const noexcept {
+    return static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(step_);
+  }
+  // Whether the mass stays as it is with further values at the same distance: then the next averages follow linearly.
+  bool is_steady(double factor) const noexcept { return mass_ * factor + 1 == mass_; }
   double sum() const noexcept { return sum_; }
-  void set_sum(double sum) noexcept { sum_ = sum; }
+  double mass() const noexcept { return mass_; }
+  void advance(std::int64_t step, double sum) noexcept {
+    step_ = step;
+    sum_ = sum;
+  }
 
  private:
   double sum_ = 0;
-  double left_ = 1;
+  double mass_ = 0;  // what all values count together
+  std::int64_t step_ = 0;
 };
 
 // Never changes once it is made. The stretches that it was made of must not overlap, and be by ascending steps.
@@ -52,7 +81,7 @@ class Smoothed final : public store::Averages {
   };
 
   // What `before` has already, of the same generation of the run's data, is taken from there; it may be null.
-  static std::shared_ptr<const Smoothed> make(std::span<const ColumnStretch> stretches, double weight,
+  static std::shared_ptr<const Smoothed> make(std::span<const ColumnStretch> stretches, const Smoothing& smoothing,
                                               std::uint64_t generation, std::shared_ptr<const Smoothed> before);
 
   // Block `b` of the column of a stretch.
@@ -61,7 +90,7 @@ class Smoothed final : public store::Averages {
   }
   // Replaces the finite values of that block by their averages; those in front of the stretch are left alone.
   void apply(std::size_t stretch, std::size_t b, std::size_t count, double* values) const noexcept;
-  double weight() const noexcept override { return weight_; }
+  const Smoothing& smoothing() const noexcept override { return smoothing_; }
   std::size_t memory() const noexcept override;
 
  private:
@@ -71,10 +100,13 @@ class Smoothed final : public store::Averages {
     Average behind;  // after the last point
   };
   class Maker;
-  bool covers(std::span<const ColumnStretch> stretches, double weight, std::uint64_t generation) const noexcept;
+  bool covers(std::span<const ColumnStretch> stretches, const Smoothing& smoothing,
+              std::uint64_t generation) const noexcept;
 
   std::vector<Line> lines_;
-  double weight_ = 0;
+  Smoothing smoothing_;
+  double interval_ = 1;
+  Decay decay_;
   std::uint64_t generation_ = 0;
 };
 

@@ -229,6 +229,18 @@ class BodyReader {
     if (value.get(found) != simdjson::SUCCESS) return wrong(in_quotes(what) + " must hold objects");
     return found;
   }
+  static Status member_of_series(std::string_view key, const dom::element& value, SeriesName& name) {
+    if (key == "run") return text(key, value, name.run);
+    if (key == "tag") return text(key, value, name.tag);
+    if (key == "step") return integer(key, value, name.step.emplace(), INT64_MIN, INT64_MAX);
+    if (key != "interval") {
+      return wrong("a series has a 'run', a 'tag', a 'step' and an 'interval', and no " + in_quotes(key));
+    }
+    if (value.get(name.interval) != simdjson::SUCCESS || !(name.interval > 0)) {
+      return wrong("'interval' must be a number of steps above 0");
+    }
+    return Status::success();
+  }
   Status series(const dom::element& value) {
     dom::array items;
     if (value.get(items) != simdjson::SUCCESS) return wrong("'series' must be an array");
@@ -239,9 +251,8 @@ class BodyReader {
       SeriesName& name = body_.series.emplace_back();
       int found = 0;
       for (const auto [key, part] : *one) {
-        if (key != "run" && key != "tag") return wrong("a series has a 'run' and a 'tag', and no " + in_quotes(key));
-        if (Status status = text(key, part, key == "run" ? name.run : name.tag); !status) return status;
-        found |= key == "run" ? 1 : 2;
+        if (Status status = member_of_series(key, part, name); !status) return status;
+        found |= key == "run" ? 1 : key == "tag" ? 2 : 0;
       }
       if (found != 3) return wrong("a series must have a 'run' and a 'tag'");
     }

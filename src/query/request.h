@@ -42,6 +42,8 @@ std::optional<TagKind> kind_of(std::string_view name) noexcept;
 struct SeriesName {
   std::string run;
   std::string tag;
+  std::optional<std::int64_t> step = {};  // instead of that of the whole request
+  double interval = 0;                    // steps, of smoothing; 0: that of the series
 };
 
 enum class AxisName : std::uint8_t { step, wall, relative };

@@ -123,17 +123,17 @@ Answer binary_answer(BinaryWriter& out) {
 }
 
 // What a chart shows of one series; the averages that it takes are kept.
-Result<store::DrawnLine> draw_line(const Context& context, const Catalogue::Item& item, const std::string& tag,
+Result<store::DrawnLine> draw_line(const Context& context, const Catalogue::Item& item, const SeriesName& name,
                                    const Body& body) {
   const RunEntry& entry = *item.entry;
   const store::LineRequest request = {.width = body.width,
                                       .range = range_of(entry.run, body.axis, body.range),
                                       .axis = body.axis == AxisName::step ? Axis::step : Axis::wall_time,
-                                      .smooth = body.smooth};
+                                      .smooth = {body.smooth, name.interval}};
   std::shared_ptr<const store::Averages> averages;
-  if (body.smooth > 0) averages = context.averages.find(entry, tag, body.smooth);
-  Result<store::DrawnLine> line = store::Access::source(entry.run).line(tag, request, averages);
-  if (line && body.smooth > 0) context.averages.keep(item.entry, tag, std::move(averages));
+  if (body.smooth > 0) averages = context.averages.find(entry, name.tag, request.smooth);
+  Result<store::DrawnLine> line = store::Access::source(entry.run).line(name.tag, request, averages);
+  if (line && body.smooth > 0) context.averages.keep(item.entry, name.tag, std::move(averages));
   return line;
 }
 
@@ -161,7 +161,7 @@ Result<Answer> answer_series(const Context& context, const Body& body) {
   out.put(std::uint32_t{0});
   for (const SeriesName& name : body.series) {
     const Catalogue::Item* item = context.catalogue->find(name.run);
-    const auto line = item != nullptr ? draw_line(context, *item, name.tag, body)
+    const auto line = item != nullptr ? draw_line(context, *item, name, body)
                                       : Result<store::DrawnLine>(Status(Code::not_found, "no such run"));
     if (line) {
       put_series(out, line->raw, line->smoothed, true);
@@ -178,7 +178,9 @@ Result<Answer> answer_series(const Context& context, const Body& body) {
 
 Result<Answer> answer_table(const Context& context, const Body& body) {
   const bool has_range = body.range.first || body.range.last;
-  if (body.step && has_range) return Status(Code::invalid_argument, "a table is of a 'step' or of a 'range', not both");
+  const bool has_step =
+      body.step || std::ranges::any_of(body.series, [](const SeriesName& one) { return one.step.has_value(); });
+  if (has_step && has_range) return Status(Code::invalid_argument, "a table is of a 'step' or of a 'range', not both");
   JsonWriter json;
   json.object().key("rows").array();
   for (const SeriesName& name : body.series) {
@@ -186,10 +188,12 @@ Result<Answer> answer_table(const Context& context, const Body& body) {
     double start = 0;
     if (const Catalogue::Item* item = context.catalogue->find(name.run)) {
       const RunEntry& entry = *item->entry;
+      const store::Smoothing smoothing(body.smooth, name.interval);
       std::shared_ptr<const store::Averages> averages;
-      if (body.smooth > 0) averages = context.averages.find(entry, name.tag, body.smooth);
-      const auto found = store::Access::source(entry.run).summary(
-          name.tag, range_of(entry.run, AxisName::step, body.range), body.step, body.smooth, averages);
+      if (body.smooth > 0) averages = context.averages.find(entry, name.tag, smoothing);
+      const auto found =
+          store::Access::source(entry.run).summary(name.tag, range_of(entry.run, AxisName::step, body.range),
+                                                     name.step ? name.step : body.step, smoothing, averages);
       if (found) {
         summary = *found;
         context.averages.keep(item->entry, name.tag, std::move(averages));

@@ -53,19 +53,24 @@ class Series : public testing::Test {
         read_series(asked_->post("series", R"({"series":[{"run":")" + run + R"(","tag":"loss"}])" + rest + "}"));
     return all.empty() ? ReadSeries{} : all.front();
   }
-  // TensorBoard's loop, point by point.
+  // TensorBoard's loop, point by point; but for what is not finite, which is a gap of so many steps.
   static Values smoothed(double weight) {
     Values out;
     double last = 0;
-    int count = 0;
+    double bias = 1;
+    double passed = 1;  // points since the last finite one
     for (const double value : points_.values) {
       if (!std::isfinite(value)) {
         out.push_back(kNaN);
+        ++passed;
         continue;
       }
-      last = last * weight + (1 - weight) * value;
-      ++count;
-      out.push_back(last / (1 - std::pow(weight, count)));
+      // sum = sum * weight^passed + value, and the mass in the same way, times (1 - weight)
+      const double factor = std::pow(weight, passed);
+      last = last * factor + (1 - weight) * value;
+      bias = 1 - ((1 - bias) * factor + (1 - weight));
+      passed = 1;
+      out.push_back(last / (1 - bias));
     }
     return out;
   }
@@ -223,10 +228,10 @@ TEST_F(Series, GrowWithTheLogAndStaySmooth) {
   append(path, file);
   asked.log().refresh();
   const auto grown = read_series(asked.post("series", question)).front();
-  const auto anew = read_series(Asked(dir.path()).post("series", question)).front();
+  const auto again = read_series(Asked(dir.path()).post("series", question)).front();
   EXPECT_EQ(grown.total, 710U);
-  EXPECT_EQ(grown.smooth_steps, anew.smooth_steps);
-  EXPECT_EQ(grown.smooth_values, anew.smooth_values);
+  EXPECT_EQ(grown.smooth_steps, again.smooth_steps);
+  EXPECT_EQ(grown.smooth_values, again.smooth_values);
 }
 
 TEST_F(Series, OfSeveralWritersAtOnceAreSmoothedByStep) {
@@ -258,6 +263,40 @@ TEST_F(Series, TableOfAStepIsOfThePointAtOrBeforeIt) {
   // (1 * 0.25 + 2 * 0.5) / 0.75
   EXPECT_NEAR(row(R"("step":20,"smooth":0.5)").number("/rows/0/smoothed"), 1.25 / 0.75, 1e-12);
   EXPECT_EQ(asked_->post("table", R"({"series":[],"step":1,"range":[1,2]})").status, 400);
+  EXPECT_EQ(asked_->post("table", R"({"series":[{"run":"short","tag":"loss","step":1}],"range":[1,2]})").status, 400);
+}
+
+TEST_F(Series, TableMayAskForAnotherStepOfEachSeries) {
+  const Json table(asked_
+                       ->post("table", R"({"series":[{"run":"short","tag":"loss","step":20},)"
+                                       R"({"run":"short","tag":"loss"}],"step":30})")
+                       .body);
+  EXPECT_EQ(table.number("/rows/0/step"), 20);
+  EXPECT_EQ(table.number("/rows/0/value"), 2);
+  EXPECT_EQ(table.number("/rows/1/step"), 30);
+  EXPECT_EQ(table.number("/rows/1/value"), 4);
+}
+
+TEST_F(Series, AreSmoothedOverTheIntervalThatIsAskedFor) {
+  const auto smoothed_with = [&](const std::string& interval) {
+    return Json(asked_
+                    ->post("table",
+                           R"({"series":[{"run":"short","tag":"loss")" + interval + R"(}],"step":20,"smooth":0.5})")
+                    .body)
+        .number("/rows/0/smoothed");
+  };
+  EXPECT_NEAR(smoothed_with(""), (0.5 * 1 + 2) / 1.5, 1e-12) << "the series has a point every ten steps";
+  EXPECT_NEAR(smoothed_with(R"(,"interval":10)"), (0.5 * 1 + 2) / 1.5, 1e-12);
+  EXPECT_NEAR(smoothed_with(R"(,"interval":5)"), (0.25 * 1 + 2) / 1.25, 1e-12);
+  EXPECT_NEAR(smoothed_with(R"(,"interval":1)"), (std::pow(0.5, 10) * 1 + 2) / (std::pow(0.5, 10) + 1), 1e-12);
+  const ReadSeries drawn =
+      read_series(asked_->post("series", R"({"series":[{"run":"short","tag":"loss","interval":5}],"smooth":0.5})"))
+          .front();
+  EXPECT_NEAR(drawn.smooth_values[1], (0.25 * 1 + 2) / 1.25, 1e-12);
+  for (const char* bad : {"0", "-1", "\"x\"", "null"}) {
+    const std::string series = std::string(R"({"series":[{"run":"short","tag":"loss","interval":)") + bad + "}]}";
+    EXPECT_EQ(asked_->post("series", series).status, 400) << bad;
+  }
 }
 
 TEST_F(Series, TableOfARangeIsOfItsFinitePoints) {

@@ -16,7 +16,8 @@ namespace sonde::query {
 // Any thread. The least recently used are forgotten when all together are too large.
 class SmoothedCache {
  public:
-  std::shared_ptr<const store::Averages> find(const RunEntry& run, std::string_view tag, double weight);
+  std::shared_ptr<const store::Averages> find(const RunEntry& run, std::string_view tag,
+                                              const store::Smoothing& smoothing);
   void keep(const std::shared_ptr<const RunEntry>& run, std::string_view tag,
             std::shared_ptr<const store::Averages> smoothed);
 
@@ -28,7 +29,7 @@ class SmoothedCache {
     std::shared_ptr<const store::Averages> smoothed;
     std::size_t bytes = 0;
   };
-  std::list<Item>::iterator at(const RunEntry& run, std::string_view tag, double weight);
+  std::list<Item>::iterator at(const RunEntry& run, std::string_view tag, const store::Smoothing& smoothing);
 
   std::mutex mutex_;
   std::list<Item> items_;  // the last used first

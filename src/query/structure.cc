@@ -184,6 +184,7 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
     json.list("points", places, [&](const Place& place) { json.integer(place.second->points); });
     json.list("first_step", places, [&](const Place& place) { json.integer(place.second->first_step); });
     json.list("last_step", places, [&](const Place& place) { json.integer(place.second->last_step); });
+    json.list("interval", places, [&](const Place& place) { json.number(place.second->interval); });
     json.list("written_again", places, [&](const Place& place) { json.integer(place.second->written_again); });
     json.end();
   }

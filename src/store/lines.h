@@ -14,11 +14,22 @@ struct Point {
   double value = 0;
 };
 
+// A point that lies d steps back counts weight^(d / interval) in an average.
+struct Smoothing {
+  // NOLINTNEXTLINE(google-explicit-constructor): mostly there is a weight and nothing else
+  Smoothing(double its_weight = 0, double its_interval = 0) noexcept : weight(its_weight), interval(its_interval) {}
+
+  double weight;    // 0 to below 1; 0: no smoothing
+  double interval;  // steps; 0: that of the series (Tag::interval)
+
+  bool operator==(const Smoothing&) const = default;
+};
+
 struct LineRequest {
   int width = 0;  // 1 to 65,536
   Range range = {};
   Axis axis = Axis::step;
-  double smooth = 0;  // the weight, 0 to below 1; 0: no smoothed line
+  Smoothing smooth = {};  // with a weight of 0 there is no smoothed line
 };
 
 struct DrawnLine {
@@ -72,7 +83,7 @@ class Averages {
   virtual ~Averages() = default;
   Averages(const Averages&) = delete;
   Averages& operator=(const Averages&) = delete;
-  virtual double weight() const noexcept = 0;
+  virtual const Smoothing& smoothing() const noexcept = 0;  // as it was asked for
   virtual std::size_t memory() const noexcept = 0;  // bytes
 };
 

@@ -62,14 +62,14 @@ class RunSource {
   virtual std::vector<RecordingGap> gaps() = 0;
   virtual std::vector<LogFile> files() = 0;
 
-  // Lines. `averages` is what an earlier call for the same tag and weight has put there, or null; it is brought up to
+  // Lines. `averages` is what an earlier call for the same tag and smoothing has put there, or null; it is brought up to
   // date.
   virtual Result<DrawnLine> line(std::string_view tag, const LineRequest& request,
                                  std::shared_ptr<const Averages>& averages) = 0;
   // Of the steps of the range; or, where `nearest` is given, of the one point that is at this step or next before it,
   // or the first one where there is none before.
   virtual Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
-                                      double weight, std::shared_ptr<const Averages>& averages) = 0;
+                                      const Smoothing& smoothing, std::shared_ptr<const Averages>& averages) = 0;
   // Adds the finite points of the range to the cells, one for each column of the grid. Returns how many points, finite
   // or not, the range has.
   virtual Result<std::uint64_t> accumulate(std::string_view tag, const Range& range, const Grid& grid,

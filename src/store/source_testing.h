@@ -74,7 +74,7 @@ class FakeRun final : public RunSource {
     return DrawnLine{.raw = *std::move(raw), .smoothed = {}};
   }
   Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> /*nearest*/,
-                              double /*weight*/, std::shared_ptr<const Averages>& /*averages*/) override {
+                              const Smoothing& /*smoothing*/, std::shared_ptr<const Averages>& /*averages*/) override {
     const Result<Scalars> all = scalars(tag, range, History::newest);
     if (!all) return all.error();
     LineSummary found;
