@@ -100,9 +100,9 @@ Result<DrawnLine> RunIndex::line(std::string_view tag, const LineRequest& reques
 }
 
 Result<LineSummary> RunIndex::summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
-                                      double weight, std::shared_ptr<const store::Averages>& averages) {
+                                      const Smoothing& smoothing, std::shared_ptr<const store::Averages>& averages) {
   auto smoothed = std::dynamic_pointer_cast<const Smoothed>(averages);
-  Result<LineSummary> found = summary(tag, range, nearest, weight, smoothed);
+  Result<LineSummary> found = summary(tag, range, nearest, smoothing, smoothed);
   averages = std::move(smoothed);
   return found;
 }

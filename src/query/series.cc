@@ -193,7 +193,7 @@ Result<Answer> answer_table(const Context& context, const Body& body) {
       if (body.smooth > 0) averages = context.averages.find(entry, name.tag, smoothing);
       const auto found =
           store::Access::source(entry.run).summary(name.tag, range_of(entry.run, AxisName::step, body.range),
-                                                     name.step ? name.step : body.step, smoothing, averages);
+                                                   name.step ? name.step : body.step, smoothing, averages);
       if (found) {
         summary = *found;
         context.averages.keep(item->entry, name.tag, std::move(averages));

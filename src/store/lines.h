@@ -84,7 +84,7 @@ class Averages {
   Averages(const Averages&) = delete;
   Averages& operator=(const Averages&) = delete;
   virtual const Smoothing& smoothing() const noexcept = 0;  // as it was asked for
-  virtual std::size_t memory() const noexcept = 0;  // bytes
+  virtual std::size_t memory() const noexcept = 0;          // bytes
 };
 
 }  // namespace sonde::store

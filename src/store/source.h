@@ -62,8 +62,8 @@ class RunSource {
   virtual std::vector<RecordingGap> gaps() = 0;
   virtual std::vector<LogFile> files() = 0;
 
-  // Lines. `averages` is what an earlier call for the same tag and smoothing has put there, or null; it is brought up to
-  // date.
+  // Lines. `averages` is what an earlier call for the same tag and smoothing has put there, or null; it is brought up
+  // to date.
   virtual Result<DrawnLine> line(std::string_view tag, const LineRequest& request,
                                  std::shared_ptr<const Averages>& averages) = 0;
   // Of the steps of the range; or, where `nearest` is given, of the one point that is at this step or next before it,
