@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "formats/json_writer.h"
@@ -88,7 +89,8 @@ void add_non_finite(const Run& run, Facts& facts) {
                             .step = series->first_step,
                             .time = series->first_time,
                             .text = text_of(*series),
-                            .value = first_value(run, *series)});
+                            .value = first_value(run, *series),
+                            .others = others});
     if (others == 0) continue;
     facts.alerts.back().text += "; and " + counted(others, "other tensor", "other tensors") + " from the same step on";
   }
@@ -116,7 +118,7 @@ std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
   alert.step = info.step;
   alert.time = info.wall_time;
   if (crash) {
-    alert.text = "the process ended without a word after step " + grouped(info.step);
+    alert.text = "the process ended without closing the log after step " + grouped(info.step);
   } else if (info.cause == CaptureInfo::Cause::manual) {
     alert.text = "a capture was asked for at step " + grouped(info.step);
   } else {
@@ -124,7 +126,53 @@ std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
     if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
   }
   alert.text += "; what it saved is in " + std::string(run_layout::kCaptures) + "/" + file_name(path);
+  alert.capture = file_name(path);
+  const Origin origin = find_origin(info);
+  if (!origin.producers.empty()) alert.producer = origin.producers.front();
   return alert;
+}
+
+// "activation/dense_1 produced the first NaN at step 1,500: 3 of 128 elements, from finite inputs; then 4 other
+// tensors"
+std::string text_of(const Origin::Place& producer, std::uint64_t others) {
+  const std::string_view what = producer.infinite == 0 ? "NaN" : producer.nan == 0 ? "Inf" : "NaN and Inf";
+  std::string text = producer.key;
+  text.append(" produced the first ").append(what).append(" at step ").append(grouped(producer.step)).append(": ");
+  text += grouped(static_cast<std::int64_t>(producer.nan + producer.infinite)) + " of " +
+          counted(producer.count, "element", "elements");
+  text += producer.unseen.empty() ? ", from finite inputs" : "; some of its inputs are not in the capture";
+  if (others > 0) text += "; then " + counted(others, "other tensor", "other tensors");
+  return text;
+}
+
+// Where a capture tells which tensor produced the non-finite values, that is what the alert of its step says.
+void name_producers(Facts& facts) {
+  std::vector<Alert> added;
+  std::vector<std::int64_t> told;  // steps
+  for (const Alert& capture : facts.alerts) {
+    if (!capture.producer || std::ranges::find(told, capture.producer->step) != told.end()) continue;
+    const Origin::Place& producer = *capture.producer;
+    told.push_back(producer.step);
+    const auto known = std::ranges::find_if(facts.alerts, [&](const Alert& one) {
+      return one.kind == Alert::Kind::nonfinite && one.tag_kind == TagKind::statistics && one.step == producer.step;
+    });
+    Alert cause = {.kind = Alert::Kind::nonfinite, .step = producer.step, .time = capture.time};
+    Alert& alert = known != facts.alerts.end() ? *known : cause;
+    if (facts.find(producer.key, TagKind::statistics) != nullptr) {
+      alert.tag = producer.key;
+      alert.tag_kind = TagKind::statistics;
+    }
+    alert.text = text_of(producer, alert.others);
+    alert.capture = capture.capture;
+    if (known == facts.alerts.end()) added.push_back(std::move(cause));
+  }
+  facts.alerts.insert(facts.alerts.begin(), added.begin(), added.end());
+}
+
+// What comes first among the alerts of one run and step: causes before symptoms.
+int rank_of(const Alert& alert) {
+  if (alert.kind != Alert::Kind::nonfinite) return 2;
+  return alert.tag_kind == TagKind::scalars ? 1 : 0;
 }
 
 void add_captures(const Run& run, const Facts* before, Facts& facts) {
@@ -249,6 +297,12 @@ void put_alert(JsonWriter& json, std::string_view run, const Alert& alert) {
   } else {
     json.null();
   }
+  json.key("capture");
+  if (alert.capture.empty()) {
+    json.null();
+  } else {
+    json.text(alert.capture);
+  }
   json.end();
 }
 
@@ -264,13 +318,37 @@ std::string grouped(std::int64_t number) {
 void gather_alerts(const Run& run, const Facts* before, Facts& facts) {
   add_non_finite(run, facts);
   add_captures(run, before, facts);
+  name_producers(facts);
   add_gaps(run, facts);
   add_budget(run, before, facts);
   add_damage(run, facts);
 }
 
+namespace {
+
+using Entry = std::pair<const std::string*, Alert>;
+
+// The newest first; but those of one run and step stay together, the cause in front.
+void sort_alerts(std::vector<Entry>& all) {
+  std::map<std::pair<const std::string*, std::int64_t>, double> newest;
+  const auto time_of = [&](const Entry& entry) -> double& {
+    const auto& [run, alert] = entry;
+    return newest.try_emplace({run, *alert.step}, alert.time).first->second;
+  };
+  for (const Entry& entry : all) {
+    if (entry.second.step) time_of(entry) = std::max(time_of(entry), entry.second.time);
+  }
+  const auto key = [&](const Entry& entry) {
+    const auto& [run, alert] = entry;
+    const double time = alert.step ? time_of(entry) : alert.time;
+    return std::tuple(-time, *run, alert.step.value_or(0), rank_of(alert), -alert.time);
+  };
+  std::ranges::stable_sort(all, std::ranges::less(), key);
+}
+
+}  // namespace
+
 Result<Answer> answer_alerts(const Context& context, const Params& /*params*/) {
-  using Entry = std::pair<const std::string*, Alert>;
   std::vector<Entry> all;
   for (const Catalogue::Item& item : context.catalogue->runs) {
     const std::shared_ptr<const Facts> facts = item.entry->facts();
@@ -283,10 +361,10 @@ Result<Answer> answer_alerts(const Context& context, const Params& /*params*/) {
                      Alert{.kind = Alert::Kind::died,
                            .step = facts->last_step,
                            .time = facts->last_time,
-                           .text = "the process ended without a word after step " + grouped(facts->last_step) +
+                           .text = "the process ended without closing the log after step " + grouped(facts->last_step) +
                                    "; 'sonde recover' saves what its flight ring holds"});
   }
-  std::ranges::stable_sort(all, std::ranges::greater(), [](const Entry& entry) { return entry.second.time; });
+  sort_alerts(all);
   if (all.size() > kMostAlerts) all.resize(kMostAlerts);
   JsonWriter json;
   json.object().key("revision").integer(context.catalogue->revision).key("alerts").array();

@@ -27,6 +27,7 @@ Result<Answer> answer_tags(const Context& context, const Params& params);
 Result<Answer> answer_probes(const Context& context, const Params& params);
 
 Result<Answer> answer_alerts(const Context& context, const Params& params);
+Result<Answer> answer_capture(const Context& context, const Params& params);
 Result<Answer> answer_layouts(const Context& context, const Params& params);
 
 Result<Answer> answer_series(const Context& context, const Body& body);

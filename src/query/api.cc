@@ -38,6 +38,7 @@ constexpr Route kRoutes[] = {
     {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags, .kept = true, .cost = Cost::quick},
     {.path = "probes", .known = {"run"}, .get = answer_probes, .kept = true, .cost = Cost::quick},
     {.path = "alerts", .get = answer_alerts, .kept = true, .cost = Cost::quick},
+    {.path = "capture", .known = {"run", "name"}, .get = answer_capture},
     {.path = "layouts", .get = answer_layouts, .kept = true, .cost = Cost::quick},
     {.path = "series", .known = {"axis", "range", "width", "smooth"}, .required = {"series"}, .post = answer_series},
     {.path = "bands", .known = {"axis", "range", "width"}, .required = {"groups"}, .post = answer_bands},

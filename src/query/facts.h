@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/capture.h"
 #include "sonde/log.h"
 
 namespace sonde::query {
@@ -28,7 +29,10 @@ struct Alert {
   std::optional<std::int64_t> step = {};
   double time = 0;  // seconds since 1970; 0: nobody knows
   std::string text = {};
-  std::optional<double> value = {};  // of a scalar that is not finite: the first such one
+  std::optional<double> value = {};            // of a scalar that is not finite: the first such one
+  std::uint64_t others = 0;                    // tensors that are not finite from the same step on
+  std::string capture = {};                    // the name of its directory in the run's captures; empty: none
+  std::optional<Origin::Place> producer = {};  // of the non-finite values in that capture
 };
 std::string_view to_string(Alert::Kind kind) noexcept;
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/clock.h"
+#include "formats/capture_json.h"
 #include "formats/stats_record.h"
 #include "query/query_testing.h"
 #include "tensor_files/capture_files.h"
@@ -203,6 +204,82 @@ TEST(Alerts, NameTriggersAndCrashes) {
   append(events_in(dir, "r"), scalar("x", 2, 1));  // somebody has gone on with it
   asked.log().refresh();
   EXPECT_EQ(Json(asked.get("alerts").body).size("/alerts"), 2U);
+}
+
+CapturedTensor captured(const std::string& name, std::vector<std::string> inputs, std::uint64_t nan) {
+  CapturedTensor tensor;
+  tensor.key = "activation/" + name;
+  tensor.name = name;
+  tensor.inputs = std::move(inputs);
+  tensor.shape = {2, 3};
+  tensor.count = 6;
+  tensor.nan = nan;
+  return tensor;
+}
+
+TEST(Alerts, LeadWithTheTensorThatProducedTheNaN) {
+  TempDir dir;
+  std::string file = version();
+  for (int i = 0; i < 10; ++i) file += scalar("loss", i, i < 7 ? 1 : kNaN);
+  append(events_in(dir, "r"), file);
+  std::string statistics;
+  for (const std::uint32_t id : {1U, 2U}) {
+    stats_record::put_definition(statistics, {.id = id, .name = id == 1 ? "softmax" : "dense"});
+  }
+  for (std::int64_t step = 0; step < 10; ++step) {
+    stats_record::StepWriter writer(statistics, step, kStart + static_cast<double>(step), false);
+    stats::Summary summary;
+    summary.count = 6;
+    summary.nan = step >= 7 ? 2 : 0;
+    for (const std::uint32_t id : {1U, 2U}) writer.add({.id = id}, summary, nullptr);
+    writer.end();
+  }
+  append(dir / "r/stats.1.tfrecord", statistics);
+  CaptureInfo info;
+  info.reason = "nan";
+  info.when = "nonfinite('.*')";
+  info.step = 7;
+  info.wall_time = kStart + 7.5;
+  CapturedStep& step = info.steps.emplace_back();
+  step.step = 7;
+  step.scalars = {{"loss", kNaN}};
+  step.tensors = {captured("input", {}, 0), captured("dense", {"input"}, 2), captured("softmax", {"dense"}, 6)};
+  append(dir / "r/captures/1-nan/capture.json", capture_json::encode(info, find_origin(info)));
+  Asked asked(dir.path());
+  const Json alerts(asked.get("alerts").body);
+  ASSERT_EQ(alerts.size("/alerts"), 3U);
+  EXPECT_EQ(alerts.text("/alerts/0/text"),
+            "activation/dense produced the first NaN at step 7: 2 of 6 elements, from finite inputs; then 1 other "
+            "tensor");
+  EXPECT_EQ(alerts.text("/alerts/0/tag"), "activation/dense");
+  EXPECT_EQ(alerts.text("/alerts/0/capture"), "1-nan");
+  EXPECT_EQ(alerts.text("/alerts/1/tag"), "loss");
+  EXPECT_TRUE(alerts.at("/alerts/1/capture").is_null());
+  EXPECT_EQ(alerts.text("/alerts/2/kind"), "trigger");
+  EXPECT_EQ(alerts.text("/alerts/2/capture"), "1-nan");
+
+  const Json capture(asked.get("capture?run=r&name=1-nan").body);
+  EXPECT_EQ(capture.text("/reason"), "nan");
+  EXPECT_EQ(capture.text("/when"), "nonfinite('.*')");
+  EXPECT_EQ(capture.number("/step"), 7);
+  EXPECT_EQ(capture.text("/origin/producers/0/key"), "activation/dense");
+  EXPECT_EQ(capture.number("/steps/0/tensors/2/nan"), 6);
+  EXPECT_EQ(capture.text("/steps/0/scalars/0/value"), "NaN");
+}
+
+TEST(Captures, ThatAreNotThereAreNotFound) {
+  TempDir dir;
+  append(events_in(dir, "r"), version() + scalar("x", 1, 1));
+  CaptureInfo info;
+  info.reason = "high";
+  ASSERT_TRUE(tensor_files::write_capture(dir / "r", info, {}));
+  Asked asked(dir.path());
+  EXPECT_EQ(asked.get("capture?run=r&name=1-high").status, 200);
+  for (const char* query :
+       {"run=r&name=2-high", "run=r&name=..", "run=r&name=1-high%2F..%2F1-high", "run=s&name=1-high"}) {
+    EXPECT_EQ(asked.get(std::string("capture?") + query).status, 404) << query;
+  }
+  EXPECT_EQ(asked.get("capture?run=r").status, 400);
 }
 
 TEST(Alerts, NameWhatTheRecorderLeftOut) {

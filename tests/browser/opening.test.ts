@@ -9,7 +9,8 @@ import { chart, charts, eventually, open, points, run, runNames, screenshot } fr
 import { demoLog, pageLog, Server } from './sonde.ts';
 
 const demo = await Server.start(demoLog());
-const broken = await Server.start(demoLog('--fault', 'nan'));
+const brokenLog = demoLog('--fault', 'nan');
+const broken = await Server.start(brokenLog);
 
 const table = (page: Page) => page.getByRole('region', { name: 'Runs table' });
 const row = (page: Page, name: string) => table(page).locator(`[data-run-row=${JSON.stringify(name)}]`);
@@ -62,9 +63,65 @@ test('a NaN is on the first screen, and a click leads to its tag and step', asyn
   await screenshot(page, 'alert-followed');
 });
 
-test('a trigger that fired is an alert as well', async (t) => {
+interface Capture {
+  reason: string;
+  when: string;
+  step: number;
+  values: { expression: string; value: number | string }[];
+  steps: { step: number; tensors: { key: string; count: number; nan: number; positive_infinity: number; negative_infinity: number }[] }[];
+  origin: { producers: { key: string; step: number; nan: number; infinite: number; count: number }[] };
+}
+
+// The first capture of a trigger in the run, as it is on disk.
+function captureOf(folder: string): { name: string; capture: Capture } {
+  const captures = join(folder, 'train/captures');
+  const name = readdirSync(captures).sort()[0]!;
+  return { name, capture: JSON.parse(readFileSync(join(captures, name, 'capture.json'), 'utf8')) as Capture };
+}
+
+test('alerts lead with the tensor that produced the NaN, then its symptoms', async (t) => {
+  const { capture } = captureOf(brokenLog);
+  const producer = capture.origin.producers[0]!;
   const page = await open(t, broken);
-  await page.locator('[data-alert="trigger"]').first().waitFor();
+  const alerts = page.getByRole('region', { name: 'Alerts' }).getByRole('button').filter({ hasText: 'train' });
+  await alerts.first().waitFor();
+  const text = await alerts.first().innerText();
+  assert.ok(text.includes(`${producer.key} produced the first`), text);
+  assert.match(text, new RegExp(`at step ${producer.step.toLocaleString('en-US')}: ${producer.nan + producer.infinite} of`));
+  assert.equal(await alerts.first().getAttribute('data-alert'), 'nonfinite');
+  assert.equal(await alerts.nth(1).getAttribute('data-alert'), 'trigger');
+  assert.match(await alerts.first().innerText(), /then \d+ other tag/, 'the loss is a symptom');
+});
+
+test("a click on a trigger's alert opens what it saved", async (t) => {
+  const { name, capture } = captureOf(brokenLog);
+  const page = await open(t, broken);
+  await page.locator('[data-alert="trigger"]').filter({ hasText: `captures/${name}` }).click();
+  const panel = page.getByRole('dialog', { name: `Capture ${name} of train` });
+  const cause = panel.getByRole('region', { name: 'Cause' });
+  await cause.waitFor();
+  const producer = capture.origin.producers[0]!;
+  assert.match(await cause.innerText(), new RegExp(`^${producer.key} produced the first (NaN|Inf) at step ${producer.step.toLocaleString('en-US')}: `));
+  const text = await panel.innerText();
+  assert.ok(text.includes(capture.when), 'the expression');
+  assert.ok(text.includes(`step ${capture.step.toLocaleString('en-US')}`), 'the step');
+  for (const { expression } of capture.values) assert.ok(text.includes(expression), expression);
+  const producers = capture.origin.producers.filter((one) => one.step === producer.step).map((one) => one.key);
+  const step = capture.steps.find((one) => one.step === producer.step)!;
+  const rows = panel.getByRole('table', { name: `Tensors of step ${step.step.toLocaleString('en-US')}` }).locator('tbody tr');
+  assert.equal(await rows.count(), step.tensors.length);
+  for (const [i, tensor] of step.tensors.entries()) {
+    const shown = await rows.nth(i).innerText();
+    const bad = tensor.nan + tensor.positive_infinity + tensor.negative_infinity;
+    assert.match(shown, bad === 0 ? /finite$/ : new RegExp(`${tensor.nan > 0 ? `${tensor.nan.toLocaleString('en-US')} NaN` : 'Inf'}.* of ${tensor.count.toLocaleString('en-US')}$`), tensor.key);
+    assert.equal(/producer/.test(shown), producers.includes(tensor.key), tensor.key);
+  }
+  await screenshot(page, 'capture');
+  // A link has it open; closing it leaves the page as it was.
+  assert.match(decodeURIComponent(page.url()), new RegExp(`capture=train/captures/${name}`));
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'hidden' });
+  await eventually(async () => !/capture=/.test(page.url()), 'the address without it');
 });
 
 test('a NaN is marked on the step cursor', async (t) => {
@@ -152,7 +209,7 @@ test('deleting asks, and moves the run to the trash', async (t) => {
   assert.ok(existsSync(join(folder, 'slow/1')));
 });
 
-test('whoever has no token can look, but neither note nor delete', async (t) => {
+test('without the token the page shows everything, and changes nothing', async (t) => {
   const folder = pageLog('trials');
   const server = await Server.start(folder);
   const page = await open(t, server, { expected: [/401 \(Unauthorized\).*api\/delete/] });

@@ -104,6 +104,8 @@ export async function runs(signal?: AbortSignal): Promise<{ revision: number; ru
 }
 
 export const alerts = (signal?: AbortSignal) => get<{ alerts: T.Alert[] }>('alerts', {}, signal).then((a) => a.alerts);
+export const capture = (run: string, name: string, signal?: AbortSignal) =>
+  get<T.Capture>('capture', { run, name }, signal);
 export const layouts = (signal?: AbortSignal) =>
   get<{ layouts: T.Layout[] }>('layouts', {}, signal).then((a) => a.layouts);
 
@@ -127,7 +129,7 @@ const bandBatch = batch<{ tag: string; runs: string[] }, T.Band>(async (group, g
 
 // What one line of a chart is drawn from. Requests of the same moment and window travel together.
 export const series = (key: T.SeriesKey, window: T.Window, signal?: AbortSignal) =>
-  seriesBatch.ask(JSON.stringify(window), { run: key.run, tag: key.tag }, signal);
+  seriesBatch.ask(JSON.stringify(window), key, signal);
 
 export const band = (tag: string, runs: string[], window: T.Window, signal?: AbortSignal) =>
   bandBatch.ask(JSON.stringify(window), { tag, runs }, signal);

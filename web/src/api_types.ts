@@ -43,6 +43,8 @@ export interface Tag {
   points: number[];
   first_step: number[];
   last_step: number[];
+  interval: number[]; // steps that usually lie between two points; 0: all points are at one step
+  written_again: number[]; // points that are left out, since a restart wrote their steps again
 }
 
 export interface TagsAnswer {
@@ -60,6 +62,50 @@ export interface Alert {
   time: number | null;
   text: string;
   value: 'NaN' | 'Infinity' | '-Infinity' | null; // the first that is not finite, of a scalar
+  capture: string | null; // the name of its capture
+}
+
+export interface CapturedTensor {
+  key: string;
+  name: string;
+  kind: string;
+  inputs: string[];
+  dtype: string;
+  shape: number[];
+  count: number;
+  nan: number;
+  positive_infinity: number;
+  negative_infinity: number;
+}
+
+export interface CapturedStep {
+  step: number;
+  evaluation: boolean;
+  complete: boolean;
+  wall_time: number;
+  file: string;
+  scalars: { name: string; value: Num }[];
+  tensors: CapturedTensor[]; // in the order of execution
+}
+
+// capture.json, with the origin of what is not finite.
+export interface Capture {
+  cause: 'trigger' | 'manual' | 'crash';
+  reason: string;
+  when: string;
+  values: { expression: string; value: Num }[];
+  step: number;
+  wall_time: number;
+  before: number;
+  after: number;
+  steps: CapturedStep[];
+  dropped: { what: string; first_step: number; last_step: number; count: number; reason: string }[];
+  origin: {
+    found: boolean;
+    producers: { key: string; step: number; count: number; nan: number; infinite: number; inputs: string[]; unseen: string[] }[];
+    propagators: string[];
+    caveats: string[];
+  };
 }
 
 export interface LayoutChart {
@@ -76,6 +122,8 @@ export interface Layout {
 export interface SeriesKey {
   run: string;
   tag: string;
+  interval?: number; // steps over which the weight of smoothing counts once; left out: that of the series itself
+  step?: number; // of a row in a table, instead of the table's
 }
 
 // How a chart is looked at: requests that agree in this travel together.

@@ -12,6 +12,7 @@ const tag = (name: string, points = 100): Tag => ({
   points: [points],
   first_step: [0],
   last_step: [points],
+  interval: [], written_again: [],
 });
 
 describe('what says whether it is learning', () => {

@@ -5,7 +5,7 @@ import type { Tag } from './api_types';
 import { compareNames } from './names';
 import { tags } from './state';
 
-export type Better = 'smaller' | 'larger' | null; // null: nobody can say
+export type Better = 'smaller' | 'larger' | null; // null: not known
 
 export interface Headline {
   name: string; // what the tags have in common
@@ -66,4 +66,9 @@ export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
 
 export const scalarTags = computed(() => tags.value.filter((tag) => tag.kind === 'scalars'));
 export const scalarsByTag = computed(() => new Map(scalarTags.value.map((tag) => [tag.tag, tag])));
+// Of a series; -Infinity where it is not known.
+export function lastStepOf({ run, tag }: { run: string; tag: string }): number {
+  const known = scalarsByTag.value.get(tag);
+  return known?.last_step[known.runs.indexOf(run)] ?? -Infinity;
+}
 export const headlines = computed(() => headlinesOf(scalarTags.value, 6));

@@ -12,6 +12,7 @@ const tag = (name: string, lasts: Record<string, number>): Tag => ({
   points: Object.keys(lasts).map(() => 1),
   first_step: Object.keys(lasts).map(() => 0),
   last_step: Object.values(lasts),
+  interval: [], written_again: [],
 });
 
 const said = (tags: Tag[], visible: string[], most = 6) =>

@@ -55,7 +55,7 @@ it('fitted axes have whole twentieths as ends and never leave the unit square', 
 
 it('cards are those of visible runs, with numbers in order', () => {
   const tag = (name: string, kind: string, runs: string[]): Tag => ({
-    tag: name, kind, display: '', description: '', runs, points: runs.map(() => 3), first_step: runs.map(() => 0), last_step: runs.map(() => 9),
+    tag: name, kind, display: '', description: '', runs, points: runs.map(() => 3), first_step: runs.map(() => 0), last_step: runs.map(() => 9), interval: [], written_again: [],
   });
   const cards = cardsOf([tag('c10', 'pr_curves', ['y', 'x']), tag('c2', 'pr_curves', ['x']), tag('i', 'images', ['x']), tag('z', 'pr_curves', ['w'])], new Set(['x', 'y']));
   expect(cards.map((card) => [card.tag, card.runs.map((one) => one.run)])).toEqual([['c2', ['x']], ['c10', ['x', 'y']]]);

@@ -12,6 +12,7 @@ const tag = (name: string, kind: string, runs: string[]): Tag => ({
   points: runs.map((_, i) => i + 1),
   first_step: runs.map(() => 0),
   last_step: runs.map((_, i) => i * 10),
+  interval: [], written_again: [],
 });
 
 const tags = [
@@ -22,7 +23,7 @@ const tags = [
   tag('plain', 'histograms', ['y']),
 ];
 
-it('makes one card of a tag, whatever its kinds, by name and with numbers in order', () => {
+it('makes one card of a tag of several kinds, by name and with numbers in order', () => {
   const groups = groupTags(tags, ['histograms', 'statistics'], new Set(['x', 'y']));
   expect(groups.map((g) => [g.name, g.cards.map((c) => c.tag)])).toEqual([['', ['plain']], ['b', ['b/conv_2', 'b/conv_10']]]);
   expect(groups[1]!.cards[1]!.runs).toEqual([

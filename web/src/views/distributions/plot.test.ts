@@ -34,7 +34,7 @@ const input = (all: Series[]): Input => ({
 });
 
 describe('profile', () => {
-  it('keeps every count, whatever the bins and columns are', () => {
+  it('keeps every count for any bins and columns', () => {
     const of = at(0, [[-1, -0.3, 7], [-0.3, -0.2999, 4], [0, 0, 9], [0, 2.7, 11], [2.7, 3, 5]]);
     for (const count of [3, 10, 333]) {
       const { mass, spike } = profile(of, linearAxis(-1, 3, 0, 400), count);

@@ -25,7 +25,7 @@ it('only pixels within the frame are drawn', () => {
 
 it('cards are those of visible runs, with numbers in order', () => {
   const tag = (name: string, kind: string, runs: string[]): Tag => ({
-    tag: name, kind, display: '', description: '', runs, points: runs.map(() => 3), first_step: runs.map(() => 0), last_step: runs.map(() => 9),
+    tag: name, kind, display: '', description: '', runs, points: runs.map(() => 3), first_step: runs.map(() => 0), last_step: runs.map(() => 9), interval: [], written_again: [],
   });
   const cards = cardsOf([tag('a10', 'images', ['y', 'x']), tag('a2', 'images', ['x']), tag('s', 'text', ['x']), tag('z', 'images', ['w'])], 'images', new Set(['x', 'y']));
   expect(cards.map((card) => [card.tag, card.runs.map((one) => one.run)])).toEqual([['a2', ['x']], ['a10', ['x', 'y']]]);

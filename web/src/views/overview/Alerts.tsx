@@ -5,6 +5,7 @@ import type { Alert } from '../../api_types';
 import { allViews } from '../../registry';
 import { toggled } from '../../selection';
 import { alerts, alertsLoaded, runs, selection, setCursor, tagFilter, view, visibleSet } from '../../state';
+import { addressOf, openCapture } from './capture';
 import { Icon } from '../../ui/icons';
 import { ago, integer, middle, plural, time } from '../../ui/format';
 
@@ -19,8 +20,12 @@ const kWords: Record<Alert['kind'], string> = {
 
 const escape = (tag: string) => tag.replace(/[\\^$.[\]|()?*+{}]/g, '\\$&');
 
-// To the tag and the step that it is about.
+// To the capture of a trigger, otherwise to the tag and the step that it is about.
 function follow(alert: Alert): void {
+  if (alert.capture !== null && alert.kind !== 'nonfinite') {
+    openCapture.value = addressOf(alert.run, alert.capture);
+    return;
+  }
   const kind = alert.tag_kind ?? 'scalars';
   const target = allViews().find((one) => one.kinds.includes(kind));
   batch(() => {
@@ -36,7 +41,7 @@ function follow(alert: Alert): void {
 const kFew = 5;
 const kLine = 36; // CSS pixels of an alert, with its gap
 
-// The height that the alerts will have, as far as the list of runs tells: nothing shall jump when they come.
+// The height that the alerts will have, as far as the list of runs tells: nothing should jump when they arrive.
 function expected(): number {
   const wrong = runs.value.filter(
     (run) => run.first_bad_step !== null || run.state === 'died' || run.damaged + run.dropped > 0,
@@ -49,23 +54,33 @@ interface Shown {
   others: Alert[]; // of the same kind and run, later
 }
 
-// A NaN goes through a whole network within a step: what matters is where it was first.
+// Tensors before the scalars that are computed from them.
+const rank = (alert: Alert) => (alert.tag_kind === 'scalars' ? 1 : 0);
+
+// What is not finite in a run is one line: a NaN goes through a whole network within a step, and what matters is which
+// tensor had it first. The line stands in front of the triggers that fired because of it.
 export function gathered(all: readonly Alert[]): Shown[] {
-  const groups = new Map<string, Alert[]>();
-  for (const alert of all) {
-    const key = `${alert.kind}\n${alert.run}`;
-    const group = groups.get(key);
-    if (group) group.push(alert);
-    else groups.set(key, [alert]);
-  }
-  return [...groups.values()].flatMap((group) => {
-    // Triggers and the like are each an event of their own.
-    if (group[0]?.kind !== 'nonfinite') return group.map((alert) => ({ alert, others: [] }));
-    const [alert, ...others] = [...group].sort(
-      (a, b) => (a.step ?? Infinity) - (b.step ?? Infinity) || (a.time ?? 0) - (b.time ?? 0),
+  const nonfinite = new Map<string, Alert[]>(); // by run
+  for (const alert of all)
+    if (alert.kind === 'nonfinite') nonfinite.set(alert.run, [...(nonfinite.get(alert.run) ?? []), alert]);
+  const causes = new Map<string, Shown>();
+  for (const [run, group] of nonfinite) {
+    const [alert, ...others] = group.sort(
+      (a, b) => (a.step ?? Infinity) - (b.step ?? Infinity) || rank(a) - rank(b) || (a.time ?? 0) - (b.time ?? 0),
     );
-    return alert ? [{ alert, others }] : [];
-  });
+    if (alert) causes.set(run, { alert, others });
+  }
+  const made: Shown[] = [];
+  for (const alert of all) {
+    const cause = causes.get(alert.run);
+    const symptom = alert.kind === 'nonfinite' || (alert.step ?? -Infinity) >= (cause?.alert.step ?? Infinity);
+    if (cause && symptom) {
+      made.push(cause);
+      causes.delete(alert.run);
+    }
+    if (alert.kind !== 'nonfinite') made.push({ alert, others: [] });
+  }
+  return made;
 }
 
 export function Alerts() {
@@ -117,6 +132,7 @@ function AlertLine({ alert, more }: { alert: Alert; more: number }) {
         {alert.text}
         {more > 0 && <span class="muted">; then {plural(more, 'other tag')}</span>}
       </span>
+      {alert.capture !== null && alert.kind !== 'nonfinite' && <span class="alert-open">open capture</span>}
       <span class="muted alert-where">
         {alert.step !== null && `step ${integer(alert.step)}`}
         {alert.time !== null && (

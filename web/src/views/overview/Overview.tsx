@@ -2,6 +2,7 @@
 import { MetricCard } from '../../chart/MetricCard';
 import { type Headline, headlines } from '../../headline';
 import { Alerts } from './Alerts';
+import { CapturePanel } from './CapturePanel';
 import { RunsTable } from './RunsTable';
 import './overview.css';
 
@@ -35,6 +36,7 @@ export default function Overview() {
         </div>
       )}
       <RunsTable />
+      <CapturePanel />
     </div>
   );
 }

@@ -8,7 +8,7 @@ const run = (name: string, hparams: Run['hparams']): Run => ({
   points: 1, damaged: 0, dropped: 0, hparams, metrics: [], note: '', first_bad_step: null,
 });
 const tag = (name: string, runs: string[]): Tag => ({
-  tag: name, kind: 'scalars', display: '', description: '', runs, points: [], first_step: [], last_step: [],
+  tag: name, kind: 'scalars', display: '', description: '', runs, points: [], first_step: [], last_step: [], interval: [], written_again: [],
 });
 const row = (count: number, last: number, min: number, max: number): TableRow => ({ run: '', tag: '', count, last, min, max }) as TableRow;
 
