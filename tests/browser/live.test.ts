@@ -60,7 +60,7 @@ test('the page says that the server is gone, and comes back with it', async (t) 
   await job.finish();
 });
 
-test('what the server never answers is said to fail, and asked again', async (t) => {
+test('a question without an answer is reported, and asked again', async (t) => {
   const { job, server } = await training();
   const page = await open(t, server, { at: 'metrics', expected: [/ERR_ABORTED|ERR_FAILED/] });
   const loss = await chart(page, 'loss');
@@ -79,7 +79,7 @@ test('what the server never answers is said to fail, and asked again', async (t)
   await eventually(async () => (await state.innerText()).trim() === 'no answer', 'a word that nothing is answered');
   mute = false;
   await page.clock.fastForward(5000);
-  await eventually(async () => (await points(loss)) === 2, 'the point that was asked for in vain');
+  await eventually(async () => (await points(loss)) === 2, 'the point that was not answered before');
   await eventually(async () => (await state.innerText()).trim() === 'live', 'the word "live" again');
   await job.finish();
 });
@@ -142,7 +142,7 @@ test('what is typed while points come stays until it is taken or given up', asyn
   await job.finish();
 });
 
-test('a run that is being recorded is said to be live', async (t) => {
+test('a run that is being recorded is shown as live', async (t) => {
   const { job, server } = await training();
   const page = await open(t, server);
   const line = page.getByRole('region', { name: 'Runs table' }).getByRole('row', { name: /train/ });
@@ -150,7 +150,42 @@ test('a run that is being recorded is said to be live', async (t) => {
   await job.finish();
 });
 
-test('a trigger is armed from the page, and what it catches is said there', async (t) => {
+test('a card says how many points a restart wrote again', async (t) => {
+  const folder = newFolder();
+  const before = new Job(join(folder, 'train'));
+  for (let step = 0; step < 10; ++step) await before.record('loss', step, 1);
+  await before.finish();
+  const after = new Job(join(folder, 'train'));
+  for (let step = 5; step < 12; ++step) await after.record('loss', step, 2);
+  await after.finish();
+  const page = await open(t, await Server.start(folder), { at: 'metrics' });
+  assert.equal(await points(await chart(page, 'loss')), 12);
+  const card = page.getByRole('region', { name: 'loss', exact: true }).first();
+  await eventually(async () => /12 points · 5 older points written again by a restart/.test(await card.innerText()), 'what was left out');
+});
+
+test('the runs table follows a run that never pauses', async (t) => {
+  const { job, server } = await training();
+  const page = await open(t, server);
+  const row = page.getByRole('region', { name: 'Runs table' }).getByRole('row', { name: /train/ });
+  const column = (await page.getByRole('region', { name: 'Runs table' }).getByRole('columnheader').allInnerTexts()).findIndex((name) => /^loss/.test(name));
+  const shown = async () => Number((await row.locator('th, td').nth(column).locator('span').first().innerText()).replaceAll(',', ''));
+  // The value of each step is the step. Points come many times a second until the table has shown five new values.
+  let step = 0;
+  const seen = new Set<number>();
+  const start = await eventually(shown, 'a first value');
+  await eventually(async () => {
+    await job.record('loss', ++step, step);
+    const value = await shown();
+    assert.ok(value === start || (Number.isInteger(value) && value <= step), `${value} was recorded`);
+    if (value !== start) seen.add(value);
+    return seen.size >= 5;
+  }, 'five values while points keep coming');
+  await job.finish();
+  await eventually(async () => (await shown()) === step, `the last value, ${step}`);
+});
+
+test('a trigger is armed from the page, and an alert appears when it fires', async (t) => {
   const { folder, job, server } = await training();
   // A wrong expression is a 400, which the browser says on its console, too.
   const page = await open(t, server, { expected: [/400 \(Bad Request\)/] });

@@ -13,7 +13,7 @@ const kMost = 6;
 
 const percent = (share: number) => (share >= 10 ? `× ${value(share + 1, 2)}` : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
 
-// Which run a number is of is said once for all of them; `i` is the place in the question.
+// The run is named once for all of its numbers; `i` is the place in the question.
 function byRun(series: readonly Shown[]): [string, { tag: string; i: number }[]][] {
   const groups = new Map<string, { tag: string; i: number }[]>();
   series.forEach(({ run, tag }, i) => groups.set(run, [...(groups.get(run) ?? []), { tag, i }]));
@@ -29,14 +29,14 @@ function Line({ run, tag, found }: Shown & { found: { row: TableRow; then: numbe
       <td />
       <td class="name">{middle(tag, 10)}</td>
       <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
-      <td class="num muted" title="against a tenth of the run before">
+      <td class="num muted" title="compared with 10 % of the run earlier">
         {changed && `${share > 0 ? '▲' : '▼'} ${percent(Math.abs(share))}`}
       </td>
     </tr>
   );
 }
 
-// What the numbers were at the cursor, and how they changed over the tenth of the run before it.
+// The values at the cursor, and how much they changed over the 10 % of the run before it.
 export function AtStep() {
   const step = useThrottled(cursorStep.value, 120);
   const known = scalarsByTag.value;
@@ -44,14 +44,15 @@ export function AtStep() {
   const series = seriesAtStep(tags, visibleSet.value, kMost);
   const [first, last] = stepRange.value;
   const before = Math.max(first, Math.round(step - (last - first) / 10));
-  const key = series.length > 0 ? JSON.stringify([series, step, before, change.value.serial]) : null;
-  const { value: answer } = useAsked(key, async (signal) => {
+  const key = series.length > 0 ? JSON.stringify([series, step, before]) : null;
+  const ask = async (signal: AbortSignal) => {
     const [now, then] = await Promise.all([
       api.table({ series, step }, signal),
       api.table({ series, step: before }, signal),
     ]);
     return now.map((row, i) => ({ row, then: api.num(then[i]?.value) }));
-  });
+  };
+  const { value: answer } = useAsked(key, ask, change.value.serial);
   if (series.length === 0) return null;
   return (
     <section class="panel-section at-step" aria-label="Values at the step cursor">

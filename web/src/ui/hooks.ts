@@ -1,6 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RefObject } from 'preact';
 
+import { sparing } from '../pace';
+
 // Observers by what they watch in: rootMargin counts only from the element that scrolls.
 const observers = new WeakMap<Element, IntersectionObserver>();
 const callbacks = new WeakMap<Element, (near: boolean) => void>();
@@ -71,37 +73,45 @@ export interface Loaded<Value> {
   loading: boolean;
 }
 
-// Asks again whenever `key` changes, and gives up what is still on its way. The last value stays until the next is there.
-export function useAsked<Value>(key: string | null, ask: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
+// Asks whenever `key` changes, and gives up the question that is still open. The last value stays until the next one is
+// there. A new `version` says that the answer to the same question may have changed: the open question is then answered
+// first, and asked again about once a second, so that data that changes all the time is still shown.
+export function useAsked<Value>(
+  key: string | null,
+  ask: (signal: AbortSignal) => Promise<Value>,
+  version = 0,
+): Loaded<Value> {
   const [state, setState] = useState<Loaded<Value>>({ value: undefined, error: null, loading: key !== null });
-  const latest = useRef(ask);
-  latest.current = ask;
+  const latest = useRef({ ask, version });
+  latest.current = { ask, version };
+  const answered = useRef({ version, again: () => {} });
   useEffect(() => {
-    if (key === null) return;
+    if (key === null) {
+      answered.current.again = () => {};
+      return;
+    }
     const controller = new AbortController();
-    setState((old) => (old.loading ? old : { ...old, loading: true }));
-    latest.current(controller.signal).then(
-      (value) => {
+    const once = sparing(async () => {
+      if (controller.signal.aborted) return;
+      answered.current.version = latest.current.version;
+      setState((old) => (old.loading ? old : { ...old, loading: true }));
+      try {
+        const value = await latest.current.ask(controller.signal);
         if (!controller.signal.aborted) setState({ value, error: null, loading: false });
-      },
-      (error: unknown) => {
+      } catch (error) {
         if (controller.signal.aborted) return;
         const text = error instanceof Error ? error.message : String(error);
         setState((old) => ({ ...old, error: text, loading: false }));
-      },
-    );
+      }
+    });
+    answered.current.again = () => void once(false);
+    void once(false);
     return () => controller.abort();
   }, [key]);
-  return state;
-}
-
-export function useDebounced<Value>(value: Value, ms: number): Value {
-  const [late, setLate] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setLate(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return late;
+    if (answered.current.version !== version) answered.current.again();
+  }, [version]);
+  return state;
 }
 
 // The newest value, at most every `ms`: for what follows a cursor that moves all the time.

@@ -8,7 +8,7 @@ import { type Better, type Headline, headlines, scalarsByTag } from '../../headl
 import { change } from '../../live';
 import { restedRuns } from '../../shell/order';
 import { status } from '../../state';
-import { useAsked, useDebounced } from '../../ui/hooks';
+import { useAsked } from '../../ui/hooks';
 import { integer, middle, plural } from '../../ui/format';
 import { useTable } from '../trials/useTable';
 import { ArmDialog } from './ArmDialog';
@@ -30,15 +30,16 @@ const columnsOf = (found: readonly Headline[]): MetricColumn[] =>
   found.flatMap(({ tags, better }) => tags.map((tag) => ({ tag, better }))).slice(0, kMetrics);
 
 function useValues(runs: readonly Run[], columns: readonly MetricColumn[]): Map<string, TableRow> {
-  const serial = useDebounced(change.value.serial, 1000);
   const series = columns.flatMap(({ tag }) => {
     const has = new Set(scalarsByTag.value.get(tag)?.runs);
     return runs.filter((run) => has.has(run.run)).map((run) => ({ run: run.run, tag }));
   });
-  const key = series.length > 0 ? JSON.stringify([series, serial]) : null;
+  const key = series.length > 0 ? JSON.stringify(series) : null;
   // All of a series: its last value, and the smallest and largest of it.
-  const { value: rows } = useAsked(key, (signal) =>
-    api.table({ series: series.slice(0, 1000), range: [-(2 ** 53), 2 ** 53] }, signal),
+  const { value: rows } = useAsked(
+    key,
+    (signal) => api.table({ series: series.slice(0, 1000), range: [-(2 ** 53), 2 ** 53] }, signal),
+    change.value.serial,
   );
   return useMemo(() => new Map(rows?.map((row) => [`${row.run}\n${row.tag}`, row])), [rows]);
 }
