@@ -1,21 +1,24 @@
 import { batch, effect, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
+import * as api from '../api';
 import { axis, cursor, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
 import { useSize } from '../ui/hooks';
 import { TooltipBox } from './TooltipBox';
 import { buildScene, pointsOf } from './build';
 import { useChartData } from './data';
 import { draw, drawOverlay, frameOf } from './draw';
+import { type Exact, ExactValues } from './exact';
 import { drawSoon, forget } from './frames';
 import { type Pair, attach } from './gestures';
+import { intervalOf } from './interval';
 import type { Lines } from './lines';
 import { inkOf } from './painter';
 import { type Frame, toValue } from './scale';
 import { type Clip, type Scene, fitX, fitY, kClip, kClipFew } from './scene';
 import * as settings from './settings';
 import { placesOf, stepAt, stepsBetween, stretchesOf } from './steps';
-import { type Tip, rowsAt } from './tooltip';
+import { type Tip, dotsAt, questionAt, rowsOf } from './tooltip';
 
 export interface ChartProps {
   id: string; // of the card: its options
@@ -48,12 +51,12 @@ function clipOf(own: boolean | undefined, few: boolean): Clip | null {
   return few && !settings.clip.value ? kClipFew : kClip;
 }
 
-// A logarithmic axis has no place for what is not above zero: where nothing is left, that is said.
+// A logarithmic axis shows only values above zero. Where none is left, the chart says so.
 function unplacedIn(scene: Scene, zoomed: boolean): string | null {
-  if (scene.logX && !zoomed && !Number.isFinite(fitX(scene, true)[0])) return 'Zero has no place on a logarithmic x axis.';
+  if (scene.logX && !zoomed && !Number.isFinite(fitX(scene, true)[0])) return 'A logarithmic x axis cannot show zero.';
   const finite = (log: boolean) => Number.isFinite(fitY(scene, scene.x, log, null)[0]);
   if (scene.logY && finite(false) && !finite(true))
-    return 'No value in view is above zero: none has a place on a logarithmic y axis.';
+    return 'A logarithmic y axis shows only values above zero, and none in view is.';
   return null;
 }
 
@@ -69,8 +72,12 @@ export function Chart(props: ChartProps) {
   const range = settings.xRange.value;
   const clip = clipOf(own?.clip, props.clipFew ?? false);
 
+  const interval =
+    smooth.value > 0
+      ? intervalOf([...lines, ...groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag })))])
+      : undefined;
   const { data, ready, error } = useChartData({
-    series: [...lines, ...marks, ...guides].map(({ run, tag }) => ({ run, tag })),
+    series: [...lines, ...marks, ...guides].map(({ run, tag }) => ({ run, tag, ...(interval === undefined ? {} : { interval }) })),
     groups: groups.map(({ tag, runs }) => ({ tag, runs })),
     window:
       width > 0
@@ -91,13 +98,14 @@ export function Chart(props: ChartProps) {
       logY,
       clip,
       smooth: smooth.value,
+      interval,
       // While the answer for another axis is on its way, its range would make no sense.
       xRange: data.wanted.window?.axis === axis.value ? range : null,
       yRange: own?.y,
       started: (run) => runByName.peek().get(run)?.started ?? 0,
       margins: props.margins ?? [],
     });
-  }, [data, props.shown, props.margins, logX, logY, clip, smooth.value, range, own, axis.value]);
+  }, [data, props.shown, props.margins, logX, logY, clip, smooth.value, interval, range, own, axis.value]);
 
   // What the pointer does changes sixty times a second: kept out of the component's own state.
   const live = useMemo(
@@ -107,9 +115,12 @@ export function Chart(props: ChartProps) {
       drag: signal<Pair | null>(null),
       pointer: signal<{ x: number; px: number; py: number } | null>(null),
       tip: signal<Tip | null>(null),
+      exact: signal<Exact | null>(null), // the last answer to what the pointer asks
     }),
     [],
   );
+  const about = useRef({ shown: props.shown, interval });
+  about.current = { shown: props.shown, interval };
   const [drawn, setDrawn] = useState<{ key: string; points: number } | null>(null);
 
   // Before the next frame, so that this is the one that shows it: an effect after the paint would draw a frame later.
@@ -138,40 +149,66 @@ export function Chart(props: ChartProps) {
     return () => forget(live);
   }, [scene, width, height, dark.value]);
 
-  useEffect(
-    () =>
-      effect(() => {
-        const shown = live.scene.value;
-        const drag = live.drag.value;
-        const pointer = live.pointer.value;
-        const at = hover.value;
-        const step = cursorStep.value;
-        const range = settings.selected.value;
-        const sort = settings.tooltipSort.value;
-        const { frame } = live;
-        const ink = inkOf(dark.value ? 'dark' : 'light');
-        const box = root.current;
-        if (!shown || !frame || !over.current || !box) return;
-        const context = fit(over.current, box.clientWidth, box.clientHeight);
-        if (!context) return;
-        const found = at === null ? [] : rowsAt(shown, frame, at, pointer?.py ?? 0, sort);
-        drawOverlay(
-          context,
-          frame,
-          {
-            cursors: placesOf(shown, step),
-            hover: at,
-            selection: range ? stretchesOf(shown, range) : [],
-            drag,
-            dots: found.filter((row) => !row.far && Number.isFinite(row.value)).map((row) => ({ x: row.x, y: row.value, color: row.color })),
-          },
-          ink,
-        );
-        live.tip.value =
-          pointer && at !== null && found.length > 0 ? { rows: found, axis: shown.axis, at, x: pointer.px } : null;
-      }),
-    [],
-  );
+  useEffect(() => {
+    const exact = new ExactValues(
+      ({ series, step, smooth: weight }) =>
+        api.table({ series, ...(step === null ? {} : { step }), ...(weight > 0 ? { smooth: weight } : {}) }),
+      (found) => (live.exact.value = found),
+    );
+    let last: Scene | null = null;
+    const stop = effect(() => {
+      const shown = live.scene.value;
+      const drag = live.drag.value;
+      const pointer = live.pointer.value;
+      const at = hover.value;
+      const step = cursorStep.value;
+      const range = settings.selected.value;
+      const sort = settings.tooltipSort.value;
+      const { frame } = live;
+      const ink = inkOf(dark.value ? 'dark' : 'light');
+      const box = root.current;
+      if (!shown || !frame || !over.current || !box) return;
+      const context = fit(over.current, box.clientWidth, box.clientHeight);
+      if (!context) return;
+      if (shown !== last) exact.clear(); // there may be other points now
+      last = shown;
+      const here = pointer && at !== null ? { x: at, py: pointer.py } : null;
+      const { shown: lines, interval } = about.current;
+      const question = here && questionAt(shown, frame, here.x, lines, interval, smooth.value);
+      exact.want(question);
+      if (!question) live.exact.value = null;
+      const answer = live.exact.value;
+      const known =
+        here && (answer || !question)
+          ? rowsOf(shown, frame, here, lines, answer?.question ?? null, answer?.rows ?? [], sort)
+          : null;
+      const own = known?.rows
+        .filter((row) => !row.far && row.spread === null && Number.isFinite(row.value))
+        .map((row) => ({ x: row.x, y: row.smoothed ?? row.value, color: row.color }));
+      drawOverlay(
+        context,
+        frame,
+        {
+          cursors: placesOf(shown, step),
+          hover: at,
+          selection: range ? stretchesOf(shown, range) : [],
+          drag,
+          // A mean is drawn by columns of pixels: its dot stays on the line.
+          dots: at === null ? [] : [...(own ?? []), ...dotsAt(own ? { ...shown, lines: [] } : shown, frame, at)],
+        },
+        ink,
+      );
+      const error = answer?.error ?? null;
+      live.tip.value =
+        pointer && at !== null && known && (known.rows.length > 0 || error)
+          ? { ...known, axis: shown.axis, at, x: pointer.px, error }
+          : null;
+    });
+    return () => {
+      stop();
+      exact.want(null);
+    };
+  }, []);
 
   useEffect(() => {
     const element = root.current;

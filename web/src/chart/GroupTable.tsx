@@ -1,5 +1,4 @@
-import type { TableRow } from '../api_types';
-import { scalarsByTag } from '../headline';
+import { lastStepOf } from '../headline';
 import { smooth } from '../state';
 import { integer, middle } from '../ui/format';
 import { Cell, TableFrame } from './TableFrame';
@@ -8,11 +7,6 @@ import { groupRow, reached } from './group_rows';
 import { useValues } from './values';
 
 const kMost = 1000; // series that the server takes at once
-
-function lastStep({ run, tag }: TableRow): number {
-  const known = scalarsByTag.value.get(tag);
-  return known?.last_step[known.runs.indexOf(run)] ?? -Infinity;
-}
 
 // A row for every group: means over its runs.
 export function GroupTable({ title, groups }: { title: string; groups: readonly GroupSpec[] }) {
@@ -28,7 +22,7 @@ export function GroupTable({ title, groups }: { title: string; groups: readonly 
     <TableFrame title={title} values={values} columns={columns}>
       {groups.map((group) => {
         const own = group.runs.flatMap((run) => found.get(`${run}\n${group.tag}`) ?? []).filter((row) => row.count > 0);
-        const row = groupRow(range ? own : reached(own, lastStep, step));
+        const row = groupRow(range ? own : reached(own, lastStepOf, step));
         return (
           <tr key={`${group.label}\n${group.tag}`}>
             <th scope="row" title={group.label}>

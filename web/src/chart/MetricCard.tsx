@@ -14,7 +14,7 @@ import { Legend } from './Legend';
 import { RangeField } from './RangeField';
 import { ValueTable } from './ValueTable';
 import { type GroupSpec, type LineSpec, bandId } from './build';
-import { useLines, wantedRuns } from './lines';
+import { replacedPoints, useLines, wantedRuns } from './lines';
 import type { BandShape, Scene } from './scene';
 import * as settings from './settings';
 
@@ -106,6 +106,8 @@ function Drawn(props: MetricCardProps) {
   const smoothing = smooth.value > 0 ? ' · smoothed in view' : '';
   const what =
     groups.length > 0 ? `mean ± spread · ${plural(groups.length, 'group')} of ${some}${smoothing}` : some;
+  const replaced = replacedPoints(shown);
+  const again = replaced > 0 ? ` · ${plural(replaced, 'older point')} written again by a restart` : '';
   const full = fullCard.value === props.id;
   const table = settings.showTable.value && lines.length + groups.length > 0;
   return (
@@ -115,7 +117,7 @@ function Drawn(props: MetricCardProps) {
       fullTitle={props.fullTitle ?? props.title}
       mayPin={props.mayPin ?? true}
       class={`metric-card ${props.large ? 'metric-large' : ''} ${table ? 'with-table' : ''}`}
-      subtitle={drawn === null || lines.length + groups.length === 0 ? what : `${what} · ${plural(drawn.points, 'point')}`}
+      subtitle={drawn === null || lines.length + groups.length === 0 ? what : `${what} · ${plural(drawn.points, 'point')}${again}`}
       controls={<CardMenu {...props} lines={lines} scene={scene} />}
     >
       {lines.length + groups.length === 0 ? (

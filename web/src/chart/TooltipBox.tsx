@@ -2,13 +2,13 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import { duration, integer, middle, short, time, value } from '../ui/format';
+import { duration, integer, middle, time, value } from '../ui/format';
 import type { Tip, TooltipRow } from './tooltip';
 
 const kMost = 14;
 
 export interface TooltipProps {
-  tip: ReadonlySignal<Tip | null>; // a signal: the chart itself need not be made anew when the pointer moves
+  tip: ReadonlySignal<Tip | null>; // a signal: the chart itself need not be made again when the pointer moves
   chart: RefObject<HTMLElement | null>;
 }
 
@@ -24,22 +24,27 @@ function place(box: HTMLElement, chart: HTMLElement, x: number): void {
   box.style.top = `${Math.max(8, Math.min(frame.top + 8, window.innerHeight - box.offsetHeight - 8))}px`;
 }
 
-function headOf({ axis, at, rows }: Tip): [string, string] {
+function headOf({ axis, at, rows, step }: Tip): [string, string] {
   if (axis === 'wall') return [time(at), ''];
   if (axis === 'relative') return [duration(at) || '0', ''];
-  const there = rows.find((row) => row.step === Math.round(at));
-  return [`step ${integer(Math.round(at))}`, there ? time(there.time) : ''];
+  const there = rows.find((row) => row.steps?.[0] === step && !Number.isNaN(row.time));
+  return [`step ${integer(step ?? Math.round(at))}`, there ? time(there.time) : ''];
+}
+
+// Named where it is not the step of the tooltip; on axes of time always.
+function stepOf({ steps }: TooltipRow, step: number | null): string {
+  if (steps === null || (steps[0] === step && steps[1] === step)) return '';
+  return `@ ${steps[0] === steps[1] ? '' : `${integer(steps[0])} to `}${integer(steps[1])}`;
 }
 
 function Cells({ row, smoothed, means }: { row: TooltipRow; smoothed: boolean; means: boolean }) {
   const number = (x: number | null, muted = false) => (
     <td class={`num ${x !== null && !Number.isFinite(x) ? 'bad' : muted ? 'muted' : ''}`}>{value(x)}</td>
   );
-  const bad = !Number.isFinite(row.value);
   return (
     <>
-      {number(smoothed && !bad ? row.raw : row.value)}
-      {smoothed && number(bad ? null : row.value)}
+      {number(row.value)}
+      {smoothed && number(row.smoothed)}
       {means && number(row.spread, true)}
     </>
   );
@@ -51,12 +56,11 @@ export function TooltipBox({ tip, chart }: TooltipProps) {
   useLayoutEffect(() => {
     if (box.current && chart.current && shown) place(box.current, chart.current, shown.x);
   });
-  if (!shown || shown.rows.length === 0) return null;
+  if (!shown || (shown.rows.length === 0 && !shown.error)) return null;
   const { rows } = shown;
   const [head, beside] = headOf(shown);
-  const smoothed = rows.some((row) => row.raw !== null);
+  const smoothed = rows.some((row) => row.smoothed !== null);
   const means = rows.some((row) => row.spread !== null);
-  const here = shown.axis === 'number' ? Math.round(shown.at) : NaN;
   return (
     <div class="tooltip" ref={box} role="status">
       <div class="tooltip-head">
@@ -84,11 +88,12 @@ export function TooltipBox({ tip, chart }: TooltipProps) {
               </td>
               <td class="name">{middle(row.label, 30)}</td>
               <Cells row={row} smoothed={smoothed} means={means} />
-              <td class="num muted">{row.step === here || Number.isNaN(row.step) ? '' : `@ ${short(row.step)}`}</td>
+              <td class="num muted">{stepOf(row, shown.step)}</td>
             </tr>
           ))}
         </tbody>
       </table>
+      {shown.error && <div class="bad">{shown.error}</div>}
       {rows.length > kMost && <div class="muted">and {integer(rows.length - kMost)} more</div>}
     </div>
   );

@@ -11,6 +11,7 @@ const view = {
   logY: false,
   clip: null,
   smooth: 0,
+  interval: undefined,
   xRange: null,
   yRange: undefined,
   started: () => 0,
@@ -53,7 +54,7 @@ describe('a mean', () => {
   });
 });
 
-describe('a chart of which outliers are clipped', () => {
+describe('a chart with clipped outliers', () => {
   const spec = { id: 'a\nloss', run: 'a', tag: 'loss', label: 'a', color: '#fff', dash: [] };
   const steps = Array.from({ length: 50 }, (_, i) => i);
   const values = steps.map((i) => 1 - i / 100);
@@ -68,7 +69,7 @@ describe('a chart of which outliers are clipped', () => {
     expect(scene.clipped).toEqual([null, 50]);
   });
 
-  test('leaves out nothing where nothing is an outlier, or somebody set the range', () => {
+  test('leaves out nothing where nothing is an outlier, or the range is set by hand', () => {
     expect(sceneOf(values, { clip: kClipFew }).clipped).toEqual([null, null]);
     expect(sceneOf(values.with(30, 50), {}).clipped).toEqual([null, null]);
     expect(sceneOf(values.with(30, 50), { clip: kClipFew, yRange: [null, 3] }).clipped).toEqual([null, null]);

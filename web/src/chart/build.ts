@@ -4,7 +4,7 @@ import type { ChartData } from './data';
 import type { Lines } from './lines';
 import { type AxisKind, padded, sane } from './scale';
 import { type BandShape, type Clip, type Line, type Margin, type Scene, fitX, fitY } from './scene';
-import { columnWeight, smoothed } from './smooth';
+import { byPoints, byStep, smoothed } from './smooth';
 
 // One line of a chart, as its card wants it.
 export interface LineSpec {
@@ -31,6 +31,7 @@ export interface View {
   logY: boolean;
   clip: Clip | null;
   smooth: number; // weight; 0: none
+  interval: number | undefined; // steps over which the weight counts once
   xRange: readonly [number, number] | null;
   yRange: readonly [number | null, number | null] | undefined;
   started: (run: string) => number; // where the relative axis of a run begins
@@ -86,14 +87,15 @@ function goneOf(group: GroupSpec, seriesOf: (run: string, tag: string) => Series
 }
 
 function bandOf(group: GroupSpec, band: Band, gone: BandShape['gone'], view: View): BandShape {
-  const weight = view.smooth > 0 ? columnWeight(view.smooth, band) : 0;
+  const factor =
+    view.axis === 'step' ? byStep(view.smooth, band.x, view.interval ?? 1) : byPoints(view.smooth, band);
   return {
     id: bandId(group),
     label: group.label,
     color: group.color,
     x: band.x,
-    mean: smoothed(band.mean, weight),
-    raw: weight > 0 ? band.mean : null,
+    mean: view.smooth > 0 ? smoothed(band.mean, factor) : band.mean,
+    raw: view.smooth > 0 ? band.mean : null,
     low: band.mean.map((mean, k) => mean - (band.std[k] as number)),
     high: band.mean.map((mean, k) => mean + (band.std[k] as number)),
     min: band.min,

@@ -9,6 +9,7 @@ const none = Uint32Array.of();
 const line: Line = {
   id: 'a',
   run: 'a',
+  tag: 'loss',
   label: 'a',
   color: '#fff',
   dash: [],

@@ -7,7 +7,7 @@ describe('drawing in turns', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     vi.stubGlobal('document', page);
-    // As in a browser: a tab that nobody sees has no frames.
+    // As in a browser: a tab in the background has no frames.
     vi.stubGlobal('requestAnimationFrame', (run: () => void) => !page.hidden && setTimeout(run, 16));
   });
   afterEach(() => {
@@ -15,7 +15,7 @@ describe('drawing in turns', () => {
     vi.unstubAllGlobals();
   });
 
-  test('goes on in a tab that nobody sees', () => {
+  test('goes on in a tab in the background', () => {
     page.hidden = true;
     const draw = vi.fn();
     drawSoon({}, draw);

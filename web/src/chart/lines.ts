@@ -89,6 +89,15 @@ export function wantedRuns(tags: readonly string[]): number {
   return chosenOf(all.length === 1 && all[0] ? all[0] : [...new Set(all.flat())]);
 }
 
+// Points of those lines that are left out, since a restart wrote their steps again.
+export function replacedPoints({ lines, groups }: Pick<Lines, 'lines' | 'groups'>): number {
+  const all = [...lines, ...groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag })))];
+  return all.reduce((sum, { run, tag }) => {
+    const known = scalarsByTag.value.get(tag);
+    return sum + (known?.written_again[known.runs.indexOf(run)] ?? 0);
+  }, 0);
+}
+
 const kMostGuides = 12;
 
 // On axes of time, runs that say which step was when: some of each group.
@@ -109,11 +118,11 @@ const kNoGroups: GroupSpec[] = [];
 export interface Lines {
   lines: LineSpec[];
   groups: GroupSpec[];
-  marks: LineSpec[]; // of which only what is not finite is drawn
-  guides: LineSpec[]; // of which nothing is drawn
+  marks: LineSpec[]; // only their points that are not finite are drawn
+  guides: LineSpec[]; // not drawn
 }
 
-// The same arrays as long as nothing in them has changed: charts are drawn anew only when they must.
+// The same arrays as long as nothing in them has changed: charts are drawn again only when they must.
 export function useLines(tags: readonly string[]): Lines {
   const mean = showMean.value;
   const lines = mean ? kNoLines : linesOf(tags);

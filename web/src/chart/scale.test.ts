@@ -14,7 +14,7 @@ describe('scales', () => {
     expect(toPixel(scale(1, 100, true), 10)).toBeCloseTo(350);
   });
 
-  test('are sane whatever the data', () => {
+  test('can be drawn with any data', () => {
     const ends: [number, number][] = [[NaN, 1], [Infinity, -Infinity], [3, 3], [0, 0], [-2, -2], [5, 1], [0, 10], [-3, -1]];
     for (const [lo, hi] of ends)
       for (const log of [false, true]) {

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { frameOf } from './draw';
 import { panned, zoomed } from './gestures';
 import { type Line, type Scene, fitX, fitY, kClip, kClipFew, nearest } from './scene';
-import { rowsAt } from './tooltip';
+import type { TableRow } from '../api_types';
+import { questionAt, rowsOf, stepNear } from './tooltip';
 
 const none = new Float64Array();
 const counts = new Uint32Array();
@@ -13,6 +14,7 @@ function line(id: string, x: number[], y: number[]): Line {
   return {
     id,
     run: id,
+    tag: 'loss',
     label: id,
     color: '#fff',
     dash: [],
@@ -66,7 +68,7 @@ describe('ranges', () => {
     expect(fitY(one, [0, 200], false, kClip)[1]).toBeLessThan(3);
   });
 
-  test('that nobody asked to clip leave out only what makes the rest flat', () => {
+  test('that are clipped by default leave out only what makes the rest flat', () => {
     const range = (ys: number[], log = false) => fitY(scene([line('a', ys.map((_, i) => i), ys)]), [0, 200], log, kClipFew);
     const falling = Array.from({ length: 200 }, (_, i) => 0.1 + 2 * Math.exp(-i / 40));
     expect(range(falling)).toEqual([falling[199], falling[0]]);
@@ -90,25 +92,61 @@ describe('what the pointer says', () => {
   const one = scene([line('b', [0, 50], [1, 2]), line('a', [0, 50], [5, 6]), line('c', [0], [9])]);
   const frame = frameOf(one, 800, 300);
 
+  const lines = one.lines;
+  const answer = (step: number, values: Record<string, number | 'NaN' | '-Infinity'>, steps: Record<string, number> = {}) =>
+    Object.entries(values).map(([run, value]) => ({ run, tag: 'loss', count: 1, step: steps[run] ?? step, value, smoothed: value, time: 0, relative: 0 }) as unknown as TableRow);
+  const ask = (x: number, smooth = 0) => questionAt(one, frame, x, { lines, groups: [] }, undefined, smooth);
+  const rowsAt = (x: number, py: number, sort: 'value' | 'name' | 'nearest', rows: TableRow[]) =>
+    rowsOf(one, frame, { x, py }, { lines, groups: [] }, ask(x), rows, sort);
+
+  test('is about a step that was recorded', () => {
+    expect(ask(49)?.step).toBe(50);
+    expect(ask(20)?.step).toBe(0);
+    expect(ask(49)?.series).toEqual([
+      { run: 'b', tag: 'loss' },
+      { run: 'a', tag: 'loss' },
+      { run: 'c', tag: 'loss' },
+    ]);
+    const dense = line('d', Array.from({ length: 1000 }, (_, i) => i), Array.from({ length: 1000 }, () => 1));
+    const both = { ...scene([dense, line('e', [0, 500], [1, 1])]), x: [0, 999] as [number, number] };
+    const wide = frameOf(both, 800, 300);
+    expect(stepNear(both, wide, 498)).toBe(500); // which the line with few points has, too
+    expect(stepNear(both, wide, 480)).toBe(480);
+  });
+
   test('is sorted as wanted, and what is far away comes last', () => {
-    expect(rowsAt(one, frame, 50, 0, 'value').map((row) => row.id)).toEqual(['a', 'b', 'c']);
-    expect(rowsAt(one, frame, 0, 0, 'value').map((row) => row.id)).toEqual(['c', 'a', 'b']);
-    expect(rowsAt(one, frame, 0, 0, 'name').map((row) => row.id)).toEqual(['a', 'b', 'c']);
-    expect(rowsAt(one, frame, 50, frame.bottom, 'nearest').map((row) => row.id)).toEqual(['b', 'a', 'c']);
-    expect(rowsAt(one, frame, 50, 0, 'value')[2]?.far).toBe(true);
+    const at50 = answer(50, { a: 6, b: 2, c: 9 }, { c: 0 });
+    const at0 = answer(0, { a: 5, b: 1, c: 9 });
+    const ids = ({ rows }: { rows: { id: string }[] }) => rows.map((row) => row.id);
+    expect(ids(rowsAt(50, 0, 'value', at50))).toEqual(['a', 'b', 'c']);
+    expect(ids(rowsAt(0, 0, 'value', at0))).toEqual(['c', 'a', 'b']);
+    expect(ids(rowsAt(0, 0, 'name', at0))).toEqual(['a', 'b', 'c']);
+    expect(ids(rowsAt(50, frame.bottom, 'nearest', at50))).toEqual(['b', 'a', 'c']);
+    const { rows, step } = rowsAt(50, 0, 'value', at50);
+    expect(step).toBe(50);
+    expect(rows[2]).toMatchObject({ id: 'c', far: true, steps: [0, 0] }); // its last step, which the row names
   });
 
   test('is NaN where that is what was recorded', () => {
-    const at = Float64Array.from([60, 70]);
-    const bad = { x: at, step: at, time: at, nan: Uint32Array.of(1, 0), posInf: Uint32Array.of(0, 0), negInf: Uint32Array.of(0, 2) };
-    const broken = scene([line('a', [0, 60], [5, 6]), { ...line('b', [0, 50], [1, 2]), bad }]);
-    const rows = rowsAt(broken, frame, 59, 0, 'value');
-    expect(rows.map((row) => [row.id, row.value, row.step, row.far])).toEqual([
-      ['b', NaN, 60, false],
-      ['a', 6, 60, false],
+    const { rows } = rowsAt(50, 0, 'value', answer(50, { a: 6, b: 'NaN', c: '-Infinity' }));
+    expect(rows.map((row) => [row.id, row.value, row.smoothed])).toEqual([
+      ['b', NaN, null],
+      ['a', 6, null],
+      ['c', -Infinity, null],
     ]);
-    expect(rowsAt(broken, frame, 70, 0, 'name')[0]?.value).toBe(-Infinity);
-    expect(rowsAt(broken, frame, 50, 0, 'name')[0]?.value).toBe(2);
+  });
+
+  test('names the step before where none was recorded at the one that is asked for', () => {
+    const { rows, step } = rowsAt(50, 0, 'value', answer(45, { a: 6, b: 2, c: 9 }));
+    expect(step).toBe(45);
+    expect(rows.map((row) => row.steps)).toEqual([[45, 45], [45, 45], [45, 45]]);
+  });
+
+  test('is about a step of each line where the axis is time', () => {
+    const timed = { ...one, axis: 'wall' as const, lines: [{ ...line('a', [10, 20], [1, 2]), step: Float64Array.of(5, 6) }] };
+    const asked = questionAt(timed, frame, 19, { lines: timed.lines, groups: [] }, 4, 0.6);
+    expect(asked?.step).toBeNull();
+    expect(asked?.series).toEqual([{ run: 'a', tag: 'loss', step: 6, interval: 4 }]);
   });
 
   test('and does: zooming keeps what is under it, panning keeps the width', () => {

@@ -4,6 +4,7 @@ import type { AxisKind } from './scale';
 export interface Line {
   id: string; // unique in the chart
   run: string;
+  tag: string;
   label: string;
   color: string;
   dash: number[];
@@ -89,7 +90,7 @@ export interface Clip {
   times: number;
 }
 export const kClip: Clip = { share: 0.05, times: 1 };
-export const kClipFew: Clip = { share: 0.02, times: 4 }; // where nobody has asked for it: only what makes the rest flat
+export const kClipFew: Clip = { share: 0.02, times: 4 }; // by default: only what makes the rest flat
 
 const kEnough = 20; // values: of fewer, none is an outlier
 

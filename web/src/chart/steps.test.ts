@@ -14,6 +14,7 @@ function run(name: string, begins: number, steps: number, value: number): Line {
   return {
     id: name,
     run: name,
+    tag: 'loss',
     label: name,
     color: `color of ${name}`,
     dash: [],

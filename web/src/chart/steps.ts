@@ -36,8 +36,7 @@ function outside(line: Line, by: 'x' | 'step', wanted: number): number {
   return Math.max(lo - wanted, wanted - hi, 0);
 }
 
-// The line that somebody means who points there: of those that reach so far the nearest in height, else the one that ends
-// nearest.
+// The line that a click means: of those that reach this place the nearest in height, otherwise the one that ends nearest.
 function meant(scene: Scene, frame: Frame, x: number, py: number): Line | null {
   let found: Line | null = null;
   let best: [number, number] = [Infinity, Infinity];

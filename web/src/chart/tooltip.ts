@@ -1,5 +1,13 @@
-// What the lines say at the pointer.
+// What a chart's tooltip says: the values that were recorded at one step, and those of the smoothed lines there. Charts
+// hold only some points of a long series, so the values are asked for: `questionAt` says what to ask, `rowsOf` makes
+// rows of the answer.
+import { num } from '../api';
+import type { SeriesKey, TableRow } from '../api_types';
+import { lastStepOf } from '../headline';
 import { compareNames } from '../names';
+import { type GroupSpec, bandId } from './build';
+import { groupRow, reached } from './group_rows';
+import type { Lines } from './lines';
 import { type AxisKind, type Frame, toPixel } from './scale';
 import { type Line, type Scene, nearest } from './scene';
 import type { TooltipSort } from './settings';
@@ -9,100 +17,230 @@ export interface TooltipRow {
   label: string;
   color: string;
   x: number;
-  value: number; // as drawn: smoothed where there is smoothing, the mean of a group; NaN or an infinity where there is none
-  raw: number | null; // as recorded, where that is not what is drawn
+  value: number; // as recorded, or the mean of a group; NaN or an infinity where that was recorded
+  smoothed: number | null; // null: no smoothing, or the value is not finite
   spread: number | null; // of a group
-  step: number;
+  steps: readonly [number, number] | null; // of the point, or of the points of a group; null where it is not known
   time: number;
-  far: boolean; // the line has no point near the pointer
+  far: boolean; // the point is not near the pointer
 }
 
 export interface Tip {
   rows: TooltipRow[];
   axis: AxisKind;
+  step: number | null; // of all rows that do not name another; null where the axis is time
   at: number; // of the pointer, units of the axis
   x: number; // pixels in the chart
+  error: string | null;
+}
+
+export interface Question {
+  key: string;
+  step: number | null; // null where the axis is time: each series has its own
+  smooth: number; // weight; 0: none
+  series: SeriesKey[];
 }
 
 const kFar = 32; // pixels
+const kNear = 4; // pixels within which a line with fewer points is preferred
+const kMost = 1000; // series that the server takes at once
+const kMostBad = 5; // runs of a mean that are named since they are not finite
+
+// Recorded points, of lines by their drawn places; a mean has them where all points of a column of pixels are at one step.
+function* placesOf(scene: Scene): Generator<Float64Array> {
+  for (const line of scene.lines) {
+    yield line.rawX ?? line.x;
+    yield line.bad.x;
+  }
+  for (const band of scene.bands) yield band.x;
+}
+
+// The recorded step that is meant by pointing at `x`. Within a few pixels the line with the fewest points decides, since the
+// others probably have a point there, too.
+export function stepNear(scene: Scene, frame: Frame, x: number): number | null {
+  const pixel = toPixel(frame.x, x);
+  let found: { at: number; distance: number; points: number } | null = null;
+  for (const xs of placesOf(scene)) {
+    const at = xs[nearest(xs, x)];
+    if (at === undefined) continue;
+    const distance = Math.abs(toPixel(frame.x, at) - pixel);
+    const both = found !== null && distance <= kNear && found.distance <= kNear;
+    if (found === null || (both ? xs.length < found.points : distance < found.distance))
+      found = { at, distance, points: xs.length };
+  }
+  return found === null ? null : Math.floor(found.at);
+}
+
+// The step of the drawn point of a line that is nearest in time.
+function stepInTime(line: Line, x: number): number | null {
+  const [i, k] = [nearest(line.x, x), nearest(line.bad.x, x)];
+  if (i < 0 && k < 0) return null;
+  const [good, bad] = [line.x[i] ?? NaN, line.bad.x[k] ?? NaN];
+  const isBad = i < 0 || Math.abs(bad - x) < Math.abs(good - x);
+  return (isBad ? line.bad.step[k] : line.step[i]) ?? null;
+}
+
+// Null where nothing is asked: a mean over time is that of a column of pixels, as it is drawn.
+export function questionAt(
+  scene: Scene,
+  frame: Frame,
+  x: number,
+  { lines, groups }: Pick<Lines, 'lines' | 'groups'>,
+  interval: number | undefined,
+  smooth: number,
+): Question | null {
+  const own = interval === undefined || smooth <= 0 ? {} : { interval };
+  let step: number | null = null;
+  let series: SeriesKey[];
+  if (scene.axis === 'number') {
+    step = stepNear(scene, frame, x);
+    if (step === null) return null;
+    const all = [...lines, ...groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag })))];
+    series = all.map(({ run, tag }) => ({ run, tag, ...own }));
+  } else {
+    series = scene.lines.flatMap((line) => {
+      const at = line.x.length > 0 ? stepInTime(line, x) : null;
+      return at === null ? [] : [{ run: line.run, tag: line.tag, step: at, ...own }];
+    });
+  }
+  series = series.slice(0, kMost);
+  return series.length === 0 ? null : { key: JSON.stringify([step, smooth, series]), step, smooth, series };
+}
 
 type Row = TooltipRow & { away: number };
 
-// Where a value was not finite nothing is drawn, but it was recorded there.
-function badRow(line: Line, x: number, distance: number): Omit<Row, 'far'> | null {
-  const { bad } = line;
-  const i = nearest(bad.x, x);
-  if (i < 0 || Math.abs((bad.x[i] as number) - x) > distance) return null;
-  const value = (bad.nan[i] as number) > 0 ? NaN : (bad.posInf[i] as number) > 0 ? Infinity : -Infinity;
+interface Pointer {
+  x: number; // units of the axis
+  py: number; // pixels
+}
+
+const distance = (frame: Frame, y: number, py: number) =>
+  Number.isFinite(y) ? Math.abs(toPixel(frame.y, y) - py) : Infinity;
+
+const placeOf = (axis: AxisKind, row: TableRow): number =>
+  axis === 'number' ? row.step : axis === 'wall' ? row.time : row.relative;
+
+function rowOf(what: Pick<Line, 'id' | 'label' | 'color'>, row: TableRow, scene: Scene, smooth: number): Omit<Row, 'far' | 'away'> {
+  const value = num(row.value);
   return {
-    id: line.id,
-    label: line.label,
-    color: line.color,
-    x: bad.x[i] as number,
+    id: what.id,
+    label: what.label,
+    color: what.color,
+    x: placeOf(scene.axis, row),
     value,
-    raw: null,
+    smoothed: smooth > 0 && Number.isFinite(value) ? num(row.smoothed) : null,
     spread: null,
-    step: bad.step[i] as number,
-    time: bad.time[i] as number,
-    away: Infinity,
+    steps: [row.step, row.step],
+    time: row.time,
   };
 }
 
-function lineRow(line: Line, frame: Frame, x: number, py: number): Omit<Row, 'far'> | null {
-  const i = nearest(line.x, x);
-  const px = line.x[i] ?? NaN;
-  const bad = badRow(line, x, i < 0 ? Infinity : Math.abs(px - x));
-  if (bad || i < 0) return bad;
-  const k = line.rawX ? nearest(line.rawX, px) : -1;
-  return {
-    id: line.id,
-    label: line.label,
-    color: line.color,
-    x: px,
-    value: line.y[i] as number,
-    raw: k >= 0 ? (line.rawY?.[k] ?? null) : null,
-    spread: null,
-    step: line.step[i] as number,
-    time: line.time[i] as number,
-    away: Math.abs(toPixel(frame.y, line.y[i] as number) - py),
-  };
+// The mean of a group's runs at a step, and the runs that are not finite there.
+function groupRows(group: GroupSpec, rows: readonly TableRow[], step: number, scene: Scene, smooth: number): Omit<Row, 'far' | 'away'>[] {
+  const begun = rows.filter((row) => row.step <= step);
+  const there = reached(begun, lastStepOf, step);
+  const mean = groupRow(there);
+  const steps = there.filter((row) => Number.isFinite(num(row.value))).map((row) => row.step);
+  const made: Omit<Row, 'far' | 'away'>[] = rows
+    .filter((row) => row.count > 0 && row.step === step && !Number.isFinite(num(row.value)))
+    .slice(0, kMostBad)
+    .map((row) => rowOf({ id: `${row.run}\n${row.tag}`, label: row.run, color: group.color }, row, scene, smooth));
+  if (mean)
+    made.push({
+      id: bandId(group),
+      label: `${group.label} (mean of ${mean.runs})`,
+      color: group.color,
+      x: Math.max(...steps),
+      value: mean.value,
+      smoothed: smooth > 0 ? mean.smoothed : null,
+      spread: mean.std,
+      steps: [Math.min(...steps), Math.max(...steps)],
+      time: NaN,
+    });
+  return made;
+}
+
+// The columns of pixels of means over time, which are not asked for.
+function bandRows(scene: Scene, x: number): Omit<Row, 'far' | 'away'>[] {
+  return scene.bands.flatMap((band) => {
+    const i = nearest(band.x, x);
+    if (i < 0) return [];
+    return [
+      {
+        id: band.id,
+        label: `${band.label} (mean of ${band.count[i]})`,
+        color: band.color,
+        x: band.x[i] as number,
+        value: (band.raw ?? band.mean)[i] as number,
+        smoothed: band.raw ? (band.mean[i] as number) : null,
+        spread: (band.high[i] as number) - ((band.raw ?? band.mean)[i] as number),
+        steps: null,
+        time: NaN,
+      },
+    ];
+  });
 }
 
 // What is not a number comes before all numbers: it is what one wants to know.
-const height = (row: TooltipRow) => (Number.isNaN(row.value) ? Infinity : row.value);
+const height = (row: TooltipRow) => (Number.isNaN(row.value) ? Infinity : (row.smoothed ?? row.value));
 const descending = (a: number, b: number) => (a === b ? 0 : a < b ? 1 : -1);
 
-export function rowsAt(scene: Scene, frame: Frame, x: number, py: number, sort: TooltipSort): TooltipRow[] {
-  const rows: Row[] = [];
-  const at = toPixel(frame.x, x);
-  const isFar = (px: number) => Math.abs(toPixel(frame.x, px) - at) > kFar;
-  for (const line of scene.lines) {
-    const row = lineRow(line, frame, x, py);
-    // Beside a mean, lines are there only to say where they were not finite.
-    if (row && (line.x.length > 0 || !isFar(row.x))) rows.push({ ...row, far: isFar(row.x) });
-  }
-  for (const band of scene.bands) {
-    const i = nearest(band.x, x);
-    if (i < 0) continue;
-    const value = band.mean[i] as number;
-    rows.push({
-      id: band.id,
-      label: `${band.label} (mean of ${band.count[i]})`,
-      color: band.color,
-      x: band.x[i] as number,
-      value,
-      raw: band.raw?.[i] ?? null,
-      spread: (band.high[i] as number) - ((band.raw ?? band.mean)[i] as number),
-      step: scene.axis === 'number' ? (band.x[i] as number) : NaN,
-      time: NaN,
-      far: isFar(band.x[i] as number),
-      away: Math.abs(toPixel(frame.y, value) - py),
-    });
-  }
+function sorted(rows: Omit<Row, 'far' | 'away'>[], frame: Frame, { x, py }: Pointer, sort: TooltipSort): TooltipRow[] {
+  const pixel = toPixel(frame.x, x);
+  const placed = rows.map((row): Row => {
+    const far = Math.abs(toPixel(frame.x, row.x) - pixel) > kFar;
+    return { ...row, far, away: distance(frame, row.smoothed ?? row.value, py) };
+  });
   const order = {
     value: (a: Row, b: Row) => descending(height(a), height(b)),
     nearest: (a: Row, b: Row) => -descending(a.away, b.away),
     name: (a: Row, b: Row) => compareNames(a.label, b.label),
   }[sort];
-  return rows.sort((a, b) => Number(a.far) - Number(b.far) || order(a, b));
+  return placed.sort((a, b) => Number(a.far) - Number(b.far) || order(a, b));
+}
+
+// `answer` has a row for each series of the question; null where nothing was asked.
+export function rowsOf(
+  scene: Scene,
+  frame: Frame,
+  pointer: Pointer,
+  { lines, groups }: Pick<Lines, 'lines' | 'groups'>,
+  question: Question | null,
+  answer: readonly TableRow[],
+  sort: TooltipSort,
+): { rows: TooltipRow[]; step: number | null } {
+  const found = new Map(answer.filter((row) => row.count > 0).map((row) => [`${row.run}\n${row.tag}`, row]));
+  const smooth = question?.smooth ?? 0;
+  const made: Omit<Row, 'far' | 'away'>[] = [];
+  for (const line of lines) {
+    const row = found.get(`${line.run}\n${line.tag}`);
+    if (row) made.push(rowOf(line, row, scene, smooth));
+  }
+  let step = question?.step ?? null;
+  if (step === null) made.push(...bandRows(scene, pointer.x));
+  else {
+    const steps = [...found.values()].map((row) => row.step);
+    // The step of a column of pixels may lie between two that were recorded: then all rows are of the one before it.
+    if (!steps.includes(step)) step = steps.filter((one) => one < step!).reduce((a, b) => Math.max(a, b), -Infinity);
+    if (step === -Infinity) step = question!.step;
+    for (const group of groups) {
+      const own = group.runs.flatMap((run) => found.get(`${run}\n${group.tag}`) ?? []);
+      made.push(...groupRows(group, own, step!, scene, smooth));
+    }
+  }
+  return { rows: sorted(made, frame, pointer, sort), step };
+}
+
+// Drawn points near a place of the axis, for charts that the pointer is not in.
+export function dotsAt(scene: Scene, frame: Frame, x: number): { x: number; y: number; color: string }[] {
+  const pixel = toPixel(frame.x, x);
+  const shapes = [
+    ...scene.lines.map(({ x: xs, y, color }) => ({ xs, y, color })),
+    ...scene.bands.map(({ x: xs, mean, color }) => ({ xs, y: mean, color })),
+  ];
+  return shapes.flatMap(({ xs, y, color }) => {
+    const i = nearest(xs, x);
+    const near = i >= 0 && Math.abs(toPixel(frame.x, xs[i] as number) - pixel) <= kFar;
+    return near ? [{ x: xs[i] as number, y: y[i] as number, color }] : [];
+  });
 }

@@ -5,6 +5,7 @@ import { change } from '../live';
 import { cursorStep, smooth } from '../state';
 import { useAsked, useThrottled } from '../ui/hooks';
 import { integer } from '../ui/format';
+import { intervalOf } from './interval';
 import { selected } from './settings';
 
 export interface Values {
@@ -18,11 +19,12 @@ export interface Values {
 export function useValues(series: readonly SeriesKey[]): Values {
   const range = selected.value;
   const step = useThrottled(cursorStep.value, 80);
-  const keys = series.map(({ run, tag }) => ({ run, tag }));
+  const interval = smooth.value > 0 ? intervalOf(series) : undefined;
+  const keys = series.map(({ run, tag }) => ({ run, tag, ...(interval === undefined ? {} : { interval }) }));
   const weight = smooth.value > 0 ? { smooth: smooth.value } : {};
   const question = range ? { series: keys, range, ...weight } : { series: keys, step, ...weight };
-  const key = keys.length > 0 ? JSON.stringify([question, change.value.serial]) : null;
-  const { value: rows, error } = useAsked(key, (signal) => api.table(question, signal));
+  const key = keys.length > 0 ? JSON.stringify(question) : null;
+  const { value: rows, error } = useAsked(key, (signal) => api.table(question, signal), change.value.serial);
   const what = range ? `steps ${integer(range[0])} to ${integer(range[1])}` : `step ${integer(cursorStep.value)}`;
   return { rows, error, step, range, what };
 }
