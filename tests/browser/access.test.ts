@@ -115,7 +115,7 @@ test('on a phone the runs are in a drawer', async (t) => {
   await screenshot(page, 'drawer-phone');
 });
 
-test('whoever walks by Tab sees where the focus is', async (t) => {
+test('the focus is visible while Tab moves it', async (t) => {
   const page = await open(t, server, { at: 'metrics' });
   await chart(page, 'loss');
   for (let i = 0; i < 12; ++i) {

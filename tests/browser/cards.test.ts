@@ -65,7 +65,7 @@ test('on an axis of time as well', async (t) => {
   const { runs } = await page.evaluate(async () => (await (await fetch('api/runs')).json()) as { runs: { run: string; started: number }[] });
   const started = runs.find(({ run }) => run === 'group/0')!.started;
   const times = all.map((line) => Number(line.split(',')[3]) - started);
-  const before = (point: number) => (times[point - 1]! + times[point]!) / 2; // nobody knows how far apart they are
+  const before = (point: number) => (times[point - 1]! + times[point]!) / 2; // their distance is not known
   assert.deepEqual(await csv(await open(t, odd, { at: `${at}&x=${before(10)}~${before(20)}` })), all.slice(10, 20));
 });
 

@@ -108,14 +108,14 @@ test('runs stand side by side, or in one chart by their colours', async (t) => {
   assert.match(await card.innerText(), /test/);
 });
 
-test('values that were not finite are said, not drawn as numbers', async (t) => {
+test('values that were not finite are named, not drawn as numbers', async (t) => {
   const page = await open(t, broken, { at: 'distributions?tags=dense_2/out' });
   const card = await chart(page, 'activation/dense_2/out');
   await eventually(async () => /NaN at [\d,]+/.test(await card.innerText()), 'the step of the first NaN');
   await screenshot(page, 'distributions-nan');
 });
 
-test('a NaN is said in every picture, also where its step is not drawn', async (t) => {
+test('every picture names a NaN, also where its step is not drawn', async (t) => {
   for (const mode of ['ridgeline', 'overlay', 'heatmap', 'bands']) {
     const page = await open(t, broken, { at: `distributions?tags=brighten&dist=${mode}` });
     const card = page.locator('[data-chart*=brighten]').first();

@@ -359,7 +359,7 @@ test("TensorBoard's custom scalars are charts", async (t) => {
   await screenshot(page, 'metrics-layout');
 });
 
-test('a pinned card stands on top, also for whoever gets the link', async (t) => {
+test('a pinned card stands on top, also in a link', async (t) => {
   const page = await open(t, torch, { at: 'metrics' });
   const loss = await chart(page, 'loss/train');
   await loss.hover();

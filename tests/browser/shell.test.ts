@@ -72,7 +72,7 @@ test('a click hides a run, another shows it alone', async (t) => {
   await eventually(async () => (await shownPoints(page)) === 6 * perRun, 'all runs in the chart');
 });
 
-test('a run keeps its colour, whatever is shown', async (t) => {
+test('a run keeps its colour when others are hidden', async (t) => {
   const page = await open(t, server, { at: 'metrics' });
   await listed(page, all);
   const before = await Promise.all(all.map((name) => swatch(page, name)));
@@ -179,7 +179,7 @@ test('playing moves the cursor, and stops where it is told to', async (t) => {
   assert.equal(await cursor.getAttribute('aria-valuenow'), stopped);
 });
 
-test('a link shows the same picture to somebody else', async (t) => {
+test('a link shows the same picture in another browser', async (t) => {
   const page = await open(t, server, { at: 'metrics' });
   await runFilter(page).fill('slow');
   await tagFilter(page).fill('accuracy');

@@ -216,7 +216,7 @@ test('ten thousand trials: a range answers, and nothing hangs', async (t) => {
   await eventually(async () => (await points(card)) === 10_000, 'all trials');
   await brush(page, 'lr', 0.4, 0.6);
   await eventually(async () => (await points(card)) > 1500 && (await points(card)) < 2500, 'a fifth of them');
-  assert.equal((await rows(page)).length, 50, 'no row that nobody sees');
+  assert.equal((await rows(page)).length, 50, 'no row outside of the window');
   await screenshot(page, 'trials-10000');
 });
 

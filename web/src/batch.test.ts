@@ -46,7 +46,7 @@ describe('requests of one moment', () => {
     expect(sent).toEqual([2]);
   });
 
-  test('are aborted only when nobody waits any more', async () => {
+  test('are aborted only when none waits any more', async () => {
     let signal: AbortSignal | undefined;
     const { ask } = batch<number, number>(async (_, keys, given) => {
       signal = given;

@@ -163,7 +163,7 @@ export function start(): void {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(pauseTimer);
     if (document.hidden) {
-      // A tab that nobody sees costs the server nothing after a while.
+      // A tab in the background stops asking the server after a while.
       pauseTimer = setTimeout(() => {
         close();
         connection.value = 'paused';

@@ -5,7 +5,7 @@ export interface View {
   id: string; // in the address: #/<id>
   title: string;
   order: number; // from left to right
-  kinds: string[]; // kinds of tags that it shows; their number is said beside the title. Empty: no number
+  kinds: string[]; // kinds of tags that it shows; their number stands beside the title. Empty: no number
   load: () => Promise<{ default: ComponentType }>;
 }
 

@@ -1,6 +1,6 @@
 // The page's state lives in the fragment of its address, `#/<view>?key=value&...`: a link shows the same picture.
 //
-// What a link does not name has its built-in default, also for somebody who has other settings remembered; a bare
+// What a link does not name has its built-in default, also where the browser remembers other settings; a bare
 // address, without a fragment, begins with what was remembered.
 import { type Signal, effect, signal } from '@preact/signals';
 

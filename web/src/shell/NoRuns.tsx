@@ -25,7 +25,7 @@ export function NoRuns() {
       <Copy text={kCpp} />
       <p>From anything that writes for TensorBoard:</p>
       <Copy text={kTorch} />
-      <p>Or see a network that is trained and recorded on the spot:</p>
+      <p>Or train and record a small network now:</p>
       <Copy text="sonde demo" />
     </Empty>
   );

@@ -42,7 +42,7 @@ export function TopBar({ current }: { current: string }) {
   const names = tagsByKind.value;
   const error = tagPattern.value.error;
   const nav = useRef<HTMLElement>(null);
-  // On a phone there is no room for all views: the one that is open shall be seen.
+  // A phone has no room for all views: the one that is open scrolls into view.
   useEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
   }, [current]);

@@ -6,7 +6,7 @@ export interface Shown {
   tag: string;
 }
 
-// Of the runs that have it, the one that has come farthest.
+// Of the runs with this tag, the one with the largest last step.
 function farthest(tag: Tag, visible: ReadonlySet<string>): string | null {
   let best: string | null = null;
   let step = -Infinity;

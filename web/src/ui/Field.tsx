@@ -9,7 +9,7 @@ export interface FieldProps {
   class?: string;
 }
 
-// A line of text that somebody edits while the page moves on: what is typed stays until Enter or leaving the field takes
+// A line of text that can be edited while the page changes: what is typed stays until Enter or leaving the field takes
 // it, or Escape gives it up.
 export function Field(props: FieldProps) {
   const [draft, setDraft] = useState<string | null>(null); // null: the value is shown

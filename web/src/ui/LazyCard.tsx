@@ -10,7 +10,7 @@ export interface LazyCardProps {
   tag: string;
   class?: string;
   height: number; // CSS pixels, until it was seen
-  width?: number; // likewise, where the place does not say it
+  width?: number; // CSS pixels, where the place does not set it
   children: ComponentChildren;
 }
 

@@ -11,7 +11,7 @@ export function toggleFull(id: string): void {
   fullCard.value = fullCard.peek() === id ? '' : id;
 }
 
-// A pinned card stands elsewhere and is made anew there: the focus, which would be lost with the old one, goes along.
+// A pinned card is created again in another place. The focus, which the old one would take with it, moves along.
 const kFocusable = 'a[href], button, input, select, textarea, [tabindex]';
 const cardWithFocus = signal<string | null>(null);
 let moving: { id: string; at: number } | null = null;

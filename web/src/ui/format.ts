@@ -89,7 +89,7 @@ export function time(seconds: number | null | undefined): string {
   return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())} ${pad(d.getHours())}:${pad(d.getMinutes())}:${pad(d.getSeconds())}`;
 }
 
-// "3 m 20 s ago"; beyond a few days the date: nobody counts in days then.
+// "3 m 20 s ago"; the date where it is more than a few days ago.
 export function ago(seconds: number, now = Date.now() / 1000): string {
   const passed = now - seconds;
   if (passed > kFewDays) return time(seconds).slice(0, 10);

@@ -3,7 +3,7 @@ import { integer, middle, plural, value } from '../../ui/format';
 import { areaOf, bestF1, f1Of } from './model';
 import type { RunCurve } from './useCurves';
 
-// Whose curve it is, of which step, and how good it is.
+// The run and step of each curve, and how good it is.
 export function Legend({ label, curves }: { label: string; curves: readonly RunCurve[] }) {
   return (
     <div class="curves-legend" tabIndex={0} role="region" aria-label={`Curves of ${label}`}>

@@ -8,7 +8,7 @@ export interface Point {
   threshold: number;
   precision: number;
   recall: number;
-  tp: number; // true positives; the others likewise
+  tp: number; // true positives; fp, tn and fn in the same way
   fp: number;
   tn: number;
   fn: number;

@@ -47,7 +47,7 @@ export function DistributionCard({ card }: { card: TagCard }) {
       <div class="dist-body" style={{ height: full ? '100%' : `${bodyHeight(grid.rows)}px` }} ref={body}>
         {asked.error && !asked.value && <Failure text={asked.error} />}
         {!asked.value && !asked.error && <Loading what="Reading histograms" />}
-        {asked.value && !asked.loading && series.length === 0 && <p class="dist-none muted">Nothing of this source and in these steps: choose others above.</p>}
+        {asked.value && !asked.loading && series.length === 0 && <p class="dist-none muted">Nothing was recorded from this source in these steps. Choose others above.</p>}
         {series.length > 0 && <Panels series={series} found={found} apart={apart} grid={grid} onDrawn={() => setReady(true)} />}
       </div>
     </Card>

@@ -1,4 +1,4 @@
-// Where a tag was not finite, and what could not be read, which is said first: a phone has little room; and how much of it is seen.
+// First where a tag was not finite and what could not be read, since a phone has little room; then how much of it is shown.
 import { integer, plural } from '../../ui/format';
 import type { RunSeries } from './data';
 import type { TagCard } from './groups';

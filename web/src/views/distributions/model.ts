@@ -19,7 +19,7 @@ export interface Series {
   run: string;
   colour: string;
   steps: Distribution[];
-  recorded: number; // steps in the range, of which `steps` are a selection
+  recorded: number; // steps in the range; `steps` is a selection of them
 }
 
 export interface RecordedHistogram {

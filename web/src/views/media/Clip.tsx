@@ -14,7 +14,7 @@ export interface ClipProps {
 }
 
 interface Loaded {
-  address: string; // of the bytes: a player can seek in them, whatever the server does
+  address: string; // of the bytes: a player can seek in them even where the server sends no ranges
   sound: Sound | null;
   error: string | null;
 }

@@ -137,7 +137,7 @@ function usePicture(url: string, onReady: (url: string) => void): { picture: Pic
   return state;
 }
 
-// Decoded only when somebody looks.
+// Decoded only when it is looked at.
 function usePixels(picture: Picture | null, wanted: boolean): Pixels | null {
   const [state, setState] = useState<{ of: Picture; pixels: Pixels } | null>(null);
   useEffect(() => {

@@ -2,7 +2,7 @@ import { colorOf, cursorStep, setCursor } from '../../state';
 import { integer, middle } from '../../ui/format';
 import type { RunSteps } from './useSteps';
 
-// Whose it is and of which step: a full dot where it was recorded at the cursor's very step.
+// The run and the step: a full dot where it was recorded at exactly the cursor's step.
 export function RunCaption({ of }: { of: RunSteps }) {
   const { shown, run } = of;
   const away = shown ? cursorStep.value - shown.step : 0;

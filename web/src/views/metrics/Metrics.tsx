@@ -99,7 +99,7 @@ function Pinned({ categories, onCombine }: { categories: ReturnType<typeof plann
 export default function Metrics() {
   const [combining, setCombining] = useState<string[] | null>(null);
   const names = filteredTags.value.filter((tag) => tag.kind === 'scalars').map((tag) => tag.tag);
-  // Live logs repeat the same names every second: cards are planned anew only for other ones.
+  // Live logs repeat the same names every second: cards are planned again only when names change.
   const key = names.join('\n');
   const pinned = new Set(pins.value);
   const all = scalarTags.value.map((tag) => tag.tag);

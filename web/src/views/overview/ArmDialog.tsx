@@ -5,7 +5,7 @@ import type { Run } from '../../api_types';
 import { Field } from '../../ui/Field';
 import { kNeedsToken } from './Note';
 
-// Tells a running job to save the steps around the moment at which something happens.
+// Tells a running job to save the steps around the one at which a condition becomes true.
 export function ArmDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [when, setWhen] = useState('');
@@ -40,7 +40,7 @@ export function ArmDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: bool
   return (
     <dialog ref={dialog} class="dialog" aria-label={`Arm a trigger in ${run.run}`} onClose={onClose}>
       <h2>Arm a trigger in {run.run}</h2>
-      <p class="muted">When the condition holds at the end of a step, that step and those around it are saved whole.</p>
+      <p class="muted">When the condition is true at the end of a step, all tensors of that step and of the steps around it are saved.</p>
       <div class="arm-fields">
         <input
           type="text"
@@ -64,7 +64,7 @@ export function ArmDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: bool
           {error}
         </p>
       )}
-      {armed && <p role="status">Armed: it is said among the alerts when it fires.</p>}
+      {armed && <p role="status">Armed. An alert appears when it fires.</p>}
       <div class="dialog-actions">
         <button type="button" class="text-button" onClick={() => dialog.current?.close()}>
           Close

@@ -22,7 +22,7 @@ export function NoteField({ label, text, onDone }: NoteFieldProps) {
       ref={field}
       class="note-field"
       aria-label={label}
-      title="Enter saves, Shift + Enter begins a new line, Escape leaves it as it was"
+      title="Enter saves, Shift + Enter starts a new line, Escape cancels"
       placeholder="Enter saves, Shift + Enter: new line"
       rows={Math.min(8, Math.max(2, text.split('\n').length))}
       defaultValue={text}

@@ -14,7 +14,7 @@ export function SortHead(props: { id: string; name: string; number?: boolean; ti
     <th scope="col" class={props.number ? 'num' : ''} aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
       <button
         type="button"
-        title={`${props.title ?? name}\nSort by it`}
+        title={`${props.title ?? name}\nSort by this column`}
         onClick={() => (sortBy.value = up ? `-${id}` : down ? '' : id)}
       >
         {name} {props.children}

@@ -69,7 +69,7 @@ function Cell({ trials, x, y, width, onDrawn }: { trials: Trials; x: Axis; y: Ax
   );
   const marked = hovered.value === null ? -1 : names.indexOf(hovered.value);
   useLayoutEffect(() => {
-    // In a frame of its own: many of them keep nobody waiting.
+    // In a frame of its own, so that many of them do not block the page.
     const frame = requestAnimationFrame(() => {
       const context = coarse(canvas.current, width, kHeight - 2 * kBorder);
       if (!context) return;

@@ -28,7 +28,7 @@ export function Toolbar({ trials }: { trials: Trials }) {
         onChange={(next) => (stat.value = next)}
         options={[
           { value: 'last', label: 'Last', title: 'The last value of each metric' },
-          { value: 'best', label: 'Best', title: 'The smallest loss, the largest accuracy; the last where nobody can say' },
+          { value: 'best', label: 'Best', title: 'The smallest loss, the largest accuracy; the last value where neither is known to be better' },
         ]}
       />
       <label class="trials-label">

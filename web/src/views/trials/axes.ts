@@ -113,7 +113,7 @@ export function without(brushes: Brushes, id: string): Brushes {
   return Object.fromEntries(Object.entries(brushes).filter(([key]) => key !== id));
 }
 
-// Which trials lie within all brushes; one on a column that is not there keeps nobody out.
+// Which trials lie within all brushes; one on a column that does not exist excludes none.
 export function keptOf(count: number, columns: readonly Column[], brushes: Brushes): boolean[] {
   const kept = new Array<boolean>(count).fill(true);
   for (const column of columns) {

@@ -3,7 +3,7 @@ import { inkOf } from '../../chart/painter';
 import { viridis } from '../../viridis';
 import type { Axis } from './axes';
 
-const kLevels = 64; // so few that strings are made once, so many that nobody sees them
+const kLevels = 64; // few enough to make the strings once, enough for the steps not to show
 
 export const partOf = (dark: boolean): [number, number] => (dark ? [0.15, 1] : [0, 0.85]);
 

@@ -40,7 +40,7 @@ export function hparamColumn(name: string, trials: readonly Run[]): Column {
 
 export type Stat = 'last' | 'best';
 
-// Of a metric of which nobody can say whether more is better, the best is the last.
+// Where it is not known whether larger or smaller is better, the best value is the last one.
 export function statOf(row: TableRow | undefined, tag: string, stat: Stat): number | null {
   if (!row || row.count === 0) return null;
   const better = stat === 'best' ? betterOf(quantityOf(tag)) : null;

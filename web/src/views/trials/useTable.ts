@@ -15,7 +15,7 @@ const known = new Map<string, { revision: number; row: TableRow }>();
 export interface Table {
   rowOf: (run: string, tag: string) => TableRow | undefined;
   serial: number; // grows with what has come
-  loading: boolean; // there are trials of which nothing is known yet
+  loading: boolean; // nothing is known yet of some trials
   error: string | null;
 }
 
