@@ -1,8 +1,11 @@
 // The program's own functions on the program's own threads: RecorderOptions::callbacks. A recursive mutex stands for
 // the global lock of a host language, which a thread may hold when it calls into the recorder.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -149,6 +152,31 @@ TEST_F(CallbacksTest, AConditionThatThrowsKeepsNothingAndIsTold) {
   EXPECT_TRUE(recorder.close().ok());
   EXPECT_EQ(errors, 1);
   EXPECT_EQ(recorder.committed_step(), 3);
+}
+
+TEST_F(CallbacksTest, WhatNobodyAsksBeforeTheProcessEndsIsNotKeptAndTheLogSaysSo) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    Recorder recorder = open(directory.path(), on_caller());
+    const Probe probe = recorder.probe("dense", when(true));
+    std::int64_t number = 0;
+    for (int before = -1; before != asked;) {  // until the end of a step comes before its question
+      before = asked;
+      record_step(recorder, probe, ++number);
+    }
+    new Recorder(std::move(recorder));  // never closed
+    std::exit(0);                       // NOLINT(concurrency-mt-unsafe): the child has one thread of its own
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  const Log log = read_log(directory.path());
+  ASSERT_FALSE(log.steps.empty());
+  EXPECT_TRUE(log.steps.back().tensors.empty());
+  ASSERT_EQ(log.gaps.size(), 1U);
+  EXPECT_EQ(log.gaps[0].reason, stats_record::GapReason::rejected);
+  EXPECT_NE(log.gaps[0].detail.find("was not asked in step"), std::string::npos);
 }
 
 TEST_F(CallbacksTest, StepsAnswerWhatWaits) {

@@ -173,6 +173,9 @@ Status RunWriter::leave(double wall_time, bool signalled) {
   Steps& steps = *open_->steps;
   if (signalled) steps.trigger({wall_time, steps.captures().last_step()}, by_signal());
   steps.leave();
+  if (open_->sinks.dirty()) {  // steps whose conditions nobody answers any more
+    if (Status rest = open_->sinks.flush(); status.ok()) status = std::move(rest);
+  }
   deliver_errors();
   return status;
 }

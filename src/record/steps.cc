@@ -253,9 +253,11 @@ void Steps::give_up_conditions() {
     if (!ended.questions || ended.questions->answered.load(std::memory_order_acquire)) continue;
     for (const std::size_t i : ended.questions->tensors) {
       const StepData::Tensor& tensor = ended.step->tensors[i];
-      sinks_.note({Code::invalid_argument, "the condition of the probe '" + tensor.probe->name +
-                                               "' was not asked in step " + std::to_string(ended.stamp.step) +
-                                               ", since the process ended: close the recorder before"});
+      sinks_.reject(ended.stamp,
+                    {Code::invalid_argument, "the condition of the probe '" + tensor.probe->name +
+                                                 "' was not asked in step " + std::to_string(ended.stamp.step) +
+                                                 ", since the process ended: close the recorder before"},
+                    ended.step->pass.evaluation, &tensor.record.probe);
       StepDecider::drop_own(tensor, ended.level, i, ended.decision);
     }
     ended.questions = nullptr;
