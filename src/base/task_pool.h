@@ -41,7 +41,7 @@ class TaskPool {
     std::size_t count = 0;
     std::atomic<std::size_t> next{0};
     int helpers = 0;           // threads of the pool that work on it; guarded by the pool
-    std::exception_ptr error;  // likewise: the first one
+    std::exception_ptr error;  // the first one; guarded by the pool
   };
   void start_helpers();
   void help();

@@ -42,7 +42,7 @@ class FileWriter {
     std::deque<std::string> keys = {};    // of the tensors
     std::deque<Tensor> buffers = {};      // of rows that were gathered
     std::vector<Payload*> payloads = {};  // owned; they go back to their pool
-    bool counts = false;                  // a call of its own, of which the outcome is to be told
+    bool counts = false;                  // a call of its own: its outcome is told
   };
   // The number of the batch: they count from 1.
   std::uint64_t push(std::shared_ptr<Batch> batch);
@@ -72,7 +72,7 @@ class FileWriter {
   std::mutex mutex_;  // guards the next one
   std::vector<Outcome> outcomes_;
   sinks::TensorStore store_;          // the queue's thread's
-  sinks::TableFiles tables_;          // likewise
+  sinks::TableFiles tables_;          // the same
   SerialQueue queue_{"sonde-files"};  // the last member: it uses all others
 };
 

@@ -47,7 +47,7 @@ class Output {
   const int histogram_buckets_;
   TaskPool& pool_;
   const double largest_;                // that the event file holds
-  std::set<std::uint32_t> overflowed_;  // tags of which that was told
+  std::set<std::uint32_t> overflowed_;  // tags that were told of
   sinks::Value scalar_;                 // a ScalarValue for ever: making one takes longer than filling it in
   bool has_hparams_ = false;
 };

@@ -46,7 +46,7 @@ void PolicyInForce::plan_locked(ProbeEntry& entry) {
   }
 }
 
-// Plans are never removed, and a policy may change often: probes of which it says the same share one.
+// Plans are never removed, and a policy may change often: probes that it treats the same share one.
 const policy::Plan& PolicyInForce::shared_locked(policy::Plan plan) {
   const auto begin = plans_.size() > kPlansCompared ? plans_.end() - kPlansCompared : plans_.begin();
   const auto same = std::find(begin, plans_.end(), plan);

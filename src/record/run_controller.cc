@@ -58,7 +58,7 @@ void RunController::poll(Steps& steps, BudgetController& budget, double wall_tim
     const std::uint64_t taken =
         keeper.policy().disk ? budget.disk_bytes(steps.captures().bytes(), monotonic_nanoseconds()) : 0;
     if (const Status room = steps.captures().check_room(stamp, job, keeper, taken); !room.ok()) {
-      return answer(*text, room, {});  // as a whole: whoever asked for it puts back what was there
+      return answer(*text, room, {});  // all of it: the command that wrote the file restores the old one
     }
   }
   if (const Status status = policy_.set_control(*control); !status.ok()) return refuse(*text, status);
@@ -99,7 +99,7 @@ void RunController::refuse(const std::string& text, const Status& why) {
   answer(text, why, {});
 }
 
-// Beside the file, for whoever wrote it: whether it is in force, and if not, why; or what of it could not be done.
+// Beside the file, for the command that wrote it: whether it is in force, and if not, why; or what could not be done.
 void RunController::answer(const std::string& text, const Status& status, const Status& ring) {
   char checksum[16];
   std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));

@@ -33,7 +33,7 @@ class RunWriter {
   // The capture that a signal asks for.
   static TriggerJob by_signal() { return {.reason = "signal", .before = 5, .after = 0}; }
 
-  // ---- By whoever opens the recorder, in this order.
+  // ---- While the recorder is opened, in this order.
 
   // Takes a control file that is there already.
   void read_control();

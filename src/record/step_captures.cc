@@ -12,7 +12,7 @@
 namespace sonde::record {
 namespace {
 
-constexpr std::size_t kStepsFlown = 10'000;  // of which the sizes are remembered
+constexpr std::size_t kStepsFlown = 10'000;  // whose sizes are remembered
 // Bytes that a capture has about itself, about each step, tensor and scalar, without their names.
 constexpr std::uint64_t kDescription = 1024;
 constexpr std::uint64_t kStepDescription = 256;
