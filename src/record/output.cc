@@ -96,7 +96,7 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
                                                           "' was not recorded: " + summary.error().message()});
         continue;
       }
-      computed.push_back(stats::tensorboard_buckets(payload.view, *summary, fine, histogram_buckets_));
+      computed.push_back(stats::tensorboard_buckets(payload.view, *summary, fine, histogram_buckets_, pool_));
       ++tensors;
       values.emplace_back(sinks::HistogramValue{sinks_.tag(histogram->tag), computed.back()});
     } else if (const auto* image = std::get_if<ImageJob>(&payload.job)) {

@@ -81,7 +81,7 @@ Result<stats::Summary> StepGatherer::summarize(const TensorView& view, stats::Hi
 
 std::vector<stats::Bucket> StepGatherer::buckets(const TensorView& view, const stats::Summary& summary,
                                                  const stats::Histogram& histogram) const {
-  return stats::tensorboard_buckets(view, summary, histogram, histogram_buckets_);
+  return stats::tensorboard_buckets(view, summary, histogram, histogram_buckets_, pool_);
 }
 
 void StepGatherer::summarize_rows(StepData::Tensor& tensor, const TensorView& view, Keep keep,

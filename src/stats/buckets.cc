@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "stats/parts.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
 
@@ -24,7 +25,7 @@ bool is_coarse(const std::vector<Bucket>& buckets, const Summary& summary, const
 
 class Counter {
  public:
-  explicit Counter(std::vector<Bucket>& buckets)
+  explicit Counter(const std::vector<Bucket>& buckets)
       : buckets_(buckets),
         counts_(buckets.size()),
         low_(buckets.front().left),
@@ -46,12 +47,16 @@ class Counter {
     ++counts_[index];
   }
 
-  void store() const noexcept {
-    for (std::size_t i = 0; i < counts_.size(); ++i) buckets_[i].count = static_cast<double>(counts_[i]);
+  void add(const Counter& other) noexcept {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  }
+
+  void store(std::vector<Bucket>& buckets) const noexcept {
+    for (std::size_t i = 0; i < counts_.size(); ++i) buckets[i].count = static_cast<double>(counts_[i]);
   }
 
  private:
-  std::vector<Bucket>& buckets_;
+  const std::vector<Bucket>& buckets_;
   std::vector<std::uint64_t> counts_;
   double low_;
   double high_;
@@ -73,13 +78,21 @@ void count(const TensorView& view, Counter& counter) {
 }  // namespace
 
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
-                                        int buckets) {
+                                        int buckets, TaskPool& pool) {
   std::vector<Bucket> result = tensorboard_buckets(summary, histogram, buckets);
   if (result.size() < 2 || !is_coarse(result, summary, histogram)) return result;
-  Counter counter(result);
-  count(view, counter);
-  counter.store();
+  const std::vector<TensorView> parts = parts_of(view);
+  std::vector<Counter> counters(parts.size(), Counter(result));
+  pool.run(parts.size(), [&](std::size_t i) { count(parts[i], counters[i]); });
+  for (std::size_t i = 1; i < counters.size(); ++i) counters[0].add(counters[i]);
+  counters[0].store(result);
   return result;
+}
+
+std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
+                                        int buckets) {
+  TaskPool alone("stats", 1);
+  return tensorboard_buckets(view, summary, histogram, buckets, alone);
 }
 
 }  // namespace sonde::stats

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/task_pool.h"
 #include "sonde/tensor.h"
 #include "stats/derived.h"
 #include "stats/summary.h"
@@ -14,5 +15,8 @@ namespace sonde::stats {
 // in a second pass. `summary` and `histogram` are those of the valid view.
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
                                         int buckets);
+// The same, the second pass by the threads of a pool.
+std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
+                                        int buckets, TaskPool& pool);
 
 }  // namespace sonde::stats

@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "stats/buckets.h"
+
 namespace sonde::stats {
 namespace {
 
@@ -96,6 +98,24 @@ TEST(Parts, AgreeWithOnePass) {
   EXPECT_NEAR(parts->mean, one->mean, 2e-11 * largest);
   EXPECT_NEAR(parts->m2, one->m2, 2 * (1e-9 + 1e-11 * largest / one->stddev()) * one->m2);
   EXPECT_NEAR(parts->sum_abs, one->sum_abs, 2e-11 * one->sum_abs);
+}
+
+TEST(Parts, GiveTheSameBucketsForAnyNumberOfThreads) {
+  std::vector<float> values(3 * kPartElements + 7);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 5);  // few: counted one by one
+  Histogram histogram;
+  const auto summary = summarize(view(values), histogram);
+  ASSERT_TRUE(summary.ok());
+  const auto alone = tensorboard_buckets(view(values), *summary, histogram, 30);
+  TaskPool pool("test", 3);
+  const auto together = tensorboard_buckets(view(values), *summary, histogram, 30, pool);
+  ASSERT_EQ(together.size(), alone.size());
+  double total = 0;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(together[i].count, alone[i].count) << "bucket " << i;
+    total += together[i].count;
+  }
+  EXPECT_EQ(total, static_cast<double>(values.size()));
 }
 
 TEST(Parts, RefuseWhatSummarizeRefuses) {
