@@ -131,6 +131,12 @@ class FaultyFiles final : public FileSystem {
     if (taken == 0 && size > 0) return fail(ENOSPC);
     return FileSystem::write(path, fd, from, taken);
   }
+  ssize_t write_at(const std::string& path, int fd, const void* from, std::size_t size,
+                   std::uint64_t at) noexcept override {
+    bool half = false;
+    if (const int error = next(FileOperation::write, path, &half)) return fail(error);
+    return FileSystem::write_at(path, fd, from, half ? (size + 1) / 2 : size, at);
+  }
   int sync(const std::string& path, int fd) noexcept override {
     if (const int error = next(FileOperation::sync, path)) return fail(error);
     return FileSystem::sync(path, fd);

@@ -41,6 +41,11 @@ ssize_t FileSystem::write(const std::string&, int fd, const void* from, std::siz
   return ::write(fd, from, size);
 }
 
+ssize_t FileSystem::write_at(const std::string&, int fd, const void* from, std::size_t size,
+                             std::uint64_t offset) noexcept {
+  return ::pwrite(fd, from, size, static_cast<off_t>(offset));
+}
+
 int FileSystem::sync(const std::string&, int fd) noexcept { return ::fdatasync(fd); }
 
 int FileSystem::sync_directory(const std::string&, int fd) noexcept { return ::fsync(fd); }

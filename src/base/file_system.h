@@ -27,6 +27,8 @@ class FileSystem {
   virtual ssize_t read(const std::string& path, int fd, void* to, std::size_t size) noexcept;
   virtual ssize_t read_at(const std::string& path, int fd, void* to, std::size_t size, std::uint64_t offset) noexcept;
   virtual ssize_t write(const std::string& path, int fd, const void* from, std::size_t size) noexcept;
+  virtual ssize_t write_at(const std::string& path, int fd, const void* from, std::size_t size,
+                           std::uint64_t offset) noexcept;
   virtual int sync(const std::string& path, int fd) noexcept;            // a file's data
   virtual int sync_directory(const std::string& path, int fd) noexcept;  // the names in it
   virtual int truncate(const std::string& path, int fd, std::uint64_t size) noexcept;

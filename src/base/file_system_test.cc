@@ -10,10 +10,10 @@
 #include "base/directory.h"
 #include "base/faults_testing.h"
 #include "base/file.h"
+#include "base/fixed_file.h"
 #include "base/input_file.h"
 #include "base/numbered_directory.h"
 #include "base/replace_file.h"
-#include "base/shared_mapping.h"
 #include "base/small_disk_testing.h"
 #include "base/temp_dir_testing.h"
 
@@ -205,10 +205,9 @@ TEST(EveryFault, LeavesNoRingThatCouldNotBeMade) {
     fault.path = dir.path();
     faults.add(fault);
     {
-      auto mapping = SharedMapping::create(dir / "flight-", ".ring", 8192);
+      auto mapping = FixedFile::create(dir / "flight-", ".ring", 8192);
       if (mapping.ok()) {
-        EXPECT_EQ(mapping->bytes().size(), 8192U);
-        mapping->bytes()[8191] = std::byte{1};
+        EXPECT_EQ(mapping->size(), 8192U);
         faults.clear();
         EXPECT_TRUE(mapping->remove().ok());
       } else {
@@ -220,7 +219,7 @@ TEST(EveryFault, LeavesNoRingThatCouldNotBeMade) {
       EXPECT_THAT(names_in(dir.path()), IsEmpty());
     }
     faults.clear();
-    EXPECT_TRUE(SharedMapping::create(dir / "flight-", ".ring", 8192).ok());
+    EXPECT_TRUE(FixedFile::create(dir / "flight-", ".ring", 8192).ok());
   });
   EXPECT_GT(met, 10U);
 }

@@ -18,9 +18,9 @@ constexpr std::string_view kMagic = "SONDERNG";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::uint32_t kOtherByteOrder = 0x04030201;
-constexpr std::size_t kTextBytesOffset = kIdentityBytes;
-constexpr std::size_t kChecksummed = 44;         // bytes of the header before its checksum
-constexpr std::size_t kTextsAt[] = {192, 2144};  // one is in use
+static_assert(kTextBytesOffset == kIdentityBytes);
+constexpr std::size_t kChecksummed = 44;                  // bytes of the header before its checksum
+constexpr std::size_t kTextsAt[] = {kTextsOffset, 2144};  // one is in use
 constexpr std::size_t kMostTexts = 1952;
 constexpr std::uint32_t kSecond = 1 << 16;  // in the number of their bytes: they are in the second place
 constexpr std::size_t kLongestName = 256;   // of a host or writer
@@ -262,12 +262,6 @@ void replace_selectors(std::span<std::byte> file, const Identity& identity,
   const std::string word = encode_size_and_checksum(file, static_cast<std::uint32_t>(texts.size()) | other, texts);
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file.data() + kTextBytesOffset))
       .store(load<std::uint64_t>(word.data()), std::memory_order_release);
-}
-
-void store_header(std::span<std::byte> file, std::string_view page) noexcept {
-  std::memcpy(file.data() + kMagic.size(), page.data() + kMagic.size(), page.size() - kMagic.size());
-  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file.data()))
-      .store(load<std::uint64_t>(page.data()), std::memory_order_release);
 }
 
 void store_entry_header(std::byte* at, EntryHeader header) noexcept {

@@ -44,14 +44,14 @@ inline constexpr std::uint64_t kIdentityBytes = 40;  // at the begin: no other r
 inline constexpr std::uint64_t kBeginOffset = 64;
 inline constexpr std::uint64_t kEndOffset = 128;
 inline constexpr std::uint64_t kUnit = 64;
+inline constexpr std::uint64_t kTextBytesOffset = 40;  // a word that says which texts count
+inline constexpr std::uint64_t kTextsOffset = 192;     // both copies of them follow
 
 constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes + kUnit - 1) / kUnit * kUnit; }
 
 // The whole header page, with both positions zero. Texts that do not fit are left out, from the last one on.
 std::string encode_header(const Identity& identity, std::uint64_t capacity,
                           std::span<const std::string> allow_negative_infinity);
-// Puts it into a mapping, its magic last: a reader that finds the magic finds all of it.
-void store_header(std::span<std::byte> file, std::string_view page) noexcept;
 // Gives a ring in use other selectors. A reader finds at any moment all of the old or all of the new
 // ones.
 void replace_selectors(std::span<std::byte> file, const Identity& identity,

@@ -384,5 +384,41 @@ TEST(Captures, AreSavedAtTheEndWithWhatThereIs) {
   EXPECT_THAT(steps_of(captures_of(dir.path()).at(0)), ElementsAre(0, 1, 2, 3, 4, 5, 6));
 }
 
+TEST(FlightRecorder, ARingThatIsCutShortCostsTheRingAndNotTheJob) {
+  TempDir dir;
+  Errors errors;
+  Policy policy;
+  policy.flight.use = FlightPolicy::Use::on;
+  policy.flight.bytes = 1 << 20;
+  Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
+  const Probe probe = rec.probe("out");
+  const std::vector<float> values = ramp(1 << 12);
+  const auto record = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t n = first; n < last; ++n) {
+      const Step step = rec.step(n);
+      probe.record(step, view(values));
+    }
+    EXPECT_TRUE(rec.flush().ok());
+  };
+  record(0, 10);
+  const auto rings = files_with(dir.path(), ".ring");
+  ASSERT_EQ(rings.size(), 1U);
+  std::filesystem::resize_file(rings[0], 0);
+  record(10, 400);  // around the whole ring
+  rec.trigger();
+  EXPECT_TRUE(rec.close().ok());
+  EXPECT_EQ(rec.committed_step(), 399);
+  EXPECT_EQ(read_log(dir.path()).steps.size(), 400U);
+  ASSERT_EQ(errors.messages.size(), 1U);
+  EXPECT_THAT(errors.messages[0], testing::HasSubstr("was cut short"));
+  EXPECT_TRUE(files_with(dir.path(), ".ring").empty());
+  const auto captures = list_captures(dir.path());
+  ASSERT_TRUE(captures && captures->size() == 1);
+  const auto capture = Capture::open(captures->front());
+  ASSERT_TRUE(capture);
+  ASSERT_EQ(capture->info().dropped.size(), 1U);
+  EXPECT_THAT(capture->info().dropped[0].reason, testing::HasSubstr("was cut short"));
+}
+
 }  // namespace
 }  // namespace sonde::record

@@ -130,7 +130,15 @@ Status FlightRecorder::end_step(const sinks::Stamp& stamp, Pass pass,
     if (first.ok()) first = std::move(status);
   }
   std::erase_if(open_, [](const OpenCapture& capture) { return capture.missing <= 0; });
+  if (Status lost = give_up_lost_ring(); !lost.ok()) return lost;
   return first;
+}
+
+Status FlightRecorder::give_up_lost_ring() {
+  if (!ring_ || !ring_->lost()) return Status::success();
+  no_ring_ = "the file of the flight ring, '" + ring_->path() + "', was cut short or could not be written";
+  (void)close_ring();
+  return {Code::io, "recording goes on without a flight ring: " + no_ring_};
 }
 
 Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {

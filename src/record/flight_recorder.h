@@ -80,6 +80,7 @@ class FlightRecorder {
   };
   Status make_ring(const Policy& policy, std::span<const std::int64_t> in_progress);
   Status close_ring();  // after all captures out of it are written
+  Status give_up_lost_ring();
   Status finish(OpenCapture capture);
   void tell_missed(const OpenCapture& capture, CaptureInfo& info) const;
 

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/file.h"
+#include "base/fixed_file.h"
 #include "base/process.h"
-#include "base/shared_mapping.h"
 #include "base/system_limits.h"
 #include "formats/flight_layout.h"
 #include "formats/run_layout.h"
@@ -94,22 +94,6 @@ struct Open {
   std::uint64_t dropped = 0;
 };
 
-std::uint32_t copy_with_checksum(const TensorView& view, std::byte* to, std::uint32_t crc) noexcept {
-  const std::size_t bytes = byte_size(view);
-  if (!view.contiguous()) {
-    copy_dense(view, to);
-    return crc32c_append(crc, Bytes(to, bytes));
-  }
-  const auto* from = static_cast<const std::byte*>(view.data);
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t piece = std::min(kPiece, bytes - done);
-    std::memcpy(to + done, from + done, piece);
-    crc = crc32c_append(crc, Bytes(to + done, piece));
-    done += piece;
-  }
-  return crc;
-}
-
 }  // namespace
 
 // A pinned step. The thread that reads it and the one that wants its place in the ring meet here.
@@ -137,12 +121,12 @@ struct PinnedStep {
 };
 
 struct FlightRing::State {
-  State(SharedMapping made, flight::Identity owner, const Options& options)
-      : mapping(std::move(made)),
-        entries(mapping.bytes().subspan(kHeaderBytes)),
+  State(FixedFile made, flight::Identity owner, const Options& options)
+      : file(std::move(made)),
+        capacity(file.size() - kHeaderBytes),
         identity(std::move(owner)),
         most_steps(options.steps),
-        most_aside(options.aside == 0 ? entries.size() : options.aside) {
+        most_aside(options.aside == 0 ? capacity : options.aside) {
     meta.reserve(4096);
     open.reserve(16);
   }
@@ -161,13 +145,25 @@ struct FlightRing::State {
   void finish_entry(const EntryHeader& header, Open& step);
   std::uint64_t filler_before(std::uint64_t size) const noexcept;
 
-  std::byte* next() const noexcept { return entries.data() + position % entries.size(); }
-  std::atomic_ref<std::uint64_t> shared(std::uint64_t offset) const noexcept {
-    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(mapping.bytes().data() + offset));
+  // Where the next entry goes, in the file.
+  std::uint64_t next() const noexcept { return kHeaderBytes + position % capacity; }
+  // What cannot be written is the end of the ring: see FlightRing::lost.
+  void write(std::uint64_t offset, Bytes bytes) noexcept { lost = !file.write_at(offset, bytes) || lost; }
+  void write_position(std::uint64_t offset, std::uint64_t value) noexcept {
+    write(offset, std::as_bytes(std::span(&value, 1)));
   }
+  void write_entry_header(const EntryHeader& header) noexcept {
+    alignas(kUnit) std::byte bytes[kUnit];
+    flight::store_entry_header(bytes, header);
+    write(next(), bytes);
+  }
+  std::uint32_t write_with_checksum(const TensorView& view, std::uint64_t offset, std::uint32_t crc);
 
-  SharedMapping mapping;
-  std::span<std::byte> entries;
+  FixedFile file;
+  std::uint64_t capacity;        // bytes for entries; 0 once it is closed
+  bool lost = false;             // the file is not what was written
+  std::string header_page;       // as in the file, without the two positions
+  std::vector<std::byte> dense;  // elements of a strided tensor
   const flight::Identity identity;
   const std::int64_t most_steps;
   const std::uint64_t most_aside;
@@ -184,7 +180,7 @@ struct FlightRing::State {
 
 // Bytes that stay unused where an entry does not fit in front of the end of the file.
 std::uint64_t FlightRing::State::filler_before(std::uint64_t size) const noexcept {
-  const std::uint64_t room = entries.size() - position % entries.size();
+  const std::uint64_t room = capacity - position % capacity;
   return size > room ? room : 0;
 }
 
@@ -197,8 +193,7 @@ void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
   kept.pop_front(count);
   if (new_begin == begin) return;
   begin = new_begin;
-  // An exchange, as nothing that follows may be moved before it: only then are the bytes free.
-  shared(flight::kBeginOffset).exchange(begin, std::memory_order_acq_rel);
+  write_position(flight::kBeginOffset, begin);  // only then are the bytes free
 }
 
 // What it had in the ring is gone; what comes of it is kept.
@@ -212,12 +207,12 @@ void FlightRing::State::begin_anew(Open& step) noexcept {
 // Gives up as many of the oldest steps as it takes, or none if that would not help. A pass that goes on for longer than
 // the ring lasts makes way for other steps, but not for itself; a training step makes way for nothing.
 bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, const Open& step) {
-  if (size > entries.size()) return false;
+  if (size > capacity) return false;
   const std::uint64_t start = position + filler_before(size);
   for (std::size_t count = 0;; ++count) {
     const bool all = count == kept.size();
     const std::uint64_t from = all ? start : count == 0 ? begin : kept[count].first;
-    if (start + size + reserve <= from + entries.size()) {
+    if (start + size + reserve <= from + capacity) {
       give_up(count, from);
       if (all) position = start;  // no filler is needed in front of what is kept
       return true;
@@ -246,8 +241,7 @@ void FlightRing::State::keep_to_limit() {
 // After make_room. Writes the filler where one is needed, and puts the step into the directory.
 EntryHeader FlightRing::State::start_entry(EntryType type, std::uint64_t size, Open& step) {
   if (const std::uint64_t filler = filler_before(size); filler > 0) {
-    flight::store_entry_header(
-        next(),
+    write_entry_header(
         {.type = EntryType::filler, .sequence = ++sequence, .position = position, .step = position, .size = filler});
     position += filler;
   }
@@ -268,7 +262,7 @@ EntryHeader FlightRing::State::start_entry(EntryType type, std::uint64_t size, O
 }
 
 void FlightRing::State::finish_entry(const EntryHeader& header, Open& step) {
-  flight::store_entry_header(next(), header);
+  write_entry_header(header);
   position += header.size;
   kept.numbered(*step.number).last = position;
 }
@@ -311,12 +305,28 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
   }
   EntryHeader header = start_entry(EntryType::tensor, flight::entry_size(meta.size(), byte_size(tensor.view)), step);
   header.data_bytes = byte_size(tensor.view);
-  std::byte* to = next() + kUnit;
-  std::memcpy(to, meta.data(), meta.size());
-  header.body_checksum = copy_with_checksum(tensor.view, to + flight::round_up(meta.size()), crc32c(as_bytes(meta)));
+  const std::uint64_t to = next() + kUnit;
+  write(to, as_bytes(meta));
+  header.body_checksum = write_with_checksum(tensor.view, to + flight::round_up(meta.size()), crc32c(as_bytes(meta)));
   finish_entry(header, step);
   ++step.tensors;
   return true;
+}
+
+std::uint32_t FlightRing::State::write_with_checksum(const TensorView& view, std::uint64_t offset, std::uint32_t crc) {
+  Bytes bytes(static_cast<const std::byte*>(view.data), byte_size(view));
+  if (!view.contiguous()) {
+    dense.resize(bytes.size());
+    copy_dense(view, dense.data());
+    bytes = dense;
+  }
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size()))) {
+    const Bytes piece = bytes.first(std::min(kPiece, bytes.size()));
+    crc = crc32c_append(crc, piece);
+    write(offset, piece);
+    offset += piece.size();
+  }
+  return crc;
 }
 
 void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
@@ -338,9 +348,10 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
   if (fits) {
     EntryHeader header = start_entry(EntryType::step_end, flight::entry_size(meta.size(), 0), step);
     header.body_checksum = crc32c(as_bytes(meta));
-    std::memcpy(next() + kUnit, meta.data(), meta.size());
+    write(next() + kUnit, as_bytes(meta));
     finish_entry(header, step);
-    shared(flight::kEndOffset).store(position, std::memory_order_release);
+    lost = lost || !file.is_whole();
+    write_position(flight::kEndOffset, position);
   }
   if (step.number) {
     Kept& ended_step = kept.numbered(*step.number);
@@ -366,14 +377,20 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
   const flight::Identity identity = {
       .host = host_name(), .pid = process_id(), .writer = options.writer, .start_time = wall_seconds()};
   const std::string prefix = join_path(options.directory, run_layout::ring_prefix(identity.host, identity.pid));
-  Result<SharedMapping> mapping = SharedMapping::create(prefix, std::string(run_layout::kRing), wanted / kUnit * kUnit);
-  if (!mapping) {
-    return Status(mapping.error().code(), "there is no flight ring: " + mapping.error().message() +
-                                              "; set a smaller [flight] size, or [flight] dir to another local disk");
+  Result<FixedFile> file = FixedFile::create(prefix, std::string(run_layout::kRing), wanted / kUnit * kUnit);
+  if (!file) {
+    return Status(file.error().code(), "there is no flight ring: " + file.error().message() +
+                                           "; set a smaller [flight] size, or [flight] dir to another local disk");
   }
-  auto state = std::make_shared<State>(*std::move(mapping), identity, options);
-  flight::store_header(state->mapping.bytes(),
-                       flight::encode_header(identity, state->entries.size(), options.allow_negative_infinity));
+  auto state = std::make_shared<State>(*std::move(file), identity, options);
+  state->header_page = flight::encode_header(identity, state->capacity, options.allow_negative_infinity);
+  // Its magic last: a reader that finds the magic finds all of it.
+  state->write(sizeof(std::uint64_t), as_bytes(state->header_page).subspan(sizeof(std::uint64_t)));
+  state->write(0, as_bytes(state->header_page).first(sizeof(std::uint64_t)));
+  if (state->lost) {
+    (void)state->file.remove();
+    return Status(Code::io, "there is no flight ring: '" + state->file.path() + "' cannot be written");
+  }
   return std::unique_ptr<FlightRing>(new FlightRing(std::move(state)));
 }
 
@@ -387,31 +404,36 @@ std::uint64_t FlightRing::default_bytes() {
 }
 
 bool FlightRing::add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass) {
-  return !state_->entries.empty() && state_->add(stamp, evaluation, tensor, pass);
+  return state_->capacity > 0 && !state_->lost && state_->add(stamp, evaluation, tensor, pass);
 }
 
 void FlightRing::end_step(const Stamp& stamp, bool evaluation,
                           std::span<const std::pair<std::string_view, double>> scalars, std::uint32_t pass) {
-  if (!state_->entries.empty()) state_->end_step(stamp, evaluation, scalars, pass);
+  if (state_->capacity > 0) state_->end_step(stamp, evaluation, scalars, pass);
 }
 
 void FlightRing::set_allowed(std::span<const std::string> allow_negative_infinity) {
-  if (state_->entries.empty()) return;
-  flight::replace_selectors(state_->mapping.bytes(), state_->identity, allow_negative_infinity);
+  if (state_->capacity == 0) return;
+  std::string& page = state_->header_page;
+  flight::replace_selectors(std::as_writable_bytes(std::span(page)), state_->identity, allow_negative_infinity);
+  // Only then the word that says which of the two copies counts.
+  state_->write(flight::kTextsOffset, as_bytes(page).subspan(flight::kTextsOffset));
+  state_->write(flight::kTextBytesOffset, as_bytes(page).subspan(flight::kTextBytesOffset, sizeof(std::uint64_t)));
 }
 
-const std::string& FlightRing::path() const noexcept { return state_->mapping.path(); }
-std::uint64_t FlightRing::bytes() const noexcept { return state_->mapping.bytes().size(); }
+const std::string& FlightRing::path() const noexcept { return state_->file.path(); }
+std::uint64_t FlightRing::bytes() const noexcept { return state_->file.size(); }
+bool FlightRing::lost() const noexcept { return state_->lost; }
 std::uint64_t FlightRing::dropped() const noexcept { return state_->dropped; }
 
 Status FlightRing::close() {
-  state_->entries = {};
-  return state_->mapping.remove();
+  state_->capacity = 0;
+  return state_->file.remove();
 }
 
 void FlightRing::abandon() noexcept {
-  state_->entries = {};
-  state_->mapping.release();
+  state_->capacity = 0;
+  state_->file.release();
 }
 
 std::uint64_t FlightRing::ended() const noexcept { return state_->ended; }
@@ -460,12 +482,14 @@ bool PinnedStep::is_pinned() {
   return pins > 0;
 }
 
+// What somebody has cut off reads as zeros, which are no entries.
 void PinnedStep::copy_from_ring(const FlightRing::State& ring, std::byte* to) const noexcept {
-  const std::span<const std::byte> entries = ring.entries;
-  const std::uint64_t at = first % entries.size();
-  const std::uint64_t until_end = std::min(size, entries.size() - at);
-  std::memcpy(to, entries.data() + at, until_end);
-  std::memcpy(to + until_end, entries.data(), size - until_end);
+  const std::uint64_t at = first % ring.capacity;
+  const std::uint64_t until_end = std::min(size, ring.capacity - at);
+  if (!ring.file.read_at(kHeaderBytes + at, {to, until_end})) std::memset(to, 0, until_end);
+  if (!ring.file.read_at(kHeaderBytes, {to + until_end, size - until_end})) {
+    std::memset(to + until_end, 0, size - until_end);
+  }
 }
 
 void PinnedStep::leave_ring(FlightRing::State& ring) {
@@ -530,7 +554,7 @@ const flight::Step* FlightPin::next() {
         return &step_;
     }
   }
-  step_ = flight::read_step(bytes, pinned->first, ring_->entries.size());
+  step_ = flight::read_step(bytes, pinned->first, ring_->capacity);
   return &step_;
 }
 

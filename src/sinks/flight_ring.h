@@ -1,5 +1,5 @@
 // Writes the flight ring (formats/flight.h): allocated in full when it is made, locked while the process lives, removed
-// when it is closed in order.
+// when it is closed in order. Written by system calls: a file that is cut short costs the ring, not the process.
 #pragma once
 
 #include <cstdint>
@@ -71,6 +71,9 @@ class FlightRing {
   const std::string& path() const noexcept;
   std::uint64_t bytes() const noexcept;
   std::uint64_t dropped() const noexcept;  // tensors, for want of room
+
+  // The file has been cut short, or could not be written: what it holds is not whole, and nothing is added any more.
+  bool lost() const noexcept;
 
   Status close();           // removes the file
   void abandon() noexcept;  // leaves it, unclean, and lets go: what the end of the process does. In a forked child

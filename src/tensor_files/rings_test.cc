@@ -14,9 +14,9 @@
 #include "base/crc32c.h"
 #include "base/file.h"
 #include "base/file_lock.h"
+#include "base/fixed_file.h"
 #include "base/input_file.h"
 #include "base/process.h"
-#include "base/shared_mapping.h"
 #include "formats/flight_layout.h"
 #include "sonde/tensor_io.h"
 #include "tensor_files/captures_testing.h"
@@ -180,9 +180,9 @@ TEST_F(Rings, ThatAreCopiesOfOneInUseAreLeftAlone) {
     const flight::Identity identity = {host_name(), process_id(), "w.1", 1.5};
     std::string image = flight::encode_header(identity, 4096, {});
     image.resize(8192);
-    auto ring = SharedMapping::create(dir_ / "flight-box-1-", ".ring", image.size());
+    auto ring = FixedFile::create(dir_ / "flight-box-1-", ".ring", image.size());
     ASSERT_TRUE(ring.ok()) << ring.error().message();
-    std::memcpy(ring->bytes().data(), image.data(), image.size());
+    ASSERT_TRUE(ring->write_at(0, as_bytes(image)));
     ASSERT_TRUE(write_file(copy, image).ok());
     const Status status = recover_ring(copy, dir_.path()).status();
     EXPECT_EQ(status.code(), Code::exhausted);
@@ -320,7 +320,7 @@ TEST_F(Rings, OfALivingProcessAreNeverTakenForTheOneBeforeAtTheSamePath) {
   }
   constexpr int kProcesses = 200;
   for (int i = 0; i < kProcesses; ++i) {
-    auto ring = SharedMapping::create(prefix, ".ring", 8192);
+    auto ring = FixedFile::create(prefix, ".ring", 8192);
     if (!ring) {
       ADD_FAILURE() << ring.error().message();
       break;

@@ -1,9 +1,9 @@
-#include "base/shared_mapping.h"
+#include "base/fixed_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t fre
 
 }  // namespace
 
-Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
+Result<FixedFile> FixedFile::create(const std::string& prefix, const std::string& suffix, std::uint64_t bytes) {
   // Locked before it has its name: a process that looks for files without an owner must not take a new one for one.
   static std::atomic<std::uint64_t> made{0};
   std::string temporary;
@@ -37,20 +37,20 @@ Result<SharedMapping> SharedMapping::create(const std::string& prefix, const std
     fd = open_retrying(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) return system_error("create", prefix + "0" + suffix, errno);
-  SharedMapping mapping(fd, temporary);
+  FixedFile file(fd, temporary);
   Status status;
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) status = system_error("lock", temporary, errno);
-  if (status) status = mapping.take_name(prefix, suffix);
+  if (status) status = file.take_name(prefix, suffix);
   const bool named = status.ok();
   const Status removed = remove_file(temporary);
   if (status) status = removed;
-  if (status) status = mapping.allocate(bytes);
-  if (status) return mapping;
-  if (named) (void)remove_file(mapping.path_);  // the first error says more
+  if (status) status = file.allocate(bytes);
+  if (status) return file;
+  if (named) (void)remove_file(file.path_);  // the first error says more
   return status;
 }
 
-Status SharedMapping::take_name(const std::string& prefix, const std::string& suffix) {
+Status FixedFile::take_name(const std::string& prefix, const std::string& suffix) {
   const std::string temporary = path_;
   for (int number = 0; number < kMostNumbers; ++number) {
     path_ = prefix;
@@ -62,7 +62,7 @@ Status SharedMapping::take_name(const std::string& prefix, const std::string& su
                                std::to_string(kMostNumbers) + ": all are taken"};
 }
 
-Status SharedMapping::allocate(std::uint64_t bytes) {
+Status FixedFile::allocate(std::uint64_t bytes) {
   struct statvfs space{};
   if (::fstatvfs(fd_, &space) != 0) return system_error("look at", path_, errno);
   const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
@@ -79,21 +79,44 @@ Status SharedMapping::allocate(std::uint64_t bytes) {
   const int error = retrying([&] { return files().allocate(path_, fd_, bytes); }) == 0 ? 0 : errno;
   if (error == ENOSPC || error == EDQUOT) return no_space(path_, bytes, free);
   if (error != 0) return system_error("allocate", path_, error);
-  void* at = files().map(path_, fd_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
-  if (at == MAP_FAILED) return system_error("map", path_, errno);
-  bytes_ = {static_cast<std::byte*>(at), bytes};
+  size_ = bytes;
   return {};
 }
 
-SharedMapping::~SharedMapping() { release(); }
+FixedFile::~FixedFile() { release(); }
 
-void SharedMapping::release() noexcept {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
-  bytes_ = {};
+void FixedFile::release() noexcept {
+  size_ = 0;
   if (fd_ >= 0) files().close(path_, std::exchange(fd_, -1));
 }
 
-Status SharedMapping::remove() {
+bool FixedFile::write_at(std::uint64_t offset, Bytes bytes) noexcept {
+  if (offset > size_ || bytes.size() > size_ - offset) return false;
+  while (!bytes.empty()) {
+    const ssize_t done = retrying([&] { return files().write_at(path_, fd_, bytes.data(), bytes.size(), offset); });
+    if (done <= 0) return false;
+    offset += static_cast<std::uint64_t>(done);
+    bytes = bytes.subspan(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+bool FixedFile::read_at(std::uint64_t offset, std::span<std::byte> to) const noexcept {
+  while (!to.empty()) {
+    const ssize_t done = retrying([&] { return files().read_at(path_, fd_, to.data(), to.size(), offset); });
+    if (done <= 0) return false;
+    offset += static_cast<std::uint64_t>(done);
+    to = to.subspan(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+bool FixedFile::is_whole() const noexcept {
+  struct stat info{};
+  return ::fstat(fd_, &info) == 0 && static_cast<std::uint64_t>(info.st_size) >= size_;
+}
+
+Status FixedFile::remove() {
   Status status;
   if (fd_ >= 0) status = remove_file(path_);
   release();
