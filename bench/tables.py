@@ -36,6 +36,15 @@ WATCHING = [
     ("flight/allocations", "allocations of the caller for it"),
     ("flight/backend_allocations", "allocations of the backend for it"),
     ("flight/backend", "the backend: statistics, copy and checksum, of processor time"),
+    ("busy/memcpy", "memcpy of 100 tensors of 64 KiB into warm memory, by a thread that is always busy"),
+    ("busy/hand_off", "`Probe::record` of them: statistics, histograms and the flight ring"),
+    ("busy/hand_off_p90", "the same, p90 of the steps"),
+]
+SMALLEST = [
+    ("time", "open, one scalar, close: from the start of the process to its end"),
+    ("floor/time", "a process that only links the library"),
+    ("resident", "resident memory, at most"),
+    ("floor/resident", "a process that only links the library"),
 ]
 TRAINING = [
     ("spare_core/step", "a step of the demo's training, not recorded"),
@@ -138,6 +147,8 @@ def tables(results):
     yield ("How much longer training takes",
            "The network of `sonde demo`; stretches with and without recording take turns.", ["what", "measured"],
            plain(results["training"], TRAINING))
+    yield ("What the smallest process that records takes", "Started 60 times, in turns.", ["what", "measured"],
+           plain(results["smallest"], SMALLEST))
     yield ("What an idle recorder costs", "Open, nothing recorded for 5 s.", ["what", "measured"],
            plain(results["idle"], IDLE))
     yield ("Whether memory stays within the budget", "10 GiB of tensors of many sizes against 64 MiB.",

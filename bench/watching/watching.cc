@@ -1,7 +1,8 @@
 // What does it cost to watch a network all the time, and to keep almost nothing of it?
 //
 // Probes that the policy does not select are asked as a training loop asks them, 500 a step. Whole tensors that go into
-// the flight ring at every step are handed over at a pace that the backend keeps up with, beside memcpy of the same.
+// the flight ring at every step are handed over at a pace that the backend keeps up with, beside memcpy of the same:
+// once with pauses, and once by a thread that computes all the time.
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -115,10 +116,60 @@ void flight() {
   check(recorder.counters().flight_dropped == 0, "the ring had no room");
 }
 
+// As many small tensors as a step of a real network has, from a thread that never rests: the backend works beside it.
+void busy() {
+  constexpr std::size_t kElements = 1 << 14;  // 64 KiB
+  constexpr std::size_t kTensors = 100;
+  constexpr int kWarmUp = 60;
+  constexpr int kSteps = 200;
+  constexpr double kCompute = 12e6;  // ns a step: the backend keeps up
+  const LogDirectory directory;
+  sonde::Policy policy;
+  policy.flight.use = sonde::FlightPolicy::Use::on;
+  policy.flight.bytes = std::uint64_t{64} << 20;
+  sonde::Recorder recorder = open(directory, {.policy = policy});
+  std::vector<std::vector<float>> values(kTensors, normal_values(kElements));
+  std::vector<std::vector<float>> copies(kTensors, std::vector<float>(kElements, 1.0F));
+  std::vector<sonde::Probe> probes;
+  for (std::size_t i = 0; i < kTensors; ++i) probes.push_back(recorder.probe("layer_" + std::to_string(i) + "/out"));
+  std::vector<double> memcpy_times;
+  std::vector<double> record_times;
+  const auto compute = [&] {
+    for (auto& tensor : values) {
+      for (float& value : tensor) value = -value;
+    }
+  };
+  for (int n = 0; n < kWarmUp + kSteps; ++n) {
+    const std::uint64_t start = ticks();
+    compute();
+    std::uint64_t begin = ticks();
+    for (std::size_t i = 0; i < kTensors; ++i) {
+      std::memcpy(copies[i].data(), values[i].data(), kElements * sizeof(float));
+    }
+    const double copying = nanoseconds(ticks() - begin);
+    check(copies[0].front() == values[0].front(), "memcpy copied nothing");
+    compute();
+    const auto step = recorder.step(n);
+    begin = ticks();
+    for (std::size_t i = 0; i < kTensors; ++i) probes[i].record(step, sonde::view(values[i], {128, 128}));
+    const double recording = nanoseconds(ticks() - begin);
+    while (nanoseconds(ticks() - start) < kCompute) compute();
+    if (n < kWarmUp) continue;
+    memcpy_times.push_back(copying);
+    record_times.push_back(recording);
+  }
+  report("busy/memcpy", median(memcpy_times), "ns");
+  report("busy/hand_off", median(record_times), "ns");
+  std::ranges::sort(record_times);
+  report("busy/hand_off_p90", record_times[record_times.size() * 9 / 10], "ns");
+  check_complete(recorder, 0, (kWarmUp + kSteps) * kTensors);
+}
+
 }  // namespace
 }  // namespace bench
 
 int main() {
   bench::unselected();
   bench::flight();
+  bench::busy();
 }
