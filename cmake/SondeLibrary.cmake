@@ -11,6 +11,8 @@ sonde_link_modules(sonde ${SONDE_MODULES})
 target_compile_features(sonde PUBLIC cxx_std_20)
 target_include_directories(sonde INTERFACE
   $<BUILD_INTERFACE:${SONDE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+# Its thread runs until the process ends, so that dlclose must not take the code away.
+target_link_options(sonde PRIVATE -Wl,-z,nodelete)
 target_link_options(sonde PRIVATE -Wl,--version-script=${SONDE_SOURCE_DIR}/cmake/sonde.map)
 if(NOT SONDE_SANITIZE)  # the run time of a sanitizer is linked into the program only
   target_link_options(sonde PRIVATE -Wl,--no-undefined)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,8 +43,9 @@ enum class Callbacks : std::uint8_t {
 };
 
 struct RecorderOptions {
-  // Bytes of tensor data that may wait between the recording threads and the disk. Beyond it `tensors` decides.
-  // More rides out longer bursts; all of it can become resident.
+  // Bytes of tensor data that may wait between the recording threads and the disk, copied or frozen. Beyond it
+  // `tensors` decides. More rides out longer bursts; all of it can become resident. A frozen tensor larger than all of
+  // it is taken where no other one waits.
   std::size_t memory = std::size_t{256} << 20;
 
   // Scalars are small and precious, tensors large and many: one waits, the other is dropped.
@@ -83,6 +85,13 @@ struct RecorderOptions {
   // step in which it came, when that ends, and the five before it; where it comes between two steps, the last six.
   // Several signals before it is noticed are one. Its handler replaces the program's; one signal a process.
   int trigger_signal = 0;
+
+  // Where owners of frozen tensors end. Unset: each ends by itself on a thread of the program that records, begins a
+  // step, flushes or closes; never on a thread of the library, and without a lock of the library held. Set: this is
+  // called there instead with all that can go, and has to let go of them, e.g. under the lock of a Python interpreter,
+  // taken once for the batch. It may be called by several threads at once, must not throw, and may be called until the
+  // last handle is gone and Recorder::release_owners has returned.
+  std::function<void(std::vector<std::shared_ptr<const void>>&&)> release_owners = {};
 
   // Null: errors are only counted. See Recorder::counters. What a policy asks for in vain is in the log as well: the
   // texts sonde/warnings and sonde/flight.
@@ -147,8 +156,9 @@ struct Counters {
   std::uint64_t rejected = 0;         // unusable: bad shape, two kinds of summary under one tag, after close
   // Begins and ends of steps, because the buffer was full. The step is still recorded: its first tensor begins it.
   std::uint64_t dropped_step_marks = 0;
-  std::uint64_t write_errors = 0;  // batches that the disk refused
-  std::uint64_t lost_records = 0;  // records in those batches
+  std::uint64_t out_of_memory = 0;  // times that the backend could not do something, or only later, for lack of memory
+  std::uint64_t write_errors = 0;   // batches that the disk refused
+  std::uint64_t lost_records = 0;   // records in those batches
   std::uint64_t bytes_written = 0;
   std::uint64_t captures = 0;        // saved
   std::uint64_t flight_dropped = 0;  // tensors that found no room in the flight ring

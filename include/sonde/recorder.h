@@ -270,6 +270,11 @@ class Recorder {
   // refused, or the first loss since the last flush - records that were dropped because the buffer was full, whole
   // tensors and tables whose files could not be written. The error handler gets the same sentence.
   SONDE_API Status flush() noexcept;
+  // Ends the owners of frozen tensors that the recorders of this process are done with, on the calling thread, as
+  // RecorderOptions::release_owners says. Recording does so by itself; this is for a program that wants them back and
+  // records nothing, and for what was on its way when its recorder was closed. Owners that nobody asks for before the
+  // process ends, and those of a parent process, are never ended.
+  SONDE_API static void release_owners() noexcept;
   // Flushes and ends the files, with the same errors. A second call does nothing.
   SONDE_API Status close() noexcept;
 

@@ -5,18 +5,24 @@
 namespace sonde {
 namespace detail {
 
-const bool tsc_is_clock = [] {
-#if defined(__x86_64__)
-  const auto source = read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  return source.ok() && source->starts_with("tsc");
-#else
-  return false;
-#endif
-}();
+constinit bool tsc_is_clock = false;
 
 }  // namespace detail
 
 namespace {
+
+bool kernel_uses_tsc() noexcept {
+#if defined(__x86_64__)
+  try {
+    const auto source = read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    return source.ok() && source->starts_with("tsc");
+  } catch (...) {  // out of memory: the system's clock is always right
+    return false;
+  }
+#else
+  return false;
+#endif
+}
 
 std::int64_t real_nanoseconds() noexcept {
   timespec now{};
@@ -24,9 +30,19 @@ std::int64_t real_nanoseconds() noexcept {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-constexpr std::uint64_t kFirstMeasure = 2'000'000;  // ns
+constexpr std::uint64_t kFirstMeasure = 50'000;  // ns
 
 }  // namespace
+
+void choose_clock() noexcept {
+  static const bool chosen = detail::tsc_is_clock = kernel_uses_tsc();
+  (void)chosen;
+}
+
+bool tsc_is_clock() noexcept {
+  choose_clock();
+  return detail::tsc_is_clock;
+}
 
 double wall_seconds() noexcept { return static_cast<double>(real_nanoseconds()) * 1e-9; }
 
@@ -47,14 +63,12 @@ TickClock::Bearing TickClock::take_bearing() noexcept {
   return best;
 }
 
-TickClock::TickClock() noexcept : first_(take_bearing()), last_(first_) {
+TickClock::TickClock() noexcept {
+  choose_clock();
+  first_ = last_ = take_bearing();
   if (!tsc_is_clock()) return;
   Bearing now = first_;
-  while (now.monotonic - first_.monotonic < kFirstMeasure) {
-    const timespec pause{0, static_cast<long>(kFirstMeasure / 4)};
-    nanosleep(&pause, nullptr);
-    now = take_bearing();
-  }
+  while (now.monotonic - first_.monotonic < kFirstMeasure) now = take_bearing();
   measure_rate(now);
   last_ = now;
 }

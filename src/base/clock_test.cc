@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "base/thread.h"
@@ -11,6 +12,7 @@ namespace sonde {
 namespace {
 
 TEST(Ticks, NeverDecrease) {
+  choose_clock();
   std::uint64_t last = ticks();
   for (int i = 0; i < 100'000; ++i) {
     const std::uint64_t now = ticks();
@@ -30,6 +32,15 @@ TEST(TickClock, StandsForTheWallClock) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     if (i % 5 == 0) clock.anchor();
   }
+}
+
+TEST(Thread, BlocksSignalsButNotTheFaultsOfItsOwn) {
+  sigset_t blocked;
+  auto thread = Thread::start("signals", [&] { pthread_sigmask(SIG_BLOCK, nullptr, &blocked); });
+  ASSERT_TRUE(thread.ok());
+  thread->join();
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGALRM}) EXPECT_EQ(sigismember(&blocked, signal), 1);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) EXPECT_EQ(sigismember(&blocked, fault), 0) << fault;
 }
 
 TEST(Thread, RunsNamedAndIsJoined) {

@@ -20,6 +20,8 @@ Result<Thread> Thread::start(std::string name, std::function<void()> body) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  // Faults of the thread itself: blocked, the kernel would end the process without asking the program's handler.
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits the mask
   pthread_t handle{};
   const int error = pthread_create(&handle, nullptr, run_body, argument.get());

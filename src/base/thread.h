@@ -1,4 +1,5 @@
-// Threads, all of which start here: named, and with signals left to the program's own threads.
+// Threads, all of which start here: named, and with signals left to the program's own threads, but for the faults that
+// a thread causes itself (SIGSEGV, SIGBUS, ...).
 #pragma once
 
 #include <pthread.h>

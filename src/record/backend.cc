@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 constexpr auto kShortestPause = 250us;
 constexpr auto kLongestPause = 10ms;  // when there was none for a while
 constexpr auto kExitDrain = 2000ms;
+constexpr auto kLeastParking = 200ms;             // at exit, also where draining took all of the time
 constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
 
 // Never destroyed: threads may record until the very end of the process.
@@ -51,6 +52,7 @@ static thread_local LocalRing t_local;
 
 Backend& Backend::get() {
   std::call_once(g_once, [] {
+    choose_clock();
     g_backend.store(new Backend);
     pthread_atfork(&Backend::prepare_fork, &Backend::resume_parent, &Backend::resume_child);
     std::atexit(&Backend::drain_at_exit);
@@ -108,7 +110,7 @@ void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow)
   Backend& backend = get();
   if (t_ring == nullptr) {
     if (t_ended || backend.attach_thread() == nullptr) return drop(message);
-    message.ticks = ticks();  // a new ring may have served another thread
+    message.ticks = ticks();  // stamped again, since this thread may be the second one
   }
   Ring& ring = *t_ring;
   const auto deadline = std::chrono::steady_clock::now() + channel.options().max_wait;
@@ -147,16 +149,14 @@ std::shared_ptr<Channel> Backend::find(std::uint32_t id) {
 Ring* Backend::attach_thread() {
   const std::scoped_lock lock(mutex_);
   if (!start_locked().ok()) return nullptr;
-  for (const auto& ring : rings_) {
-    if (ring->orphaned.load(std::memory_order_acquire) && ring->empty()) {
-      ring->orphaned.store(false, std::memory_order_relaxed);
-      t_local.ring = ring;
-      return t_ring = ring.get();
-    }
+  try {
+    auto ring = std::make_shared<Ring>();
+    rings_.push_back(ring);
+    if (std::exchange(any_ring_, true)) g_several_threads.store(true);
+    t_local.ring = std::move(ring);
+  } catch (...) {
+    return nullptr;  // out of memory: the message is dropped, and counted
   }
-  t_local.ring = std::make_shared<Ring>();
-  rings_.push_back(t_local.ring);
-  if (rings_.size() > 1) g_several_threads.store(true);
   return t_ring = t_local.ring.get();
 }
 
@@ -190,6 +190,28 @@ Status Backend::add(const std::shared_ptr<Channel>& channel) {
   return Status::success();
 }
 
+void Backend::release_owners() noexcept {
+  for (std::uint32_t id = 0;; ++id) {
+    std::shared_ptr<Channel> channel;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (id >= channels_.size()) break;
+      channel = channels_[id];
+    }
+    if (channel) channel->reclaim();
+  }
+  for (std::size_t i = 0;; ++i) {  // those that are closed, and were so while tensors were on their way
+    std::shared_ptr<Channel> channel;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (i >= closed_.size()) break;
+      channel = closed_[i].channel;
+    }
+    channel->reclaim();
+  }
+  Pool::release_orphans();
+}
+
 Status Backend::flush(Channel& channel) { return submit(channel, Request::Kind::flush, 0ms); }
 Status Backend::finish_pending(Channel& channel) { return submit(channel, Request::Kind::finish_pending, 0ms); }
 Status Backend::close(Channel& channel) { return submit(channel, Request::Kind::close, 0ms); }
@@ -206,10 +228,15 @@ Status Backend::submit(Channel& channel, Request::Kind kind, std::chrono::millis
     if (kind == Request::Kind::close) channels_[channel.id()] = nullptr;
     return Status::success();
   }
-  auto request = std::make_shared<Request>();
-  request->channel = channels_[channel.id()];
-  request->kind = kind;
-  requests_.push_back(request);
+  std::shared_ptr<Request> request;
+  try {
+    request = std::make_shared<Request>();
+    request->channel = channels_[channel.id()];
+    request->kind = kind;
+    requests_.push_back(request);
+  } catch (...) {
+    return {Code::exhausted, "out of memory"};
+  }
   awake_ = true;
   wakeup_.notify_one();
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -245,8 +272,14 @@ void Backend::drain_at_exit() {
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (channel && left > 0ms) (void)backend.submit(*channel, Request::Kind::leave, left);
   }
-  const std::scoped_lock lock(backend.mutex_);
+  // What the program's statics hold goes away after this: the backend must be at rest by then.
+  std::unique_lock lock(backend.mutex_);
   backend.exiting_ = true;
+  if (!backend.started_) return;
+  backend.awake_ = true;
+  backend.wakeup_.notify_one();
+  backend.answered_.wait_until(lock, std::max(deadline, std::chrono::steady_clock::now() + kLeastParking),
+                               [&] { return backend.parked_; });
 }
 
 // ---- Around fork().
@@ -281,6 +314,7 @@ void Backend::resume_child() {
   old.mutex_.unlock();
   new std::shared_ptr<Ring>(std::move(t_local.ring));  // kept for ever, since payloads may still be in it
   t_ring = nullptr;
+  Pool::forget_orphans();
   g_backend.store(fresh, std::memory_order_release);
 }
 
@@ -292,9 +326,44 @@ void Backend::run() {
     thread_ = pthread_self();
   }
   Pool::leave_owners_to_others();
-  clock_ = std::make_unique<TickClock>();
   last_anchor_ = monotonic_nanoseconds();
   for (;;) rest(round());
+}
+
+// Soon after the beginning, when the rate of the clock is known only roughly, then once a second.
+void Backend::keep_time() noexcept {
+  const std::uint64_t now = monotonic_nanoseconds();
+  if (now - last_anchor_ < anchor_after_) return;
+  clock_.anchor();
+  last_anchor_ = now;
+  anchor_after_ = std::min(anchor_after_ * 4, kSecond);
+}
+
+// Where there is no memory, what is still in the rings comes with the next round.
+void Backend::gather(std::uint64_t until) noexcept {
+  batch_.clear();
+  try {
+    {
+      const std::scoped_lock lock(mutex_);
+      draining_ = rings_;
+      serving_ = channels_;
+    }
+    for (const auto& ring : draining_) {
+      const auto middle = static_cast<std::ptrdiff_t>(batch_.size());
+      ring->drain(until, batch_);
+      if (middle > 0) std::ranges::inplace_merge(batch_, batch_.begin() + middle, {}, &Message::ticks);
+    }
+  } catch (...) {
+    for (const auto& channel : serving_) {
+      if (channel) channel->counters().count_out_of_memory();
+    }
+  }
+  draining_.clear();
+  // The ring of a thread that has ended goes with its last message.
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(rings_, [](const std::shared_ptr<Ring>& ring) {
+    return ring->orphaned.load(std::memory_order_acquire) && ring->empty();
+  });
 }
 
 // True if there was anything to do.
@@ -306,20 +375,8 @@ bool Backend::round() {
     const std::scoped_lock lock(mutex_);
     requests.swap(requests_);
   }
-  const std::uint64_t until = ticks_then_loads();
-  {
-    const std::scoped_lock lock(mutex_);
-    draining_ = rings_;
-    serving_ = channels_;
-  }
-  batch_.clear();
-  for (const auto& ring : draining_) {
-    const auto middle = static_cast<std::ptrdiff_t>(batch_.size());
-    ring->drain(until, batch_);
-    if (middle > 0) {
-      std::ranges::inplace_merge(batch_, batch_.begin() + middle, {}, &Message::ticks);
-    }
-  }
+  keep_time();
+  gather(ticks_then_loads());
   for (const Message& message : batch_) process_safely(message);
   housekeeping();
   bool answered = false;
@@ -344,20 +401,31 @@ bool Backend::round() {
 
 // False: it must wait for conditions that the program's threads answer.
 bool Backend::answer(Request& request) {
-  const double now = std::max(last_wall_, clock_->wall(ticks()));
+  const double now = std::max(last_wall_, clock_.wall(ticks()));
   RunWriter& writer = request.channel->writer();
-  if (request.kind == Request::Kind::finish_pending) (void)writer.finish_pending(now, request.channel->take_signal());
-  if (request.kind != Request::Kind::leave && writer.waits_for_conditions()) return false;
   Status status;
-  switch (request.kind) {
-    case Request::Kind::flush: status = writer.flush(now); break;
-    case Request::Kind::finish_pending: break;
-    case Request::Kind::close: status = writer.finish(now); break;
-    case Request::Kind::leave: status = writer.leave(now, request.channel->take_signal()); break;
+  try {
+    if (request.kind == Request::Kind::finish_pending) (void)writer.finish_pending(now, request.channel->take_signal());
+    if (request.kind != Request::Kind::leave && writer.waits_for_conditions()) return false;
+    switch (request.kind) {
+      case Request::Kind::flush: status = writer.flush(now); break;
+      case Request::Kind::finish_pending: break;
+      case Request::Kind::close: status = writer.finish(now); break;
+      case Request::Kind::leave: status = writer.leave(now, request.channel->take_signal()); break;
+    }
+  } catch (...) {
+    request.channel->counters().count_out_of_memory();
+    status = Status(Code::exhausted, "out of memory");  // short enough to need none
   }
   const std::scoped_lock lock(mutex_);
   if (request.kind == Request::Kind::close) {
-    closed_.push_back({.channel = std::exchange(channels_[request.channel->id()], nullptr)});
+    std::shared_ptr<Channel>& channel = channels_[request.channel->id()];
+    try {
+      closed_.push_back({.channel = channel});
+      channel = nullptr;
+    } catch (...) {  // it stays in the list, which costs its memory
+      request.channel->counters().count_out_of_memory();
+    }
   }
   request.status = std::move(status);
   request.done = true;
@@ -382,7 +450,7 @@ void Backend::process(const Message& message) {
   if (channel == nullptr || *channel == nullptr) return refuse(message);
   Output* output = (*channel)->writer().output();
   if (output == nullptr) return drop(message);
-  last_wall_ = std::max(last_wall_, clock_->wall(message.ticks));
+  last_wall_ = std::max(last_wall_, clock_.wall(message.ticks));
   const sinks::Stamp stamp = {last_wall_, message.step};
   const bool timed = message.op() != Op::scalar && (*channel)->policy().timed();
   const std::uint64_t begin = timed ? monotonic_nanoseconds() : 0;
@@ -409,28 +477,31 @@ void Backend::refuse(const Message& message) noexcept {
 
 void Backend::housekeeping() {
   const std::uint64_t now = monotonic_nanoseconds();
-  if (now - last_anchor_ >= kSecond) {
-    clock_->anchor();
-    last_anchor_ = now;
-  }
   for (const auto& channel : serving_) {
     if (!channel) continue;
-    channel->look_at_signal();  // for a program between two steps
-    channel->writer().poll(now, last_wall_);
+    try {
+      channel->look_at_signal();  // for a program between two steps
+      channel->writer().poll(now, last_wall_);
+    } catch (...) {
+      channel->counters().count_out_of_memory();
+    }
   }
   forget_unused();
 }
 
 // What a thread recorded while another one closed the recorder comes here later, and goes back into the recorder's
 // pool. Once no handle is left nothing more can come, and what was sent before that has come by the end of the next
-// round. Then the recorder ends here, with its error handler, and with owners that nobody else can release any more.
+// round. Then the recorder ends here, with its error handler. Owners that it still has become orphans (Pool).
 void Backend::forget_unused() {
-  if (closed_.empty()) return;
-  {
+  for (;;) {
+    std::shared_ptr<Channel> ended;  // without the lock
     const std::scoped_lock lock(mutex_);
     if (exiting_) return;  // what belongs to the program may be gone
+    const auto unused = std::ranges::find_if(closed_, &Closed::unused);
+    if (unused == closed_.end()) break;
+    ended = std::move(unused->channel);
+    closed_.erase(unused);
   }
-  std::erase_if(closed_, [](const Closed& closed) { return closed.unused; });
   for (Closed& closed : closed_) closed.unused = closed.channel.use_count() == 1;
   std::atomic_thread_fence(std::memory_order_acquire);  // the next round sees what the last handle has sent
 }
@@ -439,7 +510,11 @@ void Backend::rest(bool busy) {
   pause_ = busy ? kShortestPause : std::min<std::chrono::microseconds>(pause_ * 2, kLongestPause);
   std::unique_lock lock(mutex_);
   // After the drain at the end of the process nothing is touched any more.
-  if (exiting_) wakeup_.wait(lock, [] { return false; });
+  if (exiting_) {
+    parked_ = true;
+    answered_.notify_all();
+    wakeup_.wait(lock, [] { return false; });
+  }
   wakeup_.wait_for(lock, pause_, [&] { return awake_; });
   awake_ = false;
 }

@@ -41,6 +41,8 @@ class Backend {
                           Overflow overflow) noexcept;
   static void push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept;
   static void push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_t step) noexcept;
+  // Ends the owners of frozen tensors that the backend is done with, of all recorders. A thread of the program.
+  void release_owners() noexcept;
   // Ends its pause, for something that is urgent. Any thread.
   void wake();
   // How many threads have one. Any thread.
@@ -77,6 +79,8 @@ class Backend {
   // The backend thread alone.
   void run();
   bool round();
+  void keep_time() noexcept;
+  void gather(std::uint64_t until) noexcept;
   void process_safely(const Message& message);
   void process(const Message& message);
   void refuse(const Message& message) noexcept;
@@ -91,20 +95,23 @@ class Backend {
   bool awake_ = false;
   bool started_ = false;
   bool exiting_ = false;
+  bool parked_ = false;    // after that the thread touches nothing any more
+  bool any_ring_ = false;  // there was one, perhaps of a thread that has ended
   pthread_t thread_{};
   std::vector<std::shared_ptr<Channel>> channels_;  // by id; null once closed
   std::vector<std::shared_ptr<Ring>> rings_;
   std::vector<std::shared_ptr<Request>> requests_;
+  std::vector<Closed> closed_;  // of which something may still be on its way; only the backend changes it
 
   // The backend thread's.
-  std::unique_ptr<TickClock> clock_;
+  TickClock clock_;
   double last_wall_ = 0;
-  std::uint64_t last_anchor_ = 0;  // ns
+  std::uint64_t last_anchor_ = 0;           // ns
+  std::uint64_t anchor_after_ = 1'000'000;  // ns
   std::chrono::microseconds pause_{0};
   std::vector<Message> batch_;
   std::vector<std::shared_ptr<Ring>> draining_;
   std::vector<std::shared_ptr<Channel>> serving_;  // a copy of channels_
-  std::vector<Closed> closed_;                     // those of which something may still be on its way
 };
 
 }  // namespace sonde::record

@@ -52,7 +52,8 @@ Channel::Channel(std::string directory, const RecorderOptions& options)
       policy_(options.policy, errors_),
       losses_(counters_),
       checkpoints_(directory_),
-      pool_(std::make_unique<Pool>(pool_budget(options.memory, options.policy), options.tensors, options.max_wait)),
+      pool_(std::make_unique<Pool>(pool_budget(options.memory, options.policy), options.tensors, options.max_wait,
+                                   options.release_owners)),
       writer_(std::make_unique<RunWriter>(directory_, options_, tags_, counters_, errors_, conditions_, policy_,
                                           losses_)) {}
 
@@ -190,7 +191,7 @@ Payload* Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, 
   }
   const bool shared = tensor.owner != nullptr && rows.empty();
   const std::size_t bytes = rows.empty() ? byte_size(view) : row_bytes(view, rows.size());
-  Payload* payload = pool_->acquire(shared ? 0 : bytes);
+  Payload* payload = pool_->acquire(bytes, shared);
   if (payload == nullptr) {
     const auto* probe = std::get_if<ProbeJob>(&job);
     losses_.lose_tensor(probe, step);
@@ -295,7 +296,8 @@ void Channel::become_child() {
   forked_ = true;
   const Policy& own = policy_.become_child();
   new std::unique_ptr<Pool>(std::move(pool_));
-  pool_ = std::make_unique<Pool>(pool_budget(options_.memory, own), options_.tensors, options_.max_wait);
+  pool_ = std::make_unique<Pool>(pool_budget(options_.memory, own), options_.tensors, options_.max_wait,
+                                 options_.release_owners);
   errors_.clear();
   conditions_.clear();
   losses_.clear();

@@ -77,6 +77,7 @@ class Channel {
 
   std::uint32_t id() const noexcept { return id_; }
   RunWriter& writer() noexcept { return *writer_; }
+  void reclaim() noexcept { pool_->reclaim(); }
   // Whether the signal for a capture came since the last look. Of several that notice it one takes it.
   bool take_signal() noexcept;
 

@@ -50,7 +50,11 @@ void LossLog::lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexc
   if (op != Op::step_begin && op != Op::evaluation_begin) return;
   const std::scoped_lock lock(mutex_);
   if (lost_begins_.size() == kLostBegins) lost_begins_.pop_front();
-  lost_begins_.emplace_back(Pass{pass, op == Op::evaluation_begin}, step);
+  try {
+    lost_begins_.emplace_back(Pass{pass, op == Op::evaluation_begin}, step);
+  } catch (...) {
+    counters_.count_out_of_memory();
+  }
 }
 
 bool LossLog::take_lost_begin(Pass pass, std::int64_t step) {
@@ -73,7 +77,12 @@ void LossLog::note(const ProbeEntry* probe, bool evaluation, std::int64_t step) 
     ++loss.count;
     return;
   }
-  sinks::Loss& loss = losses_.emplace_back();
+  try {
+    losses_.emplace_back();
+  } catch (...) {  // it is counted, but leaves no gap in the log
+    return counters_.count_out_of_memory();
+  }
+  sinks::Loss& loss = losses_.back();
   if (probe != nullptr) loss.probe = {probe->id, probe->name, probe->options.kind, probe->options.inputs};
   loss.evaluation = evaluation;
   loss.first_step = loss.last_step = step;

@@ -419,7 +419,7 @@ TEST(Pool, AThreadThatWaitsGetsWhatAnotherOneGivesBack) {
   Pool::release(second);
 }
 
-TEST(Pool, EndsWaitingInTimeWhileThingsOfNoUseComeBack) {
+TEST(Pool, WaitTimesOutDespiteUnrelatedReleases) {
   Pool pool(1 << 20, Overflow::wait, 20ms);
   Payload* all = pool.acquire(900'000);
   std::atomic<bool> done = false;
@@ -430,6 +430,24 @@ TEST(Pool, EndsWaitingInTimeWhileThingsOfNoUseComeBack) {
   done = true;
   others.join();
   Pool::release(all);
+}
+
+TEST(Ring, GrowsWithWhatWaitsInItAndKeepsTheOrder) {
+  Ring ring;
+  Message message;
+  std::vector<Message> drained;
+  std::uint64_t pushed = 0;
+  for (std::uint64_t amount = 1; amount < Ring::kCapacity; amount *= 3) {  // from different places in the ring
+    for (std::uint64_t n = 0; n < amount; ++n) {
+      message.ticks = ++pushed;
+      ASSERT_TRUE(ring.push(message));
+    }
+    ring.drain(pushed - amount / 2, drained);
+    ring.drain(pushed, drained);
+    ASSERT_TRUE(ring.empty());
+  }
+  ASSERT_EQ(drained.size(), pushed);
+  for (std::uint64_t n = 0; n < pushed; ++n) ASSERT_EQ(drained[n].ticks, n + 1);
 }
 
 TEST(Ring, TakesItsCapacityAndNoMore) {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -17,6 +18,46 @@ constexpr std::size_t kMapped = std::size_t{64}
 constexpr std::size_t kKeptPayloads = 256;
 
 thread_local constinit bool t_keeps_owners = false;
+
+// Owners whose pool has ended, each with the way in which it is to end. Never destroyed: they are not ended at exit.
+struct Orphans {
+  std::mutex mutex;
+  std::vector<std::pair<std::shared_ptr<const void>, ReleaseOwners>> owners;
+};
+std::atomic<Orphans*> g_orphans{nullptr};
+std::atomic<bool> g_any_orphans{false};
+
+Orphans* orphans() noexcept {
+  Orphans* known = g_orphans.load(std::memory_order_acquire);
+  if (known != nullptr) return known;
+  auto* made = new (std::nothrow) Orphans;
+  if (made != nullptr && !g_orphans.compare_exchange_strong(known, made)) {
+    delete made;
+    return known;
+  }
+  return made;
+}
+
+// Where there is no memory it is never ended: any other place would be the wrong one.
+void adopt(std::shared_ptr<const void> owner, const ReleaseOwners& release) noexcept {
+  try {
+    if (Orphans* list = orphans()) {
+      const std::scoped_lock lock(list->mutex);
+      list->owners.emplace_back(std::move(owner), release);
+      g_any_orphans.store(true, std::memory_order_release);
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+  if (owner) new (std::nothrow) std::shared_ptr<const void>(std::move(owner));
+}
+
+void end(Owners&& owners, const ReleaseOwners& release) noexcept {
+  try {
+    if (release) return release(std::move(owners));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the program's trouble
+  }
+  owners.clear();
+}
 
 // Sizes that differ little share blocks: at most an eighth is wasted.
 std::size_t round_up(std::size_t bytes) noexcept {
@@ -41,11 +82,13 @@ void deallocate(const Block& block) noexcept {
 
 }  // namespace
 
-Pool::Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait)
-    : overflow_(overflow), max_wait_(max_wait), budget_(budget) {}
+Pool::Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait, ReleaseOwners release_owners)
+    : overflow_(overflow), max_wait_(max_wait), release_owners_(std::move(release_owners)), budget_(budget) {}
 
+// The backend may be the one that ends it.
 Pool::~Pool() {
   for (Holding* holding : returned_) {
+    if (holding->owner) adopt(std::move(holding->owner), release_owners_);
     if (holding->block.data != nullptr) deallocate(holding->block);
     delete holding;
   }
@@ -54,6 +97,11 @@ Pool::~Pool() {
 }
 
 void Pool::leave_owners_to_others() noexcept { t_keeps_owners = true; }
+
+std::size_t Pool::lent() const {
+  const std::scoped_lock lock(mutex_);
+  return lent_;
+}
 
 std::size_t Pool::allocated() const {
   const std::scoped_lock lock(mutex_);
@@ -80,7 +128,7 @@ void Pool::set_budget(std::size_t budget) {
 // A kept block of the right size, the warmest first; where there is no room for a new one also a larger block, since
 // mapping memory takes longer than copying the tensor.
 bool Pool::reuse_block(std::size_t size, Block& block) {
-  std::size_t largest = allocated_ + size > budget_ ? size * 2 : size;
+  std::size_t largest = allocated_ + lent_ + size > budget_ ? size * 2 : size;
   std::size_t best = unused_.size();
   for (std::size_t i = unused_.size(); i-- > 0;) {
     if (unused_[i].size < size || unused_[i].size > largest) continue;
@@ -99,9 +147,15 @@ bool Pool::find_block(std::size_t bytes, Block& block) {
   if (reuse_block(size, block)) return true;
   if (size > budget_) return false;
   free_unused(size);
-  if (allocated_ + size > budget_) return false;
+  if (allocated_ + lent_ + size > budget_) return false;
+  try {
+    if (unused_.capacity() <= blocks_) unused_.reserve(std::max<std::size_t>(16, 2 * blocks_));
+  } catch (...) {
+    return false;
+  }
   std::byte* data = allocate(size);
   if (data == nullptr) return false;
+  ++blocks_;
   allocated_ += size;
   block = {data, size};
   return true;
@@ -110,12 +164,17 @@ bool Pool::find_block(std::size_t bytes, Block& block) {
 // Frees kept blocks of other sizes, the coldest first, until `needed` more bytes fit.
 void Pool::free_unused(std::size_t needed) {
   std::size_t freed = 0;
-  while (freed < unused_.size() && allocated_ + needed > budget_) {
-    allocated_ -= unused_[freed].size;
-    deallocate(unused_[freed]);
+  while (freed < unused_.size() && allocated_ + lent_ + needed > budget_) {
+    free_block(unused_[freed]);
     ++freed;
   }
   unused_.erase(unused_.begin(), unused_.begin() + static_cast<std::ptrdiff_t>(freed));
+}
+
+void Pool::free_block(const Block& block) noexcept {
+  allocated_ -= block.size;
+  --blocks_;
+  deallocate(block);
 }
 
 bool Pool::drop_oldest_waiting() {
@@ -124,12 +183,21 @@ bool Pool::drop_oldest_waiting() {
   waiting_.pop_front();
   oldest->waiting = false;
   oldest->dropped = true;
-  unused_.push_back(std::exchange(oldest->block, {}));
+  lent_ -= std::exchange(oldest->lent, 0);
+  if (oldest->block.data != nullptr) unused_.push_back(std::exchange(oldest->block, {}));
   return true;
 }
 
-// What comes back meanwhile is for whoever waits to fetch: the backend only wakes it.
-bool Pool::wait_for_block(std::unique_lock<std::mutex>& lock, std::size_t bytes, Block& block) {
+bool Pool::find_room(std::size_t bytes, bool shared, Block& block) {
+  if (!shared) return find_block(bytes, block);
+  free_unused(bytes);
+  if (allocated_ + lent_ + bytes > budget_ && lent_ > 0) return false;
+  lent_ += bytes;
+  return true;
+}
+
+// What comes back meanwhile is fetched by the thread that waits: the backend only wakes it.
+bool Pool::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes, bool shared, Block& block) {
   const auto deadline = std::chrono::steady_clock::now() + max_wait_;
   bool found = false;
   bool late = false;
@@ -140,32 +208,51 @@ bool Pool::wait_for_block(std::unique_lock<std::mutex>& lock, std::size_t bytes,
     lock.unlock();
     reclaim();
     lock.lock();
-    found = find_block(bytes, block);
+    found = find_room(bytes, shared, block);
   }
   waiters_.fetch_sub(1);
   return found;
 }
 
-Payload* Pool::acquire(std::size_t bytes) {
+// Whoever returns it later must not need memory for that.
+Holding* Pool::new_holding() noexcept {
+  std::unique_ptr<Holding> made(new (std::nothrow) Holding);
+  if (!made) return nullptr;
+  try {
+    const auto reserve = [&](auto& list) {
+      if (list.capacity() <= holdings_) list.reserve(std::max<std::size_t>(16, 2 * holdings_));
+    };
+    reserve(unused_holdings_);
+    reserve(spare_);
+    const std::scoped_lock lock(returned_mutex_);
+    reserve(returned_);
+  } catch (...) {
+    return nullptr;
+  }
+  ++holdings_;
+  return made.release();
+}
+
+Payload* Pool::acquire(std::size_t bytes, bool shared) {
   reclaim();
   std::unique_lock lock(mutex_);
   Block block;
-  if (bytes > 0 && !find_block(bytes, block)) {
-    if (round_up(bytes) > budget_) return nullptr;  // would never fit
+  if (bytes > 0 && !find_room(bytes, shared, block)) {
+    if (!shared && round_up(bytes) > budget_) return nullptr;  // would never fit
     lock.unlock();
     reclaim();  // what has come back meanwhile
     lock.lock();
-    bool found = find_block(bytes, block);
+    bool found = find_room(bytes, shared, block);
     if (overflow_ == Overflow::drop_oldest) {
-      while (!found && drop_oldest_waiting()) found = find_block(bytes, block);
+      while (!found && drop_oldest_waiting()) found = find_room(bytes, shared, block);
     } else if (!found && overflow_ == Overflow::wait) {
-      found = wait_for_block(lock, bytes, block);
+      found = wait_for_room(lock, bytes, shared, block);
     }
     if (!found) return nullptr;
   }
   Holding* holding = nullptr;
   if (unused_holdings_.empty()) {
-    holding = new (std::nothrow) Holding;
+    holding = new_holding();
   } else {
     holding = unused_holdings_.back();
     unused_holdings_.pop_back();
@@ -173,10 +260,12 @@ Payload* Pool::acquire(std::size_t bytes) {
     if (!unused_holdings_.empty()) prefetch_for_writing(&unused_holdings_.back()->payload, sizeof(Payload));
   }
   if (holding == nullptr) {
-    if (block.data != nullptr) unused_.push_back(block);
+    if (shared) lent_ -= bytes;
+    if (block.data != nullptr) free_block(block);
     return nullptr;
   }
   holding->block = block;
+  holding->lent = shared ? bytes : 0;
   holding->dropped = false;
   holding->payload.pool = this;
   holding->payload.holding = holding;
@@ -186,10 +275,13 @@ Payload* Pool::acquire(std::size_t bytes) {
 void Pool::enqueue(Payload* payload) {
   if (overflow_ != Overflow::drop_oldest) return;
   Holding& holding = *payload->holding;
-  if (holding.block.data == nullptr) return;
+  if (holding.block.data == nullptr && holding.lent == 0) return;
   const std::scoped_lock lock(mutex_);
-  waiting_.push_back(&holding);
-  holding.waiting = true;
+  try {
+    waiting_.push_back(&holding);
+    holding.waiting = true;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): without memory it cannot be dropped for a newer one
+  }
 }
 
 bool Pool::take(Payload* payload) {
@@ -224,10 +316,15 @@ void Pool::release(Payload* payload) noexcept {
 }
 
 // What has come back, for the caller to end the owners of; its blocks are free from here on. Under the lock.
-std::vector<Holding*> Pool::collect() {
+std::vector<Holding*> Pool::collect() noexcept {
   std::vector<Holding*> holdings = std::exchange(spare_, {});
   {
     const std::scoped_lock lock(returned_mutex_);
+    try {  // another thread may be using the spare one
+      if (holdings.capacity() < holdings_) holdings.reserve(2 * holdings_);
+    } catch (...) {
+      return holdings;
+    }
     holdings.swap(returned_);
     if (t_keeps_owners) {
       const auto owned = std::ranges::partition(holdings, [](const Holding* holding) { return !holding->owner; });
@@ -238,6 +335,7 @@ std::vector<Holding*> Pool::collect() {
   }
   for (Holding* holding : holdings) {
     leave_queue(*holding);  // where it was given up on its way
+    lent_ -= std::exchange(holding->lent, 0);
     if (holding->block.data != nullptr) unused_.push_back(std::exchange(holding->block, {}));
   }
   free_unused(0);  // the budget may have become smaller
@@ -245,26 +343,76 @@ std::vector<Holding*> Pool::collect() {
   return holdings;
 }
 
+// Where there is no memory for a batch they come back another time.
+void Pool::end_owners(std::vector<Holding*>& holdings) noexcept {
+  if (!release_owners_) {
+    for (Holding* holding : holdings) holding->owner.reset();
+    return;
+  }
+  const auto owned = std::ranges::partition(holdings, [](const Holding* holding) { return !holding->owner; });
+  if (owned.empty()) return;
+  Owners owners;
+  try {
+    owners.reserve(owned.size());
+  } catch (...) {
+    const std::scoped_lock lock(returned_mutex_);
+    returned_.insert(returned_.end(), owned.begin(), owned.end());
+    any_returned_.store(true);
+    holdings.erase(owned.begin(), owned.end());
+    return;
+  }
+  for (Holding* holding : owned) owners.push_back(std::move(holding->owner));
+  end(std::move(owners), release_owners_);
+}
+
 void Pool::reclaim() noexcept {
+  if (g_any_orphans.load(std::memory_order_relaxed)) release_orphans();
   if (!any_returned_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
   std::vector<Holding*> holdings = collect();
   const std::size_t room = kKeptPayloads - std::min(kKeptPayloads, unused_holdings_.size());
   // The end of an owner may be anybody's code, which takes its time and may record something.
   lock.unlock();
+  end_owners(holdings);
   for (Holding* holding : holdings) {
-    holding->owner.reset();
     // What may hold memory. The others are left alone, with the lines that they lie on.
     if (!std::holds_alternative<ProbeJob>(holding->payload.job)) holding->payload.job = std::monostate{};
   }
-  while (holdings.size() > room) {
+  std::size_t ended = 0;
+  for (; holdings.size() > room; ++ended) {
     delete holdings.back();
     holdings.pop_back();
   }
   lock.lock();
+  holdings_ -= ended;
   unused_holdings_.insert(unused_holdings_.end(), holdings.begin(), holdings.end());
   holdings.clear();
   spare_ = std::move(holdings);
+}
+
+void Pool::release_orphans() noexcept {
+  if (t_keeps_owners || !g_any_orphans.load(std::memory_order_acquire)) return;
+  std::vector<std::pair<std::shared_ptr<const void>, ReleaseOwners>> taken;
+  {
+    Orphans& list = *g_orphans.load(std::memory_order_acquire);
+    const std::scoped_lock lock(list.mutex);
+    taken.swap(list.owners);
+    g_any_orphans.store(false, std::memory_order_relaxed);
+  }
+  for (auto& [owner, release] : taken) {
+    try {
+      Owners one;
+      one.push_back(std::move(owner));
+      end(std::move(one), release);
+    } catch (...) {
+      adopt(std::move(owner), release);
+    }
+  }
+}
+
+void Pool::forget_orphans() noexcept {
+  g_orphans.store(nullptr);
+  g_any_orphans.store(false);
 }
 
 }  // namespace sonde::record

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -116,21 +117,29 @@ struct Payload {
 struct Holding {
   std::shared_ptr<const void> owner;  // set where the tensor is shared and not copied
   Block block;
+  std::size_t lent = 0;  // guarded by the pool: bytes of a shared tensor that count against the budget
   bool waiting = false;  // guarded by the pool: in the queue, where drop_oldest may take the block
   bool dropped = false;  // likewise: a newer payload got it
   alignas(64) Payload payload;
 };
 
-// Outlives what it has handed out.
+// The owners of tensors that were shared, on their way to where they end.
+using Owners = std::vector<std::shared_ptr<const void>>;
+using ReleaseOwners = std::function<void(Owners&&)>;
+
+// Outlives what it has handed out. Owners end in reclaim() and release_orphans(), on the thread that calls it, and
+// nowhere else: what is left when a pool ends is an orphan, which any later call may release.
 class Pool {
  public:
-  Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait);
+  Pool(std::size_t budget, Overflow overflow, std::chrono::milliseconds max_wait, ReleaseOwners release_owners = {});
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   // A payload with a block of at least `bytes` (none for 0), or null where the overflow policy says so. May wait.
-  Payload* acquire(std::size_t bytes);
+  // `shared`: for a tensor of so many bytes that is not copied; it has no block, but counts until it comes back. One
+  // that is larger than the budget is taken where no other shared one is on its way.
+  Payload* acquire(std::size_t bytes, bool shared = false);
   // From now on it is in the queue, and drop_oldest may take its block.
   void enqueue(Payload* payload);
   // The backend is about to read it. False if it was dropped.
@@ -142,23 +151,34 @@ class Pool {
   // The calling thread, the backend, never ends an owner, also where its error handler records something.
   static void leave_owners_to_others() noexcept;
 
+  // Ends the owners that pools which are gone have left, unless this is a thread that leaves them to others.
+  static void release_orphans() noexcept;
+  // In a forked child: orphans are the parent's.
+  static void forget_orphans() noexcept;
+
   std::size_t allocated() const;
+  std::size_t lent() const;
   // What is in use beyond a smaller budget stays until it comes back.
   void set_budget(std::size_t budget);
   void lock_for_fork();
   void unlock_after_fork();
 
  private:
-  std::vector<Holding*> collect();
+  std::vector<Holding*> collect() noexcept;
+  void end_owners(std::vector<Holding*>& holdings) noexcept;
+  Holding* new_holding() noexcept;
+  bool find_room(std::size_t bytes, bool shared, Block& block);
   bool reuse_block(std::size_t size, Block& block);
   bool find_block(std::size_t bytes, Block& block);
-  bool wait_for_block(std::unique_lock<std::mutex>& lock, std::size_t bytes, Block& block);
+  bool wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes, bool shared, Block& block);
   bool drop_oldest_waiting();
   void leave_queue(Holding& holding);
   void free_unused(std::size_t needed);
+  void free_block(const Block& block) noexcept;
 
   const Overflow overflow_;
   const std::chrono::milliseconds max_wait_;
+  const ReleaseOwners release_owners_;
   std::atomic<int> waiters_{0};  // threads that wait for a block
   std::atomic<bool> any_returned_{false};
   alignas(64) std::mutex returned_mutex_;  // guards the next one; may be taken under the other
@@ -167,6 +187,9 @@ class Pool {
   std::size_t budget_;
   std::condition_variable some_returned_;
   std::size_t allocated_ = 0;
+  std::size_t lent_ = 0;          // bytes of shared tensors on their way
+  std::size_t holdings_ = 0;      // that there are; what comes back needs no memory: the lists have room for all
+  std::size_t blocks_ = 0;        // likewise
   std::vector<Block> unused_;     // last returned at the end
   std::deque<Holding*> waiting_;  // in the queue, oldest first; only kept under drop_oldest
   std::vector<Holding*> unused_holdings_;

@@ -9,6 +9,7 @@
 #include "formats/graph_def.h"
 #include "formats/tensor_tags.h"
 #include "formats/tfevents.h"
+#include "record/backend.h"
 #include "record/channel.h"
 #include "sinks/console.h"
 #include "stats/computed.h"
@@ -490,6 +491,8 @@ Counters Recorder::counters() const noexcept { return channel_ ? channel_->count
 bool Recorder::run_callbacks() noexcept { return channel_ && channel_->run_callbacks(false); }
 
 Status Recorder::flush() noexcept { return channel_ ? channel_->flush() : Status::success(); }
+
+void Recorder::release_owners() noexcept { record::Backend::get().release_owners(); }
 
 Status Recorder::close() noexcept { return channel_ ? channel_->close() : Status::success(); }
 

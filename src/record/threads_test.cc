@@ -200,7 +200,10 @@ TEST(Threads, ARecorderMayEndWhileItsTensorsAreOnTheirWay) {
     stop = true;
     recording.join();  // its handles are the last ones
     rec = Status(Code::closed, "");
-    wait_until([&] { return values.use_count() == 1; });  // all of them were given back
+    wait_until([&] {
+      Recorder::release_owners();
+      return values.use_count() == 1;  // all of them were given back
+    });
   }
 }
 
