@@ -54,7 +54,7 @@ void ArtifactWriter::write_step(const sinks::Stamp& stamp, StepData& step, const
   store(stamp, step, decision, evaluation);
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     StepData::Tensor& tensor = step.tensors[i];
-    if (tensor.payload != nullptr) Pool::release(std::exchange(tensor.payload, nullptr));
+    tensor.payload.reset();
     StepDecider::take_rows(tensor, decision.held[i], decision.keeps[i]);
   }
   write_histograms(stamp, step, decision, evaluation);
@@ -98,7 +98,7 @@ void ArtifactWriter::store(const sinks::Stamp& stamp, StepData& step, const Deci
       const TensorView values = some(Keep::csv);
       batch->tables.push_back({.name = batch->keys.back(), .columns = {{"value", values}}, .rows = std::move(rows)});
     }
-    batch->payloads.push_back(std::exchange(tensor.payload, nullptr));
+    batch->payloads.push_back(std::move(tensor.payload));
   }
   if (batch) files_.push(std::move(batch));
 }
@@ -134,10 +134,10 @@ bool ArtifactWriter::note_files(const sinks::Stamp& stamp, bool evaluation, cons
   return true;
 }
 
-void ArtifactWriter::table(const sinks::Stamp& stamp, Payload* payload) {
+void ArtifactWriter::table(const sinks::Stamp& stamp, PayloadPtr payload) {
   const TableJob& job = std::get<TableJob>(payload->job);
   const auto batch = std::make_shared<FileWriter::Batch>();
-  batch->payloads.push_back(payload);
+  batch->payloads.push_back(std::move(payload));
   batch->stamp = stamp;
   FileWriter::Table& table = batch->tables.emplace_back();
   table.name = job.name;

@@ -29,8 +29,8 @@ class ArtifactWriter {
             const TensorView& view, bool evaluation);
   // All that is kept of a step. Its payloads go back to their pool when they are written.
   void write_step(const sinks::Stamp& stamp, StepData& step, const Decision& decision, bool evaluation);
-  // The payload has a TableJob, and is owned from here on.
-  void table(const sinks::Stamp& stamp, Payload* payload);
+  // The payload has a TableJob.
+  void table(const sinks::Stamp& stamp, PayloadPtr payload);
 
   // Batches of files that were begun, and that are written.
   std::uint64_t files_begun() const noexcept { return files_.last(); }

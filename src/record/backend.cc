@@ -92,9 +92,9 @@ void Backend::push_scalar(Channel& channel, std::uint32_t tag, double value, std
   });
 }
 
-void Backend::push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept {
-  push(channel, Op::payload, overflow, [=](Message& message) {
-    message.payload = payload;
+void Backend::push_payload(Channel& channel, PayloadPtr payload, std::int64_t step, Overflow overflow) noexcept {
+  push(channel, Op::payload, overflow, [step, &payload](Message& message) {
+    message.payload = payload.release();
     message.step = step;
   });
 }
@@ -129,11 +129,8 @@ void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow)
 void Backend::drop(const Message& message) noexcept {
   const std::shared_ptr<Channel> channel = get().find(message.channel());
   if (message.op() == Op::payload) {
-    if (channel) {
-      channel->losses().lose(message.payload, message.step);
-    } else {
-      Pool::release(message.payload);
-    }
+    PayloadPtr payload(message.payload);
+    if (channel) channel->losses().lose(std::move(payload), message.step);
   } else if (channel && message.op() == Op::scalar) {
     channel->losses().lose_scalar(message.step);
   } else if (channel) {
@@ -456,7 +453,7 @@ void Backend::process(const Message& message) {
   const std::uint64_t begin = timed ? monotonic_nanoseconds() : 0;
   switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
-    case Op::payload: output->payload(stamp, message.payload); break;
+    case Op::payload: output->payload(stamp, PayloadPtr(message.payload)); break;
     case Op::step_begin: output->begin_step(stamp, {message.tag, false}); break;
     case Op::step_end: output->end_step(stamp, {message.tag, false}); break;
     case Op::evaluation_begin: output->begin_step(stamp, {message.tag, true}); break;
@@ -472,7 +469,7 @@ void Backend::refuse(const Message& message) noexcept {
   if (closed != closed_.end() && (message.op() == Op::scalar || message.op() == Op::payload)) {
     closed->channel->counters().count_rejected();
   }
-  if (message.op() == Op::payload) Pool::release(message.payload);
+  if (message.op() == Op::payload) PayloadPtr(message.payload).reset();
 }
 
 void Backend::housekeeping() {

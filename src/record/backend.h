@@ -39,7 +39,7 @@ class Backend {
   // something older, is given back to its channel. Never called with a lock held.
   static void push_scalar(Channel& channel, std::uint32_t tag, double value, std::int64_t step,
                           Overflow overflow) noexcept;
-  static void push_payload(Channel& channel, Payload* payload, std::int64_t step, Overflow overflow) noexcept;
+  static void push_payload(Channel& channel, PayloadPtr payload, std::int64_t step, Overflow overflow) noexcept;
   static void push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_t step) noexcept;
   // Ends the owners of frozen tensors that the backend is done with, of all recorders. A thread of the program.
   void release_owners() noexcept;

@@ -133,7 +133,7 @@ void Channel::look_at_signal() noexcept {
   if (!take_signal()) return;
   // With a time stamp of its own, so that it belongs to the step in progress however far behind the backend is.
   try {
-    if (Payload* payload = stage(RunWriter::by_signal())) send(payload, 0);
+    if (PayloadPtr payload = stage(RunWriter::by_signal())) send(std::move(payload), 0);
   } catch (...) {
     counters_.count_rejected();
   }
@@ -164,21 +164,21 @@ std::optional<std::uint32_t> Channel::tag(std::string_view name, tags::Plugin pl
   return std::nullopt;
 }
 
-Payload* Channel::stage(Job job) {
-  Payload* payload = pool_->acquire(0);
+PayloadPtr Channel::stage(Job job) {
+  PayloadPtr payload = pool_->acquire(0);
   if (payload != nullptr) payload->job = std::move(job);
   return payload;
 }
 
-Payload* Channel::stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample) {
+PayloadPtr Channel::stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample) {
   if (!policy_.timed()) return stage_untimed(job, tensor, step, sample);
   const std::uint64_t begin = monotonic_nanoseconds();
-  Payload* payload = stage_untimed(job, tensor, step, sample);
+  PayloadPtr payload = stage_untimed(job, tensor, step, sample);
   counters_.add_busy(monotonic_nanoseconds() - begin);
   return payload;
 }
 
-Payload* Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample) {
+PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample) {
   if (!tensor.view.valid()) {
     refuse_shape(job);
     return nullptr;
@@ -191,7 +191,7 @@ Payload* Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, 
   }
   const bool shared = tensor.owner != nullptr && rows.empty();
   const std::size_t bytes = rows.empty() ? byte_size(view) : row_bytes(view, rows.size());
-  Payload* payload = pool_->acquire(bytes, shared);
+  PayloadPtr payload = pool_->acquire(bytes, shared);
   if (payload == nullptr) {
     const auto* probe = std::get_if<ProbeJob>(&job);
     losses_.lose_tensor(probe, step);
@@ -223,9 +223,9 @@ void Channel::refuse_shape(const Job& job) {
   policy_.refuse(*probe->probe, kWhy);
 }
 
-void Channel::send(Payload* payload, std::int64_t step) noexcept {
-  pool_->enqueue(payload);
-  Backend::push_payload(*this, payload, step, options_.tensors);
+void Channel::send(PayloadPtr payload, std::int64_t step) noexcept {
+  pool_->enqueue(*payload);
+  Backend::push_payload(*this, std::move(payload), step, options_.tensors);
 }
 
 void Channel::reject(Status status) noexcept {
@@ -267,7 +267,7 @@ Status Channel::close() noexcept {
 // Its place in the step stays empty: the backend counts it, so that those of its name that follow keep their numbers.
 void Channel::drop(ProbeJob job, std::int64_t step) noexcept {
   job.lost = true;
-  if (Payload* payload = stage(job)) send(payload, step);
+  if (PayloadPtr payload = stage(std::move(job))) send(std::move(payload), step);
 }
 
 // ---- Around fork().

@@ -57,11 +57,11 @@ class Channel {
   // The id for a value of this plugin; nothing, and counted, where the recorder is closed or the name unusable.
   std::optional<std::uint32_t> tag(std::string_view name, tags::Plugin plugin);
   // A payload without tensor.
-  Payload* stage(Job job);
+  PayloadPtr stage(Job job);
   // A payload with a copy of the tensor or of some of its rows, or a share in it. Null, and counted, where it is
   // invalid or the buffer is full.
-  Payload* stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample = {});
-  void send(Payload* payload, std::int64_t step) noexcept;
+  PayloadPtr stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample = {});
+  void send(PayloadPtr payload, std::int64_t step) noexcept;
   // Counts something unusable, and tells the error handler.
   void reject(Status status) noexcept;
 
@@ -89,7 +89,7 @@ class Channel {
  private:
   friend class Backend;
   Channel(std::string directory, const RecorderOptions& options);
-  Payload* stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample);
+  PayloadPtr stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample);
   void refuse_shape(const Job& job);
   void recover_rings();
   void drop(ProbeJob job, std::int64_t step) noexcept;

@@ -4,10 +4,6 @@
 
 namespace sonde::record {
 
-FileWriter::Batch::~Batch() {
-  for (Payload* payload : payloads) Pool::release(payload);
-}
-
 FileWriter::FileWriter(const std::string& run_directory, const std::string& writer, sinks::Tally& tally)
     : store_(run_directory, writer, tally), tables_(run_directory, writer, tally) {}
 

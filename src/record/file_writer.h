@@ -31,7 +31,6 @@ class FileWriter {
   // What belongs together: the tensors and tables of a step, or a table alone. Keeps all that its views point to.
   struct Batch {
     Batch() = default;
-    ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
 
@@ -39,10 +38,10 @@ class FileWriter {
     bool evaluation = false;
     std::vector<sinks::StoredTensor> tensors = {};
     std::vector<Table> tables = {};
-    std::deque<std::string> keys = {};    // of the tensors
-    std::deque<Tensor> buffers = {};      // of rows that were gathered
-    std::vector<Payload*> payloads = {};  // owned; they go back to their pool
-    bool counts = false;                  // a call of its own: its outcome is told
+    std::deque<std::string> keys = {};      // of the tensors
+    std::deque<Tensor> buffers = {};        // of rows that were gathered
+    std::vector<PayloadPtr> payloads = {};  // they go back to their pool
+    bool counts = false;                    // a call of its own: its outcome is told
   };
   // The number of the batch: they count from 1.
   std::uint64_t push(std::shared_ptr<Batch> batch);

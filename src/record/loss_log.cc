@@ -36,13 +36,12 @@ void LossLog::lose_tensor(const ProbeJob* job, std::int64_t step) noexcept {
   note(job != nullptr ? job->probe : nullptr, job != nullptr && job->evaluation, step);
 }
 
-void LossLog::lose(Payload* payload, std::int64_t step) noexcept {
+void LossLog::lose(PayloadPtr payload, std::int64_t step) noexcept {
   const auto* probe = std::get_if<ProbeJob>(&payload->job);
-  if (probe != nullptr && probe->lost) return Pool::release(payload);  // only its place: it was counted before
+  if (probe != nullptr && probe->lost) return;  // only its place: it was counted before
   const RecordCount count = count_of(payload->job);
   counters_.count_dropped(count.scalars, count.tensors);
   note(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
-  Pool::release(payload);
 }
 
 void LossLog::lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept {

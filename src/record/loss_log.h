@@ -23,7 +23,7 @@ class LossLog {
   // Null where the tensor is not a probe's.
   void lose_tensor(const ProbeJob* job, std::int64_t step) noexcept;
   // The calls that a payload stands for; the payload goes back to its pool.
-  void lose(Payload* payload, std::int64_t step) noexcept;
+  void lose(PayloadPtr payload, std::int64_t step) noexcept;
   void lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept;
   // The begin of a step did not arrive, though it was sent: what follows of the step begins it. True once for each.
   bool take_lost_begin(Pass pass, std::int64_t step);

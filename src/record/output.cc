@@ -40,18 +40,15 @@ void Output::check_range(std::uint32_t id, double value) {
                                            "RecorderOptions::precision to f64, or record it in another unit"});
 }
 
-void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
+void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) {
   const auto* probe_job = std::get_if<ProbeJob>(&payload->job);
-  if (!payload->pool->take(payload)) {
+  if (!payload->pool->take(*payload)) {
     if (probe_job != nullptr) steps_.lose(stamp, *probe_job);
-    return losses_.lose(payload, stamp.step);
+    return losses_.lose(std::move(payload), stamp.step);
   }
   if (probe_job != nullptr) {
-    if (probe_job->lost) {
-      steps_.lose(stamp, *probe_job);
-      return Pool::release(payload);
-    }
-    return steps_.probe(stamp, payload, *probe_job);
+    if (probe_job->lost) return steps_.lose(stamp, *probe_job);
+    return steps_.probe(stamp, std::move(payload), *probe_job);
   }
   if (const auto* encoded = std::get_if<EncodedJob>(&payload->job)) {
     has_hparams_ |= encoded->content == EncodedJob::Content::hparams;
@@ -63,14 +60,14 @@ void Output::payload(const sinks::Stamp& stamp, Payload* payload) {
   } else if (const auto* group_job = std::get_if<GroupJob>(&payload->job)) {
     group(stamp, *group_job);
   } else if (std::holds_alternative<TableJob>(payload->job)) {
-    return steps_.table(stamp, payload);
+    return steps_.table(stamp, std::move(payload));
   } else if (const auto* trigger = std::get_if<TriggerJob>(&payload->job)) {
     steps_.trigger(stamp, *trigger);
   } else {
-    const GroupJob alone = {{payload}};
+    GroupJob alone;
+    alone.items.emplace_back(std::move(payload));
     group(stamp, alone);
   }
-  Pool::release(payload);
 }
 
 // The values of a group are one event. A payload that stands alone is a group of one.
@@ -87,7 +84,7 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
       steps_.scalar(stamp.step, number->tag, sinks_.name(number->tag), number->value);
       continue;
     }
-    const Payload& payload = *std::get<Payload*>(item);
+    const Payload& payload = *std::get<PayloadPtr>(item);
     if (const auto* histogram = std::get_if<HistogramJob>(&payload.job)) {
       stats::Histogram fine;
       const auto summary = stats::summarize(payload.view, &fine, pool_);

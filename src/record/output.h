@@ -30,7 +30,7 @@ class Output {
                                                      : std::numeric_limits<double>::max()) {}
 
   void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value);
-  void payload(const sinks::Stamp& stamp, Payload* payload);
+  void payload(const sinks::Stamp& stamp, PayloadPtr payload);
   void begin_step(const sinks::Stamp& stamp, Pass pass) { steps_.begin(stamp, pass); }
   void end_step(const sinks::Stamp& stamp, Pass pass) { steps_.end(stamp, pass); }
   // Ends the steps and the sinks. Nothing follows.

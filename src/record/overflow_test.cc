@@ -343,93 +343,94 @@ TEST(Memory, StaysWithinTheBudget) {
 
 TEST(Pool, KeepsBlocksForTheNextOfTheirSize) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
-  Payload* first = pool.acquire(100'000);
+  PayloadPtr first = pool.acquire(100'000);
   const std::byte* data = first->holding->block.data;
-  Pool::release(first);
-  Payload* second = pool.acquire(100'000);
+  first.reset();
+  PayloadPtr second = pool.acquire(100'000);
   EXPECT_EQ(second->holding->block.data, data);
-  Pool::release(second);
+  second.reset();
 }
 
 TEST(Pool, TakesALargerBlockWhereThereIsNoRoomForANewOne) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
-  Payload* large = pool.acquire(900'000);
+  PayloadPtr large = pool.acquire(900'000);
   const std::byte* data = large->holding->block.data;
-  Pool::release(large);
-  Payload* fits_beside = pool.acquire(50'000);
+  large.reset();
+  PayloadPtr fits_beside = pool.acquire(50'000);
   EXPECT_NE(fits_beside->holding->block.data, data);
-  Payload* medium = pool.acquire(600'000);
+  PayloadPtr medium = pool.acquire(600'000);
   EXPECT_EQ(medium->holding->block.data, data);
-  Pool::release(medium);
-  Payload* small = pool.acquire(200'000);  // would waste most of it
+  medium.reset();
+  PayloadPtr small = pool.acquire(200'000);  // would waste most of it
   EXPECT_LT(small->holding->block.size, std::size_t{300'000});
   EXPECT_LE(pool.allocated(), std::size_t{1} << 20);
-  Pool::release(small);
-  Pool::release(fits_beside);
+  small.reset();
+  fits_beside.reset();
 }
 
 TEST(Pool, GivesUpUnusedBlocksOfOtherSizesBeforeItRefuses) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
-  std::vector<Payload*> small;
+  std::vector<PayloadPtr> small;
   for (int i = 0; i < 8; ++i) small.push_back(pool.acquire(120'000));
-  EXPECT_TRUE(std::ranges::all_of(small, [](Payload* p) { return p != nullptr; }));
+  EXPECT_TRUE(std::ranges::all_of(small, [](const PayloadPtr& p) { return p != nullptr; }));
   EXPECT_EQ(pool.acquire(900'000), nullptr);
-  for (Payload* payload : small) Pool::release(payload);
-  Payload* large = pool.acquire(900'000);
+  small.clear();
+  PayloadPtr large = pool.acquire(900'000);
   ASSERT_NE(large, nullptr);
   EXPECT_LE(pool.allocated(), std::size_t{1} << 20);
-  Pool::release(large);
+  large.reset();
   EXPECT_EQ(pool.acquire(2 << 20), nullptr);
 }
 
 TEST(Pool, WhatIsGivenUpOnItsWayLosesNothingLater) {
   Pool pool(1 << 20, Overflow::drop_oldest, 0ms);
-  Payload* given_up = pool.acquire(600'000);
-  pool.enqueue(given_up);
-  Pool::release(given_up);  // without having been taken out of the queue
-  Payload* next = pool.acquire(600'000);
-  EXPECT_EQ(next, given_up) << "the same one, used again";
+  PayloadPtr given_up = pool.acquire(600'000);
+  const Payload* const address = given_up.get();
+  pool.enqueue(*given_up);
+  given_up.reset();  // without having been taken out of the queue
+  PayloadPtr next = pool.acquire(600'000);
+  EXPECT_EQ(next.get(), address) << "the same one, used again";
   EXPECT_EQ(pool.acquire(600'000), nullptr) << "nothing waits in the queue, so nothing can be dropped";
-  EXPECT_TRUE(pool.take(next));
+  EXPECT_TRUE(pool.take(*next));
   EXPECT_NE(next->holding->block.data, nullptr);
-  Pool::release(next);
+  next.reset();
 }
 
 TEST(Pool, BlocksAreFreeWhileAnOwnerTakesItsTimeToEnd) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
-  Payload* nested = nullptr;
+  PayloadPtr nested;
   const auto record = [&](const void*) { nested = pool.acquire(900'000); };  // as an owner's end may
-  Payload* lent = pool.acquire(0);
+  PayloadPtr lent = pool.acquire(0);
   lent->holding->owner = std::shared_ptr<const void>(&pool, record);
-  Payload* copied = pool.acquire(900'000);
-  Pool::release(lent);
-  Pool::release(copied);
+  PayloadPtr copied = pool.acquire(900'000);
+  lent.reset();
+  copied.reset();
   pool.reclaim();
   EXPECT_NE(nested, nullptr);
-  Pool::release(nested);
+  nested.reset();
 }
 
 TEST(Pool, AThreadThatWaitsGetsWhatAnotherOneGivesBack) {
   Pool pool(1 << 20, Overflow::wait, 1min);
-  Payload* first = pool.acquire(900'000);
-  std::thread giver([&] { Pool::release(first); });
-  Payload* second = pool.acquire(900'000);
+  PayloadPtr first = pool.acquire(900'000);
+  std::thread giver([&] { first.reset(); });
+  PayloadPtr second = pool.acquire(900'000);
   giver.join();
   ASSERT_NE(second, nullptr);
-  Pool::release(second);
+  second.reset();
 }
 
 TEST(Pool, WaitTimesOutDespiteUnrelatedReleases) {
   Pool pool(1 << 20, Overflow::wait, 20ms);
-  Payload* all = pool.acquire(900'000);
+  PayloadPtr all = pool.acquire(900'000);
   std::atomic<bool> done = false;
   std::thread others([&] {
-    while (!done) Pool::release(pool.acquire(0));
+    while (!done) pool.acquire(0).reset();
   });
   EXPECT_EQ(pool.acquire(900'000), nullptr);
   done = true;
   others.join();
-  Pool::release(all);
+  all.reset();
 }
 
 TEST(Ring, GrowsWithWhatWaitsInItAndKeepsTheOrder) {

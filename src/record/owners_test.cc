@@ -151,34 +151,34 @@ TEST(Owners, OfTheParentAreLeftAloneInAForkedChild) {
 
 TEST(Pool, SharedTensorsCountAgainstTheBudget) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
-  Payload* first = pool.acquire(600'000, true);
+  PayloadPtr first = pool.acquire(600'000, true);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(pool.lent(), 600'000U);
   EXPECT_EQ(pool.allocated(), 0U);
   EXPECT_EQ(pool.acquire(600'000, true), nullptr);
   EXPECT_EQ(pool.acquire(600'000), nullptr) << "nor is there room for a copy";
-  Payload* second = pool.acquire(300'000);
+  PayloadPtr second = pool.acquire(300'000);
   ASSERT_NE(second, nullptr);
-  Pool::release(first);
-  Payload* larger = pool.acquire(2 << 20, true);
+  first.reset();
+  PayloadPtr larger = pool.acquire(2 << 20, true);
   ASSERT_NE(larger, nullptr) << "one that is larger than all is taken where no other is on its way";
   EXPECT_EQ(pool.acquire(1, true), nullptr);
-  Pool::release(larger);
-  Pool::release(second);
+  larger.reset();
+  second.reset();
   pool.reclaim();
   EXPECT_EQ(pool.lent(), 0U);
 }
 
 TEST(Pool, DropOldestGivesUpSharedTensorsToo) {
   Pool pool(1 << 20, Overflow::drop_oldest, 0ms);
-  Payload* oldest = pool.acquire(600'000, true);
-  pool.enqueue(oldest);
-  Payload* next = pool.acquire(600'000, true);
+  PayloadPtr oldest = pool.acquire(600'000, true);
+  pool.enqueue(*oldest);
+  PayloadPtr next = pool.acquire(600'000, true);
   ASSERT_NE(next, nullptr);
-  EXPECT_FALSE(pool.take(oldest));
+  EXPECT_FALSE(pool.take(*oldest));
   EXPECT_EQ(pool.lent(), 600'000U);
-  Pool::release(oldest);
-  Pool::release(next);
+  oldest.reset();
+  next.reset();
 }
 
 }  // namespace

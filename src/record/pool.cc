@@ -233,7 +233,7 @@ Holding* Pool::new_holding() noexcept {
   return made.release();
 }
 
-Payload* Pool::acquire(std::size_t bytes, bool shared) {
+PayloadPtr Pool::acquire(std::size_t bytes, bool shared) {
   reclaim();
   std::unique_lock lock(mutex_);
   Block block;
@@ -269,12 +269,12 @@ Payload* Pool::acquire(std::size_t bytes, bool shared) {
   holding->dropped = false;
   holding->payload.pool = this;
   holding->payload.holding = holding;
-  return &holding->payload;
+  return PayloadPtr(&holding->payload);
 }
 
-void Pool::enqueue(Payload* payload) {
+void Pool::enqueue(const Payload& payload) {
   if (overflow_ != Overflow::drop_oldest) return;
-  Holding& holding = *payload->holding;
+  Holding& holding = *payload.holding;
   if (holding.block.data == nullptr && holding.lent == 0) return;
   const std::scoped_lock lock(mutex_);
   try {
@@ -284,24 +284,26 @@ void Pool::enqueue(Payload* payload) {
   }
 }
 
-bool Pool::take(Payload* payload) {
+bool Pool::take(const Payload& payload) {
   if (overflow_ != Overflow::drop_oldest) return true;
   const std::scoped_lock lock(mutex_);
-  leave_queue(*payload->holding);
-  return !payload->holding->dropped;
+  leave_queue(*payload.holding);
+  return !payload.holding->dropped;
 }
 
 void Pool::leave_queue(Holding& holding) {
   if (std::exchange(holding.waiting, false)) waiting_.erase(std::ranges::find(waiting_, &holding));
 }
 
+void ReleasePayload::operator()(Payload* payload) const noexcept { Pool::release(payload); }
+
 void Pool::release(Payload* payload) noexcept {
-  if (const auto* group = std::get_if<GroupJob>(&payload->job)) {
-    for (const auto& item : group->items) {
-      if (const auto* inner = std::get_if<Payload*>(&item)) release(*inner);
+  if (auto* group = std::get_if<GroupJob>(&payload->job)) {
+    for (auto& item : group->items) {
+      if (auto* inner = std::get_if<PayloadPtr>(&item)) inner->reset();
     }
-  } else if (const auto* table = std::get_if<TableJob>(&payload->job)) {
-    for (const auto& [name, column] : table->columns) release(column);
+  } else if (auto* table = std::get_if<TableJob>(&payload->job)) {
+    for (auto& [name, column] : table->columns) column.reset();
   }
   Pool& pool = *payload->pool;
   {

@@ -41,6 +41,12 @@ namespace sonde::record {
 class Pool;
 struct ProbeEntry;
 
+// Gives a payload back to its pool, with those that it holds. Any thread.
+struct ReleasePayload {
+  void operator()(Payload* payload) const noexcept;
+};
+using PayloadPtr = std::unique_ptr<Payload, ReleasePayload>;
+
 // A piece of memory that a Pool hands out.
 struct Block {
   std::byte* data = nullptr;
@@ -87,11 +93,11 @@ struct GroupScalar {
   double value = 0;
 };
 struct GroupJob {
-  std::vector<std::variant<GroupScalar, Payload*>> items;  // owned
+  std::vector<std::variant<GroupScalar, PayloadPtr>> items;
 };
 struct TableJob {
   std::string name;
-  std::vector<std::pair<std::string, Payload*>> columns;  // owned
+  std::vector<std::pair<std::string, PayloadPtr>> columns;
   bool print = false;
 };
 // What a column of a table stands for: a tensor that something else takes along.
@@ -139,13 +145,11 @@ class Pool {
   // A payload with a block of at least `bytes` (none for 0), or null where the overflow policy says so. May wait.
   // `shared`: for a tensor of so many bytes that is not copied; it has no block, but counts until it comes back. One
   // that is larger than the budget is taken where no other shared one is on its way.
-  Payload* acquire(std::size_t bytes, bool shared = false);
+  PayloadPtr acquire(std::size_t bytes, bool shared = false);
   // From now on it is in the queue, and drop_oldest may take its block.
-  void enqueue(Payload* payload);
+  void enqueue(const Payload& payload);
   // The backend is about to read it. False if it was dropped.
-  bool take(Payload* payload);
-  // Any thread. Gives everything back, the payload included and those that it holds.
-  static void release(Payload* payload) noexcept;
+  bool take(const Payload& payload);
   // Makes what was given back free again. Owners end here.
   void reclaim() noexcept;
   // The calling thread, the backend, never ends an owner, also where its error handler records something.
@@ -164,6 +168,8 @@ class Pool {
   void unlock_after_fork();
 
  private:
+  friend struct ReleasePayload;
+  static void release(Payload* payload) noexcept;
   std::vector<Holding*> collect() noexcept;
   void end_owners(std::vector<Holding*>& holdings) noexcept;
   Holding* new_holding() noexcept;

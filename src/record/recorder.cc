@@ -18,7 +18,7 @@ namespace sonde {
 
 using record::Channel;
 using record::EncodedJob;
-using record::Payload;
+using record::PayloadPtr;
 using tags::Plugin;
 
 namespace record {
@@ -50,12 +50,12 @@ void send_tensor(const std::shared_ptr<Channel>& channel, std::string_view name,
   guarded(channel, [&](Channel& to) {
     const auto tag = to.tag(name, plugin);
     if (!tag) return;
-    if (Payload* payload = to.stage(make_job(*tag), std::move(tensor), step)) to.send(payload, step);
+    if (PayloadPtr payload = to.stage(make_job(*tag), std::move(tensor), step)) to.send(std::move(payload), step);
   });
 }
 
 void send_encoded(Channel& to, std::string bytes, EncodedJob::Content content, std::int64_t step) {
-  if (Payload* payload = to.stage(EncodedJob{content, std::move(bytes)})) to.send(payload, step);
+  if (PayloadPtr payload = to.stage(EncodedJob{content, std::move(bytes)})) to.send(std::move(payload), step);
 }
 
 }  // namespace
@@ -115,9 +115,9 @@ void Probe::record(const Step& step, TensorArg tensor) const noexcept {
     const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
     const policy::Parts parts = due(plan, step);
     if (!to.wants(plan, parts)) return;
-    Payload* payload = to.stage(record::ProbeJob{entry_, &plan, parts, step.evaluation_, false, step.pass_, nullptr},
-                                std::move(tensor), step.number_, plan.sample);
-    if (payload != nullptr) to.send(payload, step.number_);
+    PayloadPtr payload = to.stage(record::ProbeJob{entry_, &plan, parts, step.evaluation_, false, step.pass_, nullptr},
+                                  std::move(tensor), step.number_, plan.sample);
+    if (payload != nullptr) to.send(std::move(payload), step.number_);
   });
 }
 
@@ -140,10 +140,10 @@ void Probe::record(const Step& step, const Statistics& statistics) const noexcep
                                   false,
                                   step.pass_,
                                   std::make_shared<const stats::Computed>(std::move(*computed))};
-    Payload* payload = to.stage(job);
+    PayloadPtr payload = to.stage(job);
     if (payload == nullptr) return to.losses().lose_tensor(&job, step.number_);
     payload->view = {nullptr, statistics.dtype, statistics.shape, row_major(statistics.shape)};
-    to.send(payload, step.number_);
+    to.send(std::move(payload), step.number_);
   });
 }
 
@@ -171,8 +171,8 @@ void Group::end() noexcept {
   if (!data) return;
   guarded(std::exchange(channel_, nullptr), [&](Channel& to) {
     if (data->job.items.empty()) return;
-    Payload* payload = to.stage(std::move(data->job));
-    if (payload != nullptr) to.send(payload, data->step);
+    PayloadPtr payload = to.stage(std::move(data->job));
+    if (payload != nullptr) to.send(std::move(payload), data->step);
   });
 }
 
@@ -188,8 +188,8 @@ void Group::histogram(std::string_view name, TensorArg tensor) noexcept {
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::histograms);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::HistogramJob{*tag}, std::move(tensor), data_->step)) {
-      data_->job.items.emplace_back(payload);
+    if (PayloadPtr payload = to.stage(record::HistogramJob{*tag}, std::move(tensor), data_->step)) {
+      data_->job.items.emplace_back(std::move(payload));
     }
   });
 }
@@ -199,8 +199,8 @@ void Group::image(std::string_view name, TensorArg tensor, Layout layout, const 
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::images);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::ImageJob{*tag, layout, options}, std::move(tensor), data_->step)) {
-      data_->job.items.emplace_back(payload);
+    if (PayloadPtr payload = to.stage(record::ImageJob{*tag, layout, options}, std::move(tensor), data_->step)) {
+      data_->job.items.emplace_back(std::move(payload));
     }
   });
 }
@@ -210,8 +210,8 @@ void Group::text(std::string_view name, std::string_view text) noexcept {
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::text);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::TextJob{*tag, valid_utf8(text)})) {
-      data_->job.items.emplace_back(payload);
+    if (PayloadPtr payload = to.stage(record::TextJob{*tag, valid_utf8(text)})) {
+      data_->job.items.emplace_back(std::move(payload));
     }
   });
 }
@@ -330,7 +330,7 @@ void Recorder::text(std::string_view name, std::string_view markdown, std::int64
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::text);
     if (!tag) return;
-    if (Payload* payload = to.stage(record::TextJob{*tag, valid_utf8(markdown)})) to.send(payload, step);
+    if (PayloadPtr payload = to.stage(record::TextJob{*tag, valid_utf8(markdown)})) to.send(std::move(payload), step);
   });
 }
 
@@ -397,16 +397,16 @@ void Recorder::custom_scalars(const std::vector<ChartCategory>& layout) noexcept
 void Recorder::print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.counters().count_rejected();
-    Payload* payload = to.stage(record::PrintJob{std::string(name), false}, std::move(tensor), step);
-    if (payload != nullptr) to.send(payload, step);
+    PayloadPtr payload = to.stage(record::PrintJob{std::string(name), false}, std::move(tensor), step);
+    if (payload != nullptr) to.send(std::move(payload), step);
   });
 }
 
 void Recorder::print_full(std::string_view name, TensorArg tensor, std::int64_t step) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.counters().count_rejected();
-    Payload* payload = to.stage(record::PrintJob{std::string(name), true}, std::move(tensor), step);
-    if (payload != nullptr) to.send(payload, step);
+    PayloadPtr payload = to.stage(record::PrintJob{std::string(name), true}, std::move(tensor), step);
+    if (payload != nullptr) to.send(std::move(payload), step);
   });
 }
 
@@ -443,15 +443,13 @@ void Recorder::table(std::string_view name, const std::vector<TableColumn>& colu
     }
     record::TableJob job = {.name = valid_utf8(name), .columns = {}, .print = options.print};
     for (const TableColumn& column : columns) {
-      Payload* payload = to.stage(record::ColumnJob{}, TensorArg(column.tensor), step, options.sample);
+      PayloadPtr payload = to.stage(record::ColumnJob{}, TensorArg(column.tensor), step, options.sample);
       if (payload == nullptr) break;
-      job.columns.emplace_back(valid_utf8(column.name), payload);
+      job.columns.emplace_back(valid_utf8(column.name), std::move(payload));
     }
     const bool complete = job.columns.size() == columns.size();
-    Payload* payload = to.stage(std::move(job));
-    if (payload == nullptr) return;
-    if (complete) return to.send(payload, step);
-    record::Pool::release(payload);  // counted already
+    PayloadPtr payload = to.stage(std::move(job));
+    if (payload != nullptr && complete) to.send(std::move(payload), step);  // otherwise it is counted already
   });
 }
 
@@ -470,8 +468,8 @@ Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std:
 void Recorder::trigger(std::string_view reason, std::int64_t before, std::int64_t after) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.counters().count_rejected();
-    Payload* payload = to.stage(record::TriggerJob{valid_utf8(reason), before, after});
-    if (payload != nullptr) to.send(payload, 0);
+    PayloadPtr payload = to.stage(record::TriggerJob{valid_utf8(reason), before, after});
+    if (payload != nullptr) to.send(std::move(payload), 0);
   });
 }
 

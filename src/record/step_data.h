@@ -40,7 +40,7 @@ struct StepData {
     policy::Parts due = 0;
     std::vector<stats::Bucket> buckets = {};  // of the histogram, as TensorBoard has them
     std::vector<OfRows> of_rows = {};         // each sample once
-    Payload* payload = nullptr;               // kept where the end of the step decides over more than statistics; owned
+    PayloadPtr payload = nullptr;             // kept where the end of the step decides over more than statistics
   };
   std::vector<Tensor> tensors;  // in the order of arrival
 

@@ -82,20 +82,20 @@ void Steps::trigger(const sinks::Stamp& stamp, const TriggerJob& job) {
 
 // ---- Tensors as they arrive.
 
-void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job) {
+void Steps::probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob& job) {
   const std::string& name = job.probe->name;
   const sinks::ProbeName probe = {job.probe->id, name, job.probe->options.kind, job.probe->options.inputs};
   StepData* const step = find(stamp, {job.pass, job.evaluation});
   if (step == nullptr) {
     sinks_.reject(stamp, {Code::invalid_argument, "the probe '" + name + "' was recorded after its step had ended"},
                   job.evaluation, &probe);
-    return Pool::release(payload);
+    return;
   }
   const policy::Level level = policy_.level();
   const auto gathered = gatherer_.add(*step, job, payload->view, level);
   if (!gathered) {
     sinks_.reject(stamp, gathered.error(), job.evaluation, &probe);
-    return Pool::release(payload);
+    return;
   }
   StepData::Tensor& tensor = **gathered;
   Keep keep = policy::limit(job.plan->keep(job.due), level);
@@ -115,12 +115,12 @@ void Steps::probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& j
   }
   if (job.plan->flight) add_to_ring(stamp, *step, tensor, payload->view);
   if (has(keep, StepDecider::kElements) && StepDecider::decides_later(tensor)) {
-    tensor.payload = payload;
+    tensor.payload = std::move(payload);
   } else {
     if (has(keep, StepDecider::kElements)) {
       artifacts_.show(stamp, tensor, tensor.due, keep, payload->view, job.evaluation);
     }
-    Pool::release(payload);
+    payload.reset();
   }
   counters_.count_tensor();
   if (step->tensors.size() != kManyTensors) return;

@@ -51,11 +51,11 @@ class Steps {
   void scalar(std::int64_t step, std::uint32_t tag, std::string_view name, double value);
   void begin(const sinks::Stamp& stamp, Pass pass);
   void end(const sinks::Stamp& stamp, Pass pass);
-  void probe(const sinks::Stamp& stamp, Payload* payload, const ProbeJob& job);
+  void probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob& job);
   // One for which the buffer was full.
   void lose(const sinks::Stamp& stamp, const ProbeJob& job);
-  // The payload has a TableJob, and is owned from here on.
-  void table(const sinks::Stamp& stamp, Payload* payload) { artifacts_.table(stamp, payload); }
+  // The payload has a TableJob.
+  void table(const sinks::Stamp& stamp, PayloadPtr payload) { artifacts_.table(stamp, std::move(payload)); }
   // A capture when the step in progress ends, or at once where there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
   // Something about the run that is told the first time that `what` occurs: to the error handler, and in the log.
