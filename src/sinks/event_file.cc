@@ -38,6 +38,16 @@ void EventFile::repeat_if_needed() {
 }
 
 Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
+  const std::size_t before = file_.buffer().size();
+  try {
+    return append(stamp, values);
+  } catch (...) {
+    file_.take_back(before);
+    throw;
+  }
+}
+
+Status EventFile::append(const Stamp& stamp, std::span<const Value> values) {
   repeat_if_needed();
   if (values.size() == 1) {
     if (const auto* scalar = std::get_if<ScalarValue>(values.data())) {

@@ -19,6 +19,7 @@ class EventFile final : public Sink {
   Status close() override { return file_.close(); }
 
  private:
+  Status append(const Stamp& stamp, std::span<const Value> values);
   // Whether this value needs its metadata: the first of a tag has them, and later ones from time to time, and after
   // records were lost.
   bool needs_metadata(const Tag& tag);

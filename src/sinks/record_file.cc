@@ -17,7 +17,13 @@ std::vector<LostRecords> Tally::take_lost() {
   return std::exchange(lost_, {});
 }
 
+void RecordFile::take_back(std::size_t size) noexcept {
+  if (buffer_.size() > size) buffer_.resize(size);
+  taken_back_ = true;
+}
+
 bool RecordFile::must_repeat() noexcept {
+  if (std::exchange(taken_back_, false)) return true;
   const bool lost = std::exchange(known_losses_, losses_) != losses_;
   if (!lost && end() < repeat_at_) return false;
   repeat_at_ = end() + std::clamp(end(), kRepeatFirst, kRepeatAtMost);

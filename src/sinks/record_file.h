@@ -53,6 +53,9 @@ class RecordFile {
       return buffer_.size() < kKeepAtMost ? Status::success() : give_up("it could not be written for too long");
     return buffer_.size() < kWriteAt ? Status::success() : flush();
   }
+  // Something threw while records were appended: takes back what was appended since the buffer had this size, so that
+  // no part of a record stays.
+  void take_back(std::size_t size) noexcept;
   Status flush();
   Status close();
 
@@ -85,8 +88,9 @@ class RecordFile {
   std::uint64_t losses_ = 0;
   std::uint64_t known_losses_ = 0;  // by must_repeat
   std::uint64_t repeat_at_ = kRepeatFirst;
-  bool deleted_ = false;  // by somebody else; told once
-  bool failing_ = false;  // the last write failed; only flush tries again, not every record
+  bool taken_back_ = false;  // since the last must_repeat
+  bool deleted_ = false;     // by somebody else; told once
+  bool failing_ = false;     // the last write failed; only flush tries again, not every record
 };
 
 }  // namespace sonde::sinks

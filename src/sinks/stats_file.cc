@@ -55,6 +55,17 @@ void StatsFile::define(const ProbeName& probe, const stats_record::Form& form) {
 }
 
 Status StatsFile::end_step(const StepEnd& step) {
+  const std::size_t before = file_.buffer().size();
+  try {
+    return append(step);
+  } catch (...) {
+    file_.take_back(before);
+    if (before == 0 && file_.written() == 0) begun_ = false;  // the header goes with it
+    throw;
+  }
+}
+
+Status StatsFile::append(const StepEnd& step) {
   repeat_if_needed();
   begin();
   for (const StepTensor& tensor : step.tensors) define(tensor.probe, {tensor.dtype, tensor.shape});

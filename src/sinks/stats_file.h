@@ -28,6 +28,7 @@ class StatsFile final : public Sink {
   Status close() override;
 
  private:
+  Status append(const StepEnd& step);
   struct PendingGap {
     stats_record::Gap gap;
     std::optional<std::uint64_t> end;  // where it ends in the file, as soon as it is in the buffer

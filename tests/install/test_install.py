@@ -83,6 +83,10 @@ class Installed(unittest.TestCase):
         inside = re.compile(rf"_Z(T[VTIS])?N[KRO]*5sonde({modules})")
         self.assertEqual([name for name in symbols if inside.match(name)], [])
 
+    def test_library_stays_when_a_program_closes_it(self):
+        dynamic = run("readelf", "--dynamic", self.prefix / "lib/libsonde.so")
+        self.assertIn("NODELETE", dynamic)
+
     def test_command_runs(self):
         self.assertIn(VERSION, run(self.prefix / "bin/sonde", "--version"))
 
