@@ -8,7 +8,6 @@
 #include "arming.h"
 #include "control.h"
 #include "policy/policy_values.h"
-#include "policy/rules.h"
 #include "sonde/policy.h"
 #include "subcommand.h"
 #include "terminal.h"
@@ -16,17 +15,6 @@
 
 namespace sonde::cli {
 namespace {
-
-// What it waits for and what it saves.
-Result<std::string> described(const TriggerPolicy& trigger) {
-  const Result<std::string> expression = policy::expression_of(trigger);
-  if (!expression) return expression.error();
-  const std::string& name = trigger.name.empty() ? trigger.rule : trigger.name;
-  std::string text = harmless(name.empty() ? *expression : name + ", when " + *expression);
-  text += ", with " + counted(static_cast<std::uint64_t>(trigger.before), "step") + " before";
-  if (trigger.after > 0) text += " and " + grouped(static_cast<std::uint64_t>(trigger.after)) + " after";
-  return text;
-}
 
 class Arm final : public Subcommand {
  public:
@@ -36,8 +24,9 @@ class Arm final : public Subcommand {
                     .summary = "add a trigger to a job that runs",
                     .details = "When the condition holds at the end of a step, the job saves that step, and those "
                                "before and after it, as a capture in RUN/captures: 'sonde captures' prints it. The "
-                               "trigger comes on top of those that are there, by way of RUN/control.toml; 'sonde "
-                               "policy RUN --clear' takes all such changes back.",
+                               "trigger is added to those that are there, in RUN/control.toml, and stays when "
+                               "'sonde policy' gives the job another policy. 'sonde policy RUN' lists what is in "
+                               "force; 'sonde policy RUN --clear' takes all such changes back.",
                     .examples = {"sonde arm logs/train --when 'loss > 1.0'",
                                  "sonde arm logs/train --when \"nonfinite('gradient/.*')\" --before 3 --after 2",
                                  "sonde arm logs/train --rule exploding_gradient"}}) {}
@@ -62,7 +51,7 @@ class Arm final : public Subcommand {
     if (!rearm) return fail("--rearm is edge, always or never, not '" + rearm_ + "'");
     trigger_.rearm = *rearm;
     if (Status status = check_trigger(trigger_); !status) return fail(status);
-    const Result<std::string> said = described(trigger_);
+    const Result<std::string> said = describe(trigger_);
     if (!said) return fail(said.error());
     const Result<Answer> answer = arm(run_, trigger_);
     if (!answer) return fail(answer.error());

@@ -3,22 +3,15 @@
 #include <string_view>
 
 #include "policy/expression.h"
-#include "policy/policy_values.h"
+#include "policy/rules.h"
+#include "text.h"
 
 namespace sonde::cli {
 namespace {
 
-// control.toml with the trigger in addition. What is there stays in force, and so do the program's own triggers unless
-// the file has taken their place already.
+// control.toml with the trigger in addition; everything else in it stays.
 Result<std::string> extended(const Control& control, const TriggerPolicy& trigger) {
-  std::string text = control.text;
-  if (!control.content.has_triggers && !control.content.keep_triggers) {
-    Result<std::string> keeping = with_control_key(text, "keep_triggers", "true");
-    if (!keeping) return keeping;
-    text = *std::move(keeping);
-  }
-  if (text.back() != '\n') text += '\n';
-  text.append("\n").append(policy::to_toml(trigger));
+  const std::string text = with_armed(control.text, {trigger});
   const Result<policy::ControlFile> parsed = policy::parse_control(text, control_path(control.run));
   if (!parsed) return parsed.error();
   return text;
@@ -43,6 +36,16 @@ Status check_trigger(const TriggerPolicy& trigger) {
   constexpr std::string_view kWhich = "trigger 1: ";  // there is no other
   const std::string& message = status.message();
   return {status.code(), message.starts_with(kWhich) ? message.substr(kWhich.size()) : message};
+}
+
+Result<std::string> describe(const TriggerPolicy& trigger) {
+  const Result<std::string> expression = policy::expression_of(trigger);
+  if (!expression) return expression.error();
+  const std::string& name = trigger.name.empty() ? trigger.rule : trigger.name;
+  std::string text = harmless(name.empty() ? *expression : name + ", when " + *expression);
+  text += ", with " + counted(static_cast<std::uint64_t>(trigger.before), "step") + " before";
+  if (trigger.after > 0) text += " and " + grouped(static_cast<std::uint64_t>(trigger.after)) + " after";
+  return text;
 }
 
 Result<Answer> arm(const std::string& run, const TriggerPolicy& trigger) {

@@ -63,6 +63,12 @@ std::optional<Result<Answer>> answer_to(const std::string& run, std::string_view
   return std::nullopt;
 }
 
+std::string checksum_of(std::string_view text) {
+  char checksum[16];
+  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
+  return checksum;
+}
+
 Status put_back(const Control& control) {
   const std::string path = control_path(control.run);
   return control.exists ? write_file(path, control.text) : remove_file(path);
@@ -89,7 +95,7 @@ Status check_run(const std::string& run) {
     if (below && has_events(*below)) runs.push_back(join_path(run, entry.name));
   }
   if (runs.empty()) return Status::success();  // of a job that is still to come
-  return {Code::invalid_argument, "'" + run + "' is no run, but a directory with runs: name " +
+  return {Code::invalid_argument, "'" + run + "' is not a run but a directory of runs: name " +
                                       (runs.size() == 1 ? "" : "one of them, ") + listed(runs)};
 }
 
@@ -119,7 +125,7 @@ Result<Control> read_control(const std::string& run) {
   Result<policy::ControlFile> content = policy::parse_control(file->text, path);
   if (!content) {
     return Status(content.error().code(), content.error().message() +
-                                              "; this is what was put there before: mend it, or remove it with "
+                                              "; this is what was put there before: fix it, or remove it with "
                                               "'sonde policy " +
                                               run + " --clear'");
   }
@@ -155,10 +161,31 @@ Result<std::string> with_control_key(const std::string& text, std::string_view k
   // A person may have written the table in another way, or such lines inside a text.
   const auto before = policy::parse_control(text, "");
   const auto after = policy::parse_control(out, "");
-  if (before && after && before->policy == after->policy) return out;
+  if (before && after && before->policy == after->policy && before->armed == after->armed) return out;
   return Status(Code::invalid_argument,
                 "control.toml has a [control] that only a person can change: give it a line of "
                 "its own, [control], and each of its keys one below");
+}
+
+std::vector<TriggerPolicy> armed_triggers(const policy::ControlFile& content) {
+  std::vector<TriggerPolicy> all = content.armed;
+  if (content.keep_triggers) all.insert(all.begin(), content.policy.triggers.begin(), content.policy.triggers.end());
+  return all;
+}
+
+std::string with_armed(std::string text, const std::vector<TriggerPolicy>& triggers) {
+  for (const TriggerPolicy& trigger : triggers) {
+    text = with_line_end(std::move(text));
+    text.append(text.empty() ? "" : "\n").append(policy::to_toml(trigger, "armed"));
+  }
+  return text;
+}
+
+State state_of(const Control& control) {
+  const auto answer = answer_to(control.run, checksum_of(control.text));
+  if (!answer) return {};
+  if (!*answer) return {Standing::refused, answer->error().message()};
+  return {Standing::in_force, (*answer)->but};
 }
 
 Result<Answer> put_control(const Control& before, const std::string& text) {
@@ -166,8 +193,7 @@ Result<Answer> put_control(const Control& before, const std::string& text) {
   // An old answer may be one to the same text, by a process that is gone.
   if (Status status = remove_file(state_path(before.run)); !status) return status;
   if (Status status = write_file(path, text); !status) return status;
-  char checksum[16];
-  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
+  const std::string checksum = checksum_of(text);
   const std::uint64_t start = monotonic_nanoseconds();
   std::optional<Result<Answer>> answer;
   while (!(answer = answer_to(before.run, checksum)) && wait_a_little(start, kPatience)) {

@@ -1,14 +1,17 @@
 // sonde policy: what a job that runs records, from a file; and whether such a file is right.
 #include "sonde/policy.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arming.h"
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/suggest.h"
 #include "control.h"
 #include "formats/run_layout.h"
 #include "policy/policy_values.h"
@@ -21,7 +24,7 @@ namespace sonde::cli {
 namespace {
 
 // "2 watches, 1 trigger, a flight ring and a budget"
-std::string contents(const policy::ControlFile& file) {
+std::string contents(const policy::ControlFile& file, std::size_t armed = 0) {
   std::vector<std::string> parts;
   const std::size_t watches = file.policy.watches.size();
   if (file.has_watches) parts.push_back(grouped(watches) + (watches == 1 ? " watch" : " watches"));
@@ -30,12 +33,20 @@ std::string contents(const policy::ControlFile& file) {
   if (file.has_flight) parts.emplace_back(ring ? "a flight ring" : "no flight ring");
   if (file.has_budget) parts.emplace_back("a budget");
   if (file.has_allow) parts.emplace_back("allowed infinities");
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
+  if (armed > 0) parts.push_back(counted(armed, "armed trigger"));
+  const std::string text = enumerated(parts);
   return text.empty() ? "nothing, so all stays as the program has it" : text;
+}
+
+// The lines of a file, each behind two blanks, safe to print.
+std::string indented(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out.append("  ").append(harmless(text.substr(0, end))).append("\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
 }
 
 // A policy file: its text, and what is in it.
@@ -56,15 +67,17 @@ Result<PolicyText> load(const std::string& path) {
 class PolicyCommand final : public Subcommand {
  public:
   PolicyCommand()
-      : Subcommand({.name = "policy",
-                    .usage = "policy RUN FILE | RUN --clear | --check FILE | --rules",
-                    .summary = "change what a job that runs records",
-                    .details = "Each part that FILE has - watches, triggers, the flight ring, the budget - takes the "
-                               "place of the program's own, within a second; parts that it does not have stay. A file "
-                               "with a mistake changes nothing. The change is RUN/control.toml, and it also holds for "
-                               "the next job in this run, until --clear.",
-                    .examples = {"sonde policy --check policy.toml", "sonde policy logs/train policy.toml",
-                                 "sonde policy logs/train --clear", "sonde policy --rules"}}) {}
+      : Subcommand(
+            {.name = "policy",
+             .usage = "policy RUN [FILE] | RUN --clear | --check FILE | --rules",
+             .summary = "change what a job that runs records",
+             .details = "Each part that FILE has - watches, triggers, the flight ring, the budget - replaces "
+                        "the program's own within a second; parts that it does not have stay, and so do "
+                        "triggers that 'sonde arm' has added. A file with a mistake changes nothing. Without "
+                        "FILE it prints what is in force. The change is RUN/control.toml, and it also holds "
+                        "for the next job in this run, until --clear.",
+             .examples = {"sonde policy --check policy.toml", "sonde policy logs/train policy.toml",
+                          "sonde policy logs/train", "sonde policy logs/train --clear", "sonde policy --rules"}}) {}
 
   void setup(Flags& flags) override {
     flags.optional_argument(run_, "RUN", "the directory of a run");
@@ -78,13 +91,13 @@ class PolicyCommand final : public Subcommand {
     const bool named = !run_.empty() || !file_.empty();
     const int tasks = (clear_ ? 1 : 0) + (check_.empty() ? 0 : 1) + (rules_ ? 1 : 0);
     if (tasks > 1) return fail("--clear, --check and --rules are three things: ask for one of them");
-    if (!clear_ && tasks == 1 && named) return fail("--check and --rules are about no run: leave '" + run_ + "' out");
+    if (!clear_ && tasks == 1 && named)
+      return fail("--check and --rules are not about a run: leave '" + run_ + "' out");
     if (rules_) return list_rules();
     if (!check_.empty()) return check();
-    if (run_.empty()) return fail("name the directory of a run and a policy file; see 'sonde help policy'");
+    if (run_.empty()) return fail("name the directory of a run; see 'sonde help policy'");
     if (clear_) return file_.empty() ? clear() : fail("--clear takes no file: leave '" + file_ + "' out");
-    if (file_.empty()) return fail("name the policy file for '" + run_ + "', or --clear; see 'sonde help policy'");
-    return apply();
+    return file_.empty() ? show() : apply();
   }
 
  private:
@@ -93,7 +106,9 @@ class PolicyCommand final : public Subcommand {
     if (!policy) return fail(policy.error());
     const Result<Control> control = read_control_to_replace();
     if (!control) return fail(control.error());
-    std::string text = policy->text;
+    const std::vector<TriggerPolicy> armed = armed_triggers(control->content);
+    std::string text = with_armed(policy->text, armed);
+    if (const auto whole = policy::parse_control(text, control_path(run_)); !whole) return fail(whole.error());
     if (control->content.fire > 0) {
       // Left out, it would be a new number, and so a capture.
       Result<std::string> counting = with_control_key(text, "fire", std::to_string(control->content.fire));
@@ -102,8 +117,37 @@ class PolicyCommand final : public Subcommand {
     }
     const Result<Answer> answer = put_control(*control, text);
     if (!answer) return fail(answer.error());
+    const std::string kept = armed.empty() ? "" : "; " + counted(armed.size(), "armed trigger") + " kept";
     print((answer->applied ? "in force: " : "written: ") + contents(policy->content) + ", from " + harmless(file_) +
-          describe(*answer) + "\n");
+          kept + describe(*answer) + "\n");
+    return kSuccess;
+  }
+
+  // What control.toml changes, and whether a recorder has taken it.
+  int show() const {
+    const Result<Control> control = read_control(run_);
+    if (!control) return fail(control.error());
+    const std::string path = harmless(control_path(run_));
+    if (!control->exists) {
+      print("in force: the program's own policy; there is no " + path + "\n");
+      return kSuccess;
+    }
+    policy::ControlFile content = control->content;
+    const std::vector<TriggerPolicy> armed = armed_triggers(content);
+    if (content.keep_triggers) content.has_triggers = false;  // they are armed ones
+    const State state = state_of(*control);
+    std::string text = state.standing == Standing::in_force  ? "in force"
+                       : state.standing == Standing::refused ? "refused by the recorder"
+                                                             : "not taken by a recorder yet";
+    if (!state.but.empty()) text += " (" + harmless(state.but) + ")";
+    text += ": " + contents(content, armed.size()) + ", from " + path + "\n";
+    for (const TriggerPolicy& trigger : armed) {
+      const Result<std::string> said = describe(trigger);
+      if (!said) return fail(said.error());
+      text += "  armed: " + *said + "\n";
+    }
+    text += "All other parts are the program's own. The file:\n\n";
+    print(text + indented(control->text));
     return kSuccess;
   }
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "base/file.h"
+#include "base/suggest.h"
 #include "render/console.h"
 #include "render/digits.h"
 
@@ -60,12 +61,10 @@ std::string duration_text(double seconds) {
 
 std::string listed(const std::vector<std::string>& names, std::size_t most) {
   const std::size_t shown = names.size() <= most ? names.size() : most - 1;
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
-    text.append("'").append(render::printable(names[i])).append("'");
-  }
-  return shown == names.size() ? text : text + " and " + grouped(names.size() - shown) + " more";
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < shown; ++i) parts.push_back("'" + render::printable(names[i]) + "'");
+  if (shown < names.size()) parts.push_back(grouped(names.size() - shown) + " more");
+  return enumerated(parts);
 }
 
 std::size_t length(std::string_view text) {

@@ -45,7 +45,7 @@ enum class Callbacks : std::uint8_t {
 struct RecorderOptions {
   // Bytes of tensor data that may wait between the recording threads and the disk, copied or frozen. Beyond it
   // `tensors` decides. More rides out longer bursts; all of it can become resident. A frozen tensor larger than all of
-  // it is taken where no other one waits.
+  // it is taken where no other one waits. 0 is an error.
   std::size_t memory = std::size_t{256} << 20;
 
   // Scalars are small and precious, tensors large and many: one waits, the other is dropped.

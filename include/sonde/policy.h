@@ -5,7 +5,7 @@
 //   auto rec = sonde::Recorder::open("logs/train", {.policy = *policy});
 //
 //   [[watch]]
-//   tensors = "encoder/.*"                   # an exact name wins, otherwise RE2 over the whole name or "kind/name"
+//   tensors = "encoder/.*"                   # an exact name, or RE2 over the whole name or "kind/name"
 //   every   = 100                            # steps; or "epoch", "5 epochs"
 //   when    = "loss > 1.0"                   # evaluated when the step ends
 //   record  = ["stats", "histogram", "image"]
@@ -58,12 +58,11 @@ struct RowSample {
   friend bool operator==(const RowSample&, const RowSample&) = default;
 };
 
-// One [[watch]]. Of several that match a tensor every one counts, each in its own time; but if one names it exactly,
-// only those that do. A tensor that none matches is not recorded, unless there is no [[watch]] at all: then
-// ProbeOptions decide.
+// One [[watch]]. Every watch that matches a tensor counts, each at its own steps: a tensor gets all that they record. A
+// tensor that none matches is not recorded, unless there is no [[watch]] at all: then ProbeOptions decide.
 struct WatchPolicy {
   std::string tensors = ".*";
-  std::string exclude = {};      // matching ones are left out
+  std::string exclude = {};      // matching ones are left out, but not one that `tensors` names exactly
   std::vector<Kind> kinds = {};  // empty: all
   std::int64_t every = 1;        // at the steps that are multiples of it
   bool epochs = false;           // `every` counts epochs (Recorder::epoch): the first step of each is due

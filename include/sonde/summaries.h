@@ -41,7 +41,8 @@ struct ImageOptions {
   // A batch of N images is one grid; so are the channels where they are not colours. At most so many cells are drawn.
   int max_cells = 64;
   // Floats are scaled from [low, high] to the full range. Equal bounds (the default) mean: [0, 1] for colours, and the
-  // finite minimum and maximum of the tensor (symmetric about zero where diverging) for colour maps.
+  // finite minimum and maximum of the tensor (symmetric about zero where diverging) for colour maps. `low` above `high`
+  // is an error.
   double low = 0;
   double high = 0;
 };

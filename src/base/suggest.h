@@ -1,11 +1,25 @@
-// What somebody may have meant.
+// Names in sentences: several of them, and what somebody may have meant.
 #pragma once
 
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace sonde {
+
+// "a, b and c", as they stand.
+template <class Names>
+std::string enumerated(const Names& names) {
+  std::string text;
+  const std::size_t count = std::size(names);
+  std::size_t i = 0;
+  for (const auto& name : names) {
+    text.append(i == 0 ? "" : i + 1 == count ? " and " : ", ").append(name);
+    ++i;
+  }
+  return text;
+}
 
 // "; did you mean 'show'?" for the candidate that is a typing error or two away from `word`; empty where none is.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);

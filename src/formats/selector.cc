@@ -39,7 +39,7 @@ Result<Selector::Pattern> Selector::compile(std::string_view text) {
   if (!compiled->ok()) {
     std::string message = "'";
     message += valid_utf8(text);
-    message += "' is no regular expression (";
+    message += "' is not a valid regular expression (";
     message += valid_utf8(compiled->error());
     message += "); put \\ before characters that stand for themselves";
     return Status(Code::invalid_argument, std::move(message));
@@ -76,8 +76,8 @@ Match Selector::match(std::string_view name, Kind kind) const {
   full_name += '/';
   full_name += name;
   const Match found = tensors_.match(name, full_name);
-  if (found == Match::none || exclude_.match(name, full_name) != Match::none) return Match::none;
-  return found;
+  // The more exact of the two counts, and the exclusion where they are alike.
+  return exclude_.match(name, full_name) >= found ? Match::none : found;
 }
 
 }  // namespace sonde::tags

@@ -1,6 +1,7 @@
-// Which tensors something applies to: an exact name wins, otherwise RE2 with full match over the name or "kind/name".
-// A text that is no pattern is refused, though a tensor may have that name: far more often it is a mistake in a
-// pattern, and who means the name writes \ before what has a meaning, which is as exact: 'layer\[0'.
+// Which tensors something applies to: an exact name, or RE2 with full match over the name or "kind/name". A tensor that
+// is named exactly is selected though a pattern excludes it.
+// A text that is not a valid pattern is refused, though a tensor may have that name: far more often it is a mistake in
+// a pattern. To mean the name, write \ before what has a meaning, which is as exact: 'layer\[0'.
 #pragma once
 
 #include <cstdint>

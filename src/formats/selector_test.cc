@@ -48,7 +48,14 @@ TEST(Selector, MatchesKindAndName) {
   EXPECT_EQ(match("weight/a", "weight/a", Kind::gradient), Match::exact) << "a name may look like that";
 }
 
-TEST(Selector, LeavesOutWhatIsExcludedEvenWhereItIsNamed) {
+TEST(Selector, AnExactNameIsSelectedThoughAPatternExcludesIt) {
+  const auto selector = Selector::create("dense_2/out", "dense_2/.*");
+  ASSERT_TRUE(selector);
+  EXPECT_EQ(selector->match("dense_2/out", Kind::activation), Match::exact);
+  EXPECT_EQ(Selector::create("dense_2/out", "dense_2/out")->match("dense_2/out", Kind::activation), Match::none);
+}
+
+TEST(Selector, LeavesOutWhatIsExcluded) {
   const auto selector = Selector::create("dense_.*|attn", "dense_2/.*|attn");
   ASSERT_TRUE(selector);
   EXPECT_EQ(selector->match("dense_1/out", Kind::activation), Match::pattern);
@@ -71,9 +78,9 @@ TEST(Selector, RefusesWhatIsNoPattern) {
   ASSERT_FALSE(selector);
   EXPECT_EQ(selector.error().code(), Code::invalid_argument);
   EXPECT_EQ(selector.error().message(),
-            "'dense_(' is no regular expression (missing ): dense_(); put \\ before characters that stand for "
+            "'dense_(' is not a valid regular expression (missing ): dense_(); put \\ before characters that stand for "
             "themselves");
-  EXPECT_THAT(Selector::create("a", "[").error().message(), HasSubstr("'[' is no regular expression"));
+  EXPECT_THAT(Selector::create("a", "[").error().message(), HasSubstr("'[' is not a valid regular expression"));
   EXPECT_FALSE(Selector::create("((a{1000}){1000}){1000}"));
   EXPECT_FALSE(Selector::create("\xff"));
 }

@@ -1,14 +1,18 @@
-// control.toml, by which a running job is changed: a policy that says which of its tables it has, so that those it
-// leaves out stay as they are, and a table of its own:
+// control.toml, which changes a running job: a policy, of which each table that is there replaces the program's own,
+// and two tables that no policy has:
 //
 //   [control]
-//   keep_triggers = true    # its triggers come on top of those that are there
+//   keep_triggers = true    # the [[trigger]] tables are added to the program's own, and do not replace them
 //   fire          = 3       # a larger number than before: save a capture now
+//
+//   [[armed]]               # a trigger that `sonde arm` added, with the keys of [[trigger]]; it stays when another
+//   when = "loss > 5"       # policy comes
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sonde/policy.h"
 #include "sonde/status.h"
@@ -24,10 +28,11 @@ struct ControlFile {
   bool has_allow = false;
   bool keep_triggers = false;
   std::int64_t fire = 0;
+  std::vector<TriggerPolicy> armed;
 };
 Result<ControlFile> parse_control(std::string_view toml, std::string_view source);
 
-// One [[trigger]] that is read back as the same.
-std::string to_toml(const TriggerPolicy& trigger);
+// One [[trigger]], or a table of another name, that is read back as the same.
+std::string to_toml(const TriggerPolicy& trigger, std::string_view table = "trigger");
 
 }  // namespace sonde::policy

@@ -123,12 +123,8 @@ Plan Engine::plan(std::string_view name, Kind kind, std::span<const Part> own) c
     plan.crowded = plan.parts.size() == Plan::kMaxParts;
     if (!plan.crowded) plan.parts.push_back(part);
   }
-  auto best = tags::Match::pattern;  // one that names the tensor exactly pushes the others aside
   for (std::uint32_t i = 0; i < watches_.size(); ++i) {
-    const tags::Match match = watches_[i].selector.match(name, kind);
-    if (match < best) continue;
-    if (match > best) plan.parts.clear();
-    best = match;
+    if (watches_[i].selector.match(name, kind) == tags::Match::none) continue;
     plan.crowded = plan.parts.size() == Plan::kMaxParts;
     if (plan.crowded) continue;
     const WatchPolicy& watch = policy_.watches[i];

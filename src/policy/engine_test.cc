@@ -90,12 +90,12 @@ TEST(Plan, AddsUpAllWatchesThatMatch) {
   EXPECT_EQ(plan.due({.step = 3}), 0U);
 }
 
-TEST(Plan, AnExactNamePushesPatternsAside) {
+TEST(Plan, EveryWatchThatMatchesCountsAlsoWhereOneNamesTheTensorExactly) {
   const auto engine = watching({{.tensors = ".*", .record = Keep::stats},
                                 {.tensors = "a", .record = Keep::image},
                                 {.tensors = "a.*", .record = Keep::whole}});
   const Plan plan = engine->plan("a", Kind::activation, {});
-  EXPECT_EQ(plan.keep(plan.due({.step = 0})), Keep::image);
+  EXPECT_EQ(plan.keep(plan.due({.step = 0})), Keep::stats | Keep::image | Keep::whole);
   EXPECT_EQ(engine->plan("ab", Kind::activation, {}).parts.size(), 2U);
 }
 

@@ -23,8 +23,7 @@ Status wrong(std::string_view where, std::string_view what) {
 
 Status at_least(std::string_view where, std::string_view what, std::int64_t value, std::int64_t least) {
   if (value >= least) return Status::success();
-  return wrong(where,
-               joined({what, " is ", std::to_string(value), ", but at least ", std::to_string(least), " makes sense"}));
+  return wrong(where, joined({what, " is ", std::to_string(value), ": give ", std::to_string(least), " or more"}));
 }
 
 Status check_pattern(std::string_view where, std::string_view what, std::string_view pattern) {
@@ -63,7 +62,8 @@ Status first_of(std::initializer_list<Status> all) {
 
 Status check(std::string_view where, const WatchPolicy& watch) {
   if (watch.last_step != -1 && watch.last_step < watch.first_step) {
-    return wrong(where, "last_step is before first_step");
+    return wrong(where, joined({"last_step is ", std::to_string(watch.last_step), ", which is before first_step, ",
+                                std::to_string(watch.first_step), ": exchange them, or give -1 for no end"}));
   }
   return first_of({check_keep(where, watch.record), check_kinds(where, watch.kinds),
                    check_pattern(where, "tensors", watch.tensors),
@@ -107,10 +107,8 @@ Status check(const BudgetPolicy& budget) {
   const double overhead = budget.overhead.value_or(1);
   const bool sensible = overhead > 0 && overhead <= 1;  // which NaN is not
   if (!sensible) return wrong("budget", "overhead is a share above 0 and up to 1, such as 0.01 for 1 %");
-  if (budget.memory == 0U)
-    return wrong("budget", "memory is 0, but at least 1 makes sense; without a value there is no limit");
-  if (budget.disk == 0U)
-    return wrong("budget", "disk is 0, but at least 1 makes sense; without a value there is no limit");
+  if (budget.memory == 0U) return wrong("budget", "memory is 0: give 1 byte or more, or no value for no limit");
+  if (budget.disk == 0U) return wrong("budget", "disk is 0: give 1 byte or more, or no value for no limit");
   return Status::success();
 }
 

@@ -35,15 +35,6 @@ std::string number_text(double value) {
   return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
 }
 
-// "a, b and c"
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text.append(i == 0 ? "" : i + 1 == names.size() ? " and " : ", ").append(names[i]);
-  }
-  return text;
-}
-
 std::string described(const toml::node& node) {
   constexpr std::size_t kShown = 40;
   if (const auto* text = node.as_string()) {
@@ -95,7 +86,7 @@ class Reader {
   struct Key {
     std::string_view name;
     std::function<void(const toml::node&)> read;
-    bool offered = true;  // to whoever has written one that is not there
+    bool offered = true;  // in the message about an unknown key
   };
 
   void fail(const Place& place, std::string_view message) {
@@ -128,7 +119,7 @@ class Reader {
   void steps(const toml::node& node, WatchPolicy& watch);
   void sample(const toml::node& node, RowSample& sample);
   void record(const toml::node& node, WatchPolicy& watch);
-  void trigger(const toml::table& table, TriggerPolicy& trigger);
+  void trigger(const toml::table& table, std::string_view where, TriggerPolicy& trigger);
   void trigger_name(const toml::node& node, std::string& to);
   static const toml::node& culprit(const toml::table& table, const TriggerPolicy& trigger, const std::string& message);
   void rearm(const toml::node& node, TriggerPolicy& trigger);
@@ -158,7 +149,7 @@ void Reader::keys(const toml::table& table, std::string_view where, const std::v
       if (one.offered) names.emplace_back(one.name);
     }
     std::string hint = did_you_mean(key.str(), names);
-    if (hint.empty()) hint = joined({"; it may have ", listed(names)});
+    if (hint.empty()) hint = joined({"; it may have ", enumerated(names)});
     fail(key.source().begin, joined({where, " has no key '", key.str(), "'", hint}));
   }
 }
@@ -286,6 +277,9 @@ void Reader::steps(const toml::node& node, WatchPolicy& watch) {
   const auto* const value = node.as_string();
   const auto range = value != nullptr ? policy::step_range_of(value->get()) : std::nullopt;
   if (!range) return expected(node, R"(a range of steps, such as "1000..2000", "1000.." or "..2000")");
+  if (range->last != -1 && range->last < range->first) {
+    return expected(node, "a range of steps whose end is not before its beginning");
+  }
   watch.first_step = range->first;
   watch.last_step = range->last;
 }
@@ -362,12 +356,12 @@ const toml::node& Reader::culprit(const toml::table& table, const TriggerPolicy&
   return rule != nullptr ? *rule : static_cast<const toml::node&>(table);
 }
 
-void Reader::trigger(const toml::table& table, TriggerPolicy& trigger) {
+void Reader::trigger(const toml::table& table, std::string_view where, TriggerPolicy& trigger) {
   const bool was_right = message_.empty();
   const auto count = [&](std::int64_t& to) {
     return [this, &to](const toml::node& value) { integer(value, "a number of steps", 0, kMost, to); };
   };
-  keys(table, "[[trigger]]",
+  keys(table, where,
        {{"name", [&](const toml::node& value) { trigger_name(value, trigger.name); }},
         {"when", [&](const toml::node& value) { condition(value, trigger.when); }},
         {"rule",
@@ -460,7 +454,8 @@ void Reader::root(const toml::table& table, policy::ControlFile& file, bool cont
       {"trigger",
        [&](const toml::node& value) {
          file.has_triggers = true;
-         tables(value, "trigger", [&](const toml::table& one) { trigger(one, policy.triggers.emplace_back()); });
+         tables(value, "trigger",
+                [&](const toml::table& one) { trigger(one, "[[trigger]]", policy.triggers.emplace_back()); });
        }},
       table_of("flight",
                [&](const toml::table& one) {
@@ -480,11 +475,18 @@ void Reader::root(const toml::table& table, policy::ControlFile& file, bool cont
       {"control",
        [&](const toml::node& value) {
          const toml::table* const inner = value.as_table();
-         if (!control) return fail(value, "[control] belongs into the control.toml of a run, not into a policy");
+         if (!control) return fail(value, "[control] belongs in the control.toml of a run, not in a policy");
          if (inner == nullptr) return expected(value, "a table, headed [control]");
          keys(*inner, "[control]",
               {{"keep_triggers", [&](const toml::node& one) { truth(one, file.keep_triggers); }},
                {"fire", [&](const toml::node& one) { integer(one, "a number that grows", 0, kMost, file.fire); }}});
+       },
+       control},
+      {"armed",
+       [&](const toml::node& value) {
+         if (!control)
+           return fail(value, "[[armed]] belongs in the control.toml of a run: write [[trigger]] in a policy");
+         tables(value, "armed", [&](const toml::table& one) { trigger(one, "[[armed]]", file.armed.emplace_back()); });
        },
        control}};
   keys(table, "a policy", known);
@@ -558,8 +560,8 @@ namespace policy {
 
 Result<ControlFile> parse_control(std::string_view toml, std::string_view source) { return read(toml, source, true); }
 
-std::string to_toml(const TriggerPolicy& trigger) {
-  std::string out = "[[trigger]]\n";
+std::string to_toml(const TriggerPolicy& trigger, std::string_view table) {
+  std::string out = joined({"[[", table, "]]\n"});
   const auto add = [&](std::string_view key, std::string_view value) { out += joined({key, " = ", value, "\n"}); };
   const auto add_text = [&](std::string_view key, std::string_view value) {
     if (!value.empty()) add(key, quoted(value));

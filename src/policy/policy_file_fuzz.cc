@@ -13,6 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (!file->policy.check()) std::abort();
+  for (const TriggerPolicy& trigger : file->armed) {
+    const auto again = policy::parse_control(policy::to_toml(trigger, "armed"), "policy");
+    if (!again || again->armed.size() != 1 || !(again->armed[0] == trigger)) std::abort();
+  }
   for (const TriggerPolicy& trigger : file->policy.triggers) {
     const auto again = Policy::parse(policy::to_toml(trigger));
     if (!again || again->triggers.size() != 1 || !(again->triggers[0] == trigger)) std::abort();

@@ -203,8 +203,9 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:2:9: expected a number of steps from 1, \"epoch\", or such as \"5 epochs\" or \"100 steps\", found "
        "\"5 epochs 3 steps\""},
       {"[[watch]]\nsteps = \"20..10\"",
-       "policy.toml:2:9: expected a range of steps, such as \"1000..2000\", \"1000..\" or \"..2000\", found "
-       "\"20..10\""},
+       "policy.toml:2:9: expected a range of steps whose end is not before its beginning, found \"20..10\""},
+      {"[[armed]]\nrule = \"nonfinite\"",
+       "policy.toml:1:1: [[armed]] belongs in the control.toml of a run: write [[trigger]] in a policy"},
       {"[[watch]]\nsteps = 5",
        "policy.toml:2:9: expected a range of steps, such as \"1000..2000\", \"1000..\" or \"..2000\", found 5"},
       {"[[watch]]\nfirst = -1", "policy.toml:2:9: expected a number of steps, a whole number from 1, found -1"},
@@ -223,7 +224,8 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:2:20: expected what to record (stats, histogram, image, audio, whole, npy, npz, print or csv), "
        "found \"histo\""},
       {"[[watch]]\ntensors = \"a(\"",
-       "policy.toml:2:11: 'a(' is no regular expression (missing ): a(); put \\ before characters that stand for "
+       "policy.toml:2:11: 'a(' is not a valid regular expression (missing ): a(); put \\ before characters that stand "
+       "for "
        "themselves"},
       {"[[watch]]\ntensors = \"\"",
        "policy.toml:2:11: expected a pattern for the names of tensors, such as \"dense_.*\", found \"\""},
@@ -292,7 +294,7 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:2:27: expected a pattern for the names of tensors, such as \"dense_.*\", found 3"},
       {"[allow]\nnegative_infinity = 1979-05-27",
        "policy.toml:2:21: expected a pattern for the names of tensors, such as \"dense_.*\", found a date or time"},
-      {"[control]\nfire = 1", "policy.toml:1:1: [control] belongs into the control.toml of a run, not into a policy"},
+      {"[control]\nfire = 1", "policy.toml:1:1: [control] belongs in the control.toml of a run, not in a policy"},
       {"[[watch]]\nzzz = 1\nevery = 0",
        "policy.toml:2:1: [[watch]] has no key 'zzz'; it may have tensors, exclude, kind, every, steps, first, sample, "
        "when and record"},
@@ -344,15 +346,17 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
     change(policy);
     return policy.check().message();
   };
-  EXPECT_EQ(message([](Policy& p) { p.watches[1].every = 0; }), "watch 2: every is 0, but at least 1 makes sense");
-  EXPECT_THAT(message([](Policy& p) { p.watches[0].tensors = "("; }), StartsWith("watch 1: tensors '(' is no regular"));
-  EXPECT_THAT(message([](Policy& p) { p.watches[0].exclude = "("; }), StartsWith("watch 1: exclude '(' is no regular"));
+  EXPECT_EQ(message([](Policy& p) { p.watches[1].every = 0; }), "watch 2: every is 0: give 1 or more");
+  EXPECT_THAT(message([](Policy& p) { p.watches[0].tensors = "("; }),
+              StartsWith("watch 1: tensors '(' is not a valid regular"));
+  EXPECT_THAT(message([](Policy& p) { p.watches[0].exclude = "("; }),
+              StartsWith("watch 1: exclude '(' is not a valid regular"));
   EXPECT_EQ(message([](Policy& p) { p.watches[0].when = "loss >"; }),
             "watch 1: 'loss >', column 7: expected a number or a name, found the end");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].when = "loss > 1\n  and )"; }),
             "watch 1: 'loss > 1\n  and )', line 2, column 7: expected a number or a name, found ')'");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].first_step = 5, p.watches[0].last_step = 4; }),
-            "watch 1: last_step is before first_step");
+            "watch 1: last_step is 4, which is before first_step, 5: exchange them, or give -1 for no end");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].record = Keep::nothing; }), "watch 1: record is nothing");
   EXPECT_THAT(message([](Policy& p) { p.watches[0].sample.rows = -1; }), StartsWith("watch 1: sample.rows is -1"));
   EXPECT_THAT(message([](Policy& p) { p.triggers[0].before = -1; }), StartsWith("trigger 1: before is -1"));
@@ -364,8 +368,8 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
   EXPECT_EQ(message([](Policy& p) { p.flight.bytes = 8191; }),
             "flight: bytes is 8191, but the smallest ring has 8192; 0 leaves the choice to the recorder");
   EXPECT_EQ(message([](Policy& p) { p.flight.bytes = 8192; }), "");
-  EXPECT_THAT(message([](Policy& p) { p.budget.memory = 0; }), StartsWith("budget: memory is 0, but at least 1"));
-  EXPECT_THAT(message([](Policy& p) { p.budget.disk = 0; }), StartsWith("budget: disk is 0, but at least 1"));
+  EXPECT_THAT(message([](Policy& p) { p.budget.memory = 0; }), StartsWith("budget: memory is 0: give 1 byte"));
+  EXPECT_THAT(message([](Policy& p) { p.budget.disk = 0; }), StartsWith("budget: disk is 0: give 1 byte"));
   EXPECT_THAT(message([](Policy& p) { p.budget.overhead = std::numeric_limits<double>::quiet_NaN(); }),
               StartsWith("budget: overhead is a share"));
   EXPECT_EQ(message([](Policy& p) { p.watches[1].record = static_cast<Keep>(0xffff); }),
@@ -398,6 +402,17 @@ TEST(ControlFile, KnowsWhichTablesItHas) {
             "c:2:8: expected a number that grows, a whole number from 0, found \"now\"");
   EXPECT_EQ(policy::parse_control("[control]\nkeep = true", "c").error().message(),
             "c:2:1: [control] has no key 'keep'; it may have keep_triggers and fire");
+}
+
+TEST(ControlFile, KeepsArmedTriggersApartFromThoseOfThePolicy) {
+  const TriggerPolicy armed = {.name = "mine", .when = "loss > 5", .after = 2};
+  const auto file =
+      policy::parse_control("[[trigger]]\nrule = 'nonfinite'\n" + policy::to_toml(armed, "armed"), "control.toml");
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(file->policy.triggers.size(), 1U);
+  EXPECT_EQ(file->armed, std::vector<TriggerPolicy>{armed});
+  EXPECT_EQ(policy::parse_control("[[armed]]\nbefor = 1", "c").error().message(),
+            "c:2:1: [[armed]] has no key 'befor'; did you mean 'before'?");
 }
 
 TEST(ControlFile, ATriggerIsReadBackAsItWasWritten) {

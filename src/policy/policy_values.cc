@@ -72,7 +72,7 @@ std::optional<StepRange> step_range_of(std::string_view text) noexcept {
   }
   if (!right.empty()) {
     const auto last = take<std::int64_t>(right);
-    if (!last || !right.empty() || *last < range.first) return std::nullopt;
+    if (!last || !right.empty()) return std::nullopt;
     range.last = *last;
   }
   return range;

@@ -31,7 +31,7 @@ struct StepRange {
   std::int64_t first = 0;
   std::int64_t last = -1;  // -1: without end
 };
-// "1000..2000", "1000..", "..2000"; the first is not behind the last.
+// "1000..2000", "1000..", "..2000". The last one may be before the first.
 std::optional<StepRange> step_range_of(std::string_view text) noexcept;
 
 // "8 rows", "1 row"

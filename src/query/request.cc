@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/suggest.h"
+
 namespace sonde::query {
 namespace {
 
@@ -34,12 +36,6 @@ std::optional<std::string> decoded(std::string_view text) {
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }
-  return out;
-}
-
-std::string listed(std::span<const std::string_view> names) {
-  std::string out;
-  for (const std::string_view name : names) out.append(out.empty() ? "" : ", ").append(name);
   return out;
 }
 
@@ -72,7 +68,7 @@ Result<Params> Params::parse(std::string_view query, std::span<const std::string
     if (!name || !value) return wrong(in_quotes(part) + " has a % without two hexadecimal digits behind it");
     if (std::ranges::find(known, *name) == known.end()) {
       return wrong("there is no parameter " + in_quotes(*name) + " here" +
-                   (known.empty() ? "; none is known" : "; known are " + listed(known)));
+                   (known.empty() ? "; none is known" : "; known are " + enumerated(known)));
     }
     if (params.find(*name) != nullptr) return wrong("the parameter " + in_quotes(*name) + " is given twice");
     params.values_.emplace_back(*std::move(name), *std::move(value));

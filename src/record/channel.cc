@@ -29,6 +29,12 @@ Status check(const RecorderOptions& options) {
   if (options.threads < 0) {
     return {Code::invalid_argument, "threads is below 0: give 0 for a quarter of the processors, or their number"};
   }
+  if (options.memory == 0) {
+    return {Code::invalid_argument, "memory is 0, which would drop every tensor: give the bytes that may wait"};
+  }
+  if (options.max_wait.count() < 0 || options.flush_interval.count() < 0) {
+    return {Code::invalid_argument, "max_wait or flush_interval is negative: give 0 milliseconds or more"};
+  }
   return options.trigger_signal != 0 ? check_signal(options.trigger_signal) : Status::success();
 }
 
@@ -150,7 +156,13 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
     reject({Code::invalid_argument, "the name of a probe is empty or longer than 64 KiB"});
     return nullptr;
   }
-  return policy_.probe(valid_utf8(name), options);
+  std::string valid = valid_utf8(name);
+  if (options.every < 0) {
+    reject({Code::invalid_argument, "the probe '" + valid + "' has every = " + std::to_string(options.every) +
+                                        " and records nothing: give 1 or more steps, or 0 for never"});
+    return nullptr;
+  }
+  return policy_.probe(std::move(valid), options);
 }
 
 std::optional<std::uint32_t> Channel::tag(std::string_view name, tags::Plugin plugin) {

@@ -63,6 +63,7 @@ Policy PolicyInForce::combined(const Policy& own, const std::optional<policy::Co
     const auto& added = control->policy.triggers;
     policy.triggers.insert(policy.triggers.end(), added.begin(), added.end());
   }
+  policy.triggers.insert(policy.triggers.end(), control->armed.begin(), control->armed.end());
   if (control->has_flight) policy.flight = control->policy.flight;
   if (control->has_budget) policy.budget = control->policy.budget;
   if (control->has_allow) policy.allow_negative_infinity = control->policy.allow_negative_infinity;

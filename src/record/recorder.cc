@@ -441,6 +441,11 @@ void Recorder::table(std::string_view name, const std::vector<TableColumn>& colu
     if (name.empty() || columns.empty()) {
       return to.reject({Code::invalid_argument, "a table needs a name and at least one column"});
     }
+    if (options.sample.rows < 0) {
+      return to.reject({Code::invalid_argument, "the table '" + valid_utf8(name) + "' has a sample of " +
+                                                    std::to_string(options.sample.rows) +
+                                                    " rows: give 1 or more, or 0 for all"});
+    }
     record::TableJob job = {.name = valid_utf8(name), .columns = {}, .print = options.print};
     for (const TableColumn& column : columns) {
       PayloadPtr payload = to.stage(record::ColumnJob{}, TensorArg(column.tensor), step, options.sample);
@@ -468,6 +473,10 @@ Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std:
 void Recorder::trigger(std::string_view reason, std::int64_t before, std::int64_t after) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.counters().count_rejected();
+    if (before < 0 || after < 0) {
+      return to.reject({Code::invalid_argument, "a capture of " + std::to_string(before) + " steps before and " +
+                                                    std::to_string(after) + " after was not taken: give 0 or more"});
+    }
     PayloadPtr payload = to.stage(record::TriggerJob{valid_utf8(reason), before, after});
     if (payload != nullptr) to.send(std::move(payload), 0);
   });

@@ -479,6 +479,28 @@ TEST(BadInput, ADirectoryThatCannotBeMadeIsAnError) {
   EXPECT_FALSE(Recorder::open("/proc/sonde").ok());
   EXPECT_FALSE(Recorder::open(dir.path(), {.histogram_buckets = 0}).ok());
   EXPECT_FALSE(Recorder::open(dir.path(), {.file_suffix = "a/b"}).ok());
+  EXPECT_EQ(Recorder::open(dir.path(), {.memory = 0}).error().message(),
+            "memory is 0, which would drop every tensor: give the bytes that may wait");
+  EXPECT_FALSE(Recorder::open(dir.path(), {.max_wait = std::chrono::milliseconds(-1)}).ok());
+  EXPECT_FALSE(Recorder::open(dir.path(), {.flush_interval = std::chrono::milliseconds(-1)}).ok());
+}
+
+TEST(BadInput, NegativeNumbersAreRefusedWithASentence) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  const auto values = ramp(4);
+  rec.probe("out", {.every = -2}).record(rec.step(0), view(values));
+  rec.trigger("now", -1, 0);
+  rec.table("t", {{"a", view(values)}}, 0, {.sample = {.rows = -3}});
+  rec.image("low", view(values, {2, 2}), 0, Layout::HW, {.low = 1, .high = -1});
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_EQ(rec.counters().rejected, 4U);
+  EXPECT_THAT(errors.messages,
+              ElementsAre("the probe 'out' has every = -2 and records nothing: give 1 or more steps, or 0 for never",
+                          "a capture of -1 steps before and 0 after was not taken: give 0 or more",
+                          "the table 't' has a sample of -3 rows: give 1 or more, or 0 for all",
+                          HasSubstr("low is above high")));
 }
 
 TEST(BadInput, AShapeThatDoesNotMatchItsDataIsCountedAndReported) {

@@ -91,8 +91,8 @@ class Arm(ControlCase):
         self.output("arm", "run", "--rule", "dead_relu", "--tensors", "enc.*", "--hold-off", "7", "--max-captures", "3",
                     "--rearm", "always")
         text = self.control.read_text(encoding="utf-8")
-        self.assertEqual((text.count("[[trigger]]"), text.count("[control]")), (2, 1))
-        for line in ("keep_triggers = true", 'when = "loss > 1"', 'rule = "dead_relu"', 'tensors = "enc.*"',
+        self.assertEqual((text.count("[[armed]]"), text.count("[control]")), (2, 0))
+        for line in ('when = "loss > 1"', 'rule = "dead_relu"', 'tensors = "enc.*"',
                      "hold_off = 7", "max_captures = 3", 'rearm = "edge"', 'rearm = "always"'):
             self.assertIn(line + "\n", text)
 
@@ -121,7 +121,6 @@ class Arm(ControlCase):
         text = self.control.read_text(encoding="utf-8")
         for line in before.splitlines():
             self.assertIn(line + "\n", text)
-        self.assertIn("[control] # mine\nkeep_triggers = true\nfire = 3 # so far\n", text)
 
     def test_of_a_wrong_condition_names_the_column(self):
         self.assertIn("--when 'loss >', column 7: expected", self.error("arm", "run", "--when", "loss >"))
@@ -269,6 +268,55 @@ class Policy(ControlCase):
         self.assertFalse(self.control.exists())
         until(lambda: job.jump() or any(name.endswith("-own") for name in self.captures()))
 
+    def test_keeps_armed_triggers(self):
+        self.write("own.toml", '[[trigger]]\nname = "own"\nwhen = "loss > 50"\n')
+        self.write("p.toml", '[[trigger]]\nname = "other"\nwhen = "loss > 60"\n')
+        job = Job(self, "run", "own.toml")
+        self.output("arm", "run", "--when", "loss > 70", "--name", "mine")
+        self.assertEqual(self.output("policy", "run", "p.toml"),
+                         "in force: 1 trigger, from p.toml; 1 armed trigger kept\n")
+        self.output("policy", "run", "p.toml")
+        job.jump()
+        until(lambda: len(self.captures()) == 2)
+        self.assertEqual({name[2:] for name in self.captures()}, {"other", "mine"})
+        self.output("policy", "run", "--clear")
+        self.assertFalse(self.control.exists())
+
+    def test_keeps_triggers_that_an_earlier_version_armed(self):
+        self.control.write_text("[control]\nkeep_triggers = true\n[[trigger]]\nname = 'old'\nwhen = 'loss > 70'\n",
+                                encoding="utf-8")
+        self.write("p.toml", POLICY)
+        self.assertIn("1 armed trigger kept", self.output("policy", "run", "p.toml"))
+        text = self.control.read_text(encoding="utf-8")
+        self.assertTrue(text.startswith(POLICY + "\n[[armed]]\nname = \"old\"\n"), text)
+        self.assertNotIn("keep_triggers", text)
+
+    def test_without_a_file_prints_what_is_in_force(self):
+        self.assertEqual(self.output("policy", "run"),
+                         "in force: the program's own policy; there is no run/control.toml\n")
+        self.output("arm", "run", "--when", "loss > 70", "--name", "mine")
+        self.assertIn("not taken by a recorder yet: 1 armed trigger, from run/control.toml\n",
+                      self.output("policy", "run"))
+        job = Job(self, "run")
+        self.write("p.toml", POLICY)
+        self.output("policy", "run", "p.toml")
+        text = self.output("policy", "run")
+        self.assertTrue(text.startswith("in force: 1 watch and 1 armed trigger, from run/control.toml\n"
+                                        "  armed: mine, when loss > 70, with 5 steps before\n"), text)
+        self.assertIn('  tensors = "dense_1/out"\n', text)
+        self.assertIn('  [[armed]]\n  name = "mine"\n', text)
+        self.assertEqual(job.end(), "")
+
+    def test_whose_watch_names_a_tensor_leaves_it_to_the_other_watches_too(self):
+        self.write("p.toml", '[[watch]]\ntensors = ".*"\nrecord = "stats"\n'
+                             '[[watch]]\ntensors = "dense_1/out"\nevery = 50\nrecord = "whole"\n')
+        subprocess.run([RECORDER, "run", "p.toml", "60"], cwd=self.folder, capture_output=True, check=True, timeout=60,
+                       stdin=subprocess.DEVNULL)
+        (run,) = self.json("ls", ".")["runs"]
+        points = {tag["tag"]: tag["points"] for tag in run["tags"] if tag["kind"] == "statistics"}
+        self.assertEqual(points["activation/dense_1/out"], 60)
+        self.assertEqual(len(glob.glob(self.path("run/tensors/*.safetensors"))), 2)
+
     def test_that_is_wrong_changes_nothing(self):
         job = Job(self, "run")
         self.write("p.toml", POLICY)
@@ -276,7 +324,7 @@ class Policy(ControlCase):
         state = pathlib.Path(self.path("run/control.state")).read_bytes()
         for text, sentence in ((POLICY.replace("every", "evry"), "p.toml:3:1: [[watch]] has no key 'evry'; did you mean"),
                                ("[[watch]]\nwhen = 'loss >'\n", "p.toml:2:15: expected"),
-                               ("[control]\nfire = 9\n", "p.toml:1:1: [control] belongs into the control.toml of a run"),
+                               ("[control]\nfire = 9\n", "p.toml:1:1: [control] belongs in the control.toml of a run"),
                                ("[[watch]\n", "p.toml:1:9: ")):
             self.write("p.toml", text)
             self.assertIn(sentence, self.error("policy", "run", "p.toml"))
@@ -333,7 +381,19 @@ class Policy(ControlCase):
 
     def test_whose_numbers_make_no_sense_is_refused_with_its_place(self):
         for text, place in (("[budget]\nmemory = 0\n", "p.toml:2:10: expected a size above 0, found 0"),
-                            ("[flight]\nsize = '8191B'\n", "p.toml:2:8: expected a size from 8KiB")):
+                            ("[flight]\nsize = '8191B'\n", "p.toml:2:8: expected a size from 8KiB"),
+                            ("[flight]\nsize = 0\n", "p.toml:2:8: expected a size from 8KiB"),
+                            ("[flight]\nsteps = -1\n", "p.toml:2:9: expected a number of steps, a whole number from 0"),
+                            ("[[watch]]\nevery = -2\n", "p.toml:2:9: expected a number of steps from 1"),
+                            ("[[watch]]\nfirst = -1\n", "p.toml:2:9: expected a number of steps, a whole number from 1"),
+                            ("[[watch]]\nsteps = '20..10'\n", "p.toml:2:9: expected a range of steps whose end is not "
+                                                             "before its beginning, found \"20..10\""),
+                            ("[[watch]]\nsample = -8\n", "p.toml:2:10: expected a number of rows"),
+                            ("[[trigger]]\nwhen = '1'\nbefore = -1\n", "p.toml:3:10: expected a number of steps"),
+                            ("[[trigger]]\nwhen = '1'\nafter = -1\n", "p.toml:3:9: expected a number of steps"),
+                            ("[[trigger]]\nwhen = '1'\nhold_off = -1\n", "p.toml:3:12: expected a number of steps"),
+                            ("[budget]\noverhead = nan\n", "p.toml:2:12: expected a share of time above 0"),
+                            ("[budget]\ndisk = -1\n", "p.toml:2:8: expected a size")):
             self.write("p.toml", text)
             self.assertIn(place, self.error("policy", "--check", "p.toml"))
 
@@ -347,10 +407,9 @@ class Policy(ControlCase):
     def test_of_too_little_or_too_much_says_so(self):
         self.write("p.toml", POLICY)
         self.assertIn("name the directory of a run", self.error("policy"))
-        self.assertIn("name the policy file for 'run'", self.error("policy", "run"))
         self.assertIn("takes no file", self.error("policy", "run", "p.toml", "--clear"))
         self.assertIn("ask for one of them", self.error("policy", "--rules", "--check", "p.toml"))
-        self.assertIn("about no run", self.error("policy", "run", "--rules"))
+        self.assertIn("not about a run", self.error("policy", "run", "--rules"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "p.toml"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "--clear"))
         self.assertIn("There is nothing to clear in 'run'", self.output("policy", "run", "--clear"))
