@@ -1,12 +1,10 @@
 #include "base/utf8.h"
 
-#include <cstddef>
+#include <algorithm>
 
 namespace sonde {
-namespace {
 
-// The length of the valid UTF-8 sequence that begins at `at`; 0 if there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
+std::size_t character_length(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
   const std::size_t length = lead < 0x80   ? 1
@@ -26,13 +24,15 @@ std::size_t sequence_length(std::string_view text, std::size_t at) noexcept {
   return length;
 }
 
-}  // namespace
+std::size_t count_characters(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
 
 std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = sequence_length(text, i);
+    const std::size_t length = character_length(text, i);
     if (length == 0) {
       out += "\xef\xbf\xbd";
       ++i;

@@ -1,10 +1,17 @@
 // UTF-8, where text from outside must be.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace sonde {
+
+// The length of the valid UTF-8 character that begins at `at`, which is inside the text; 0 if there is none.
+std::size_t character_length(std::string_view text, std::size_t at = 0) noexcept;
+
+// How many characters a text has; bytes that continue a character do not count.
+std::size_t count_characters(std::string_view text) noexcept;
 
 // The text with every byte that is not part of valid UTF-8 replaced by U+FFFD: readers refuse a whole event otherwise.
 std::string valid_utf8(std::string_view text);

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::csv {
 namespace {
@@ -19,19 +20,6 @@ Status corrupt(std::uint64_t line, std::string_view what) {
 }
 
 void put_line_end(std::string& out, LineEnd line_end) { out += line_end == LineEnd::crlf ? "\r\n" : "\n"; }
-
-void put_field(std::string& out, std::string_view field) {
-  if (field.find_first_of("\",\r\n") == std::string_view::npos) {
-    out += field;
-    return;
-  }
-  out.push_back('"');
-  for (char c : field) {
-    if (c == '"') out.push_back('"');
-    out.push_back(c);
-  }
-  out.push_back('"');
-}
 
 template <class T>
 void put_shortest(std::string& out, T value) {
@@ -62,6 +50,19 @@ std::optional<double> to_number(std::string_view text) noexcept {
 }
 
 }  // namespace
+
+void put_field(std::string& out, std::string_view field) {
+  if (field.find_first_of("\",\r\n") == std::string_view::npos) {
+    out += field;
+    return;
+  }
+  out.push_back('"');
+  for (char c : field) {
+    if (c == '"') out.push_back('"');
+    out.push_back(c);
+  }
+  out.push_back('"');
+}
 
 void put_row(std::string& out, std::span<const std::string_view> fields, LineEnd line_end) {
   const std::size_t begin = out.size();
@@ -164,7 +165,7 @@ Result<std::vector<std::vector<std::string>>> decode(std::string_view text) {
 
 Result<std::string> encode_tensor(const TensorView& tensor, LineEnd line_end) {
   if (!tensor.valid()) {
-    return Status(Code::invalid_argument, "the tensor cannot be written as CSV: its shape does not match its data");
+    return Status(Code::invalid_argument, "the tensor cannot be written as CSV: " + std::string(why_invalid(tensor)));
   }
   if (tensor.dtype == DType::c64 || tensor.dtype == DType::c128) {
     return Status(Code::unsupported, "complex numbers cannot be written as CSV: write npy, or their parts");

@@ -24,6 +24,8 @@ namespace sonde::csv {
 
 enum class LineEnd : std::uint8_t { crlf, lf };
 
+// Append one field, in quotes where it needs them. An empty one is nothing at all.
+void put_field(std::string& out, std::string_view field);
 // Append one row, its line end included.
 void put_row(std::string& out, std::span<const std::string_view> fields, LineEnd line_end = LineEnd::crlf);
 void put_row(std::string& out, std::initializer_list<std::string_view> fields, LineEnd line_end = LineEnd::crlf);

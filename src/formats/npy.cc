@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::npy {
 namespace {
@@ -273,7 +274,7 @@ Result<Tensor> decode(Bytes file) {
 
 Result<Parts> layout(const TensorView& tensor) {
   if (!tensor.valid()) {
-    return Status(Code::invalid_argument, "the tensor cannot be written as npy: its shape does not match its data");
+    return Status(Code::invalid_argument, "the tensor cannot be written as npy: " + std::string(why_invalid(tensor)));
   }
   const bool fortran_order = is_column_major(tensor);
   std::string shape;

@@ -10,6 +10,7 @@
 
 #include "formats/json_writer.h"
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::safetensors {
 namespace {
@@ -20,7 +21,8 @@ constexpr std::string_view kMetadata = "__metadata__";
 
 Status corrupt(std::string_view what) { return {Code::corrupt, "not a valid safetensors file: " + std::string(what)}; }
 Status corrupt(std::string_view what, std::string_view name) {
-  return corrupt(std::string(what) + " of the tensor '" + std::string(name) + "'");
+  return {Code::corrupt,
+          "not a valid safetensors file, at the tensor '" + std::string(name) + "': " + std::string(what)};
 }
 
 struct TypeName {
@@ -148,9 +150,9 @@ Status place(std::vector<Located>& tensors, Bytes data) {
     const std::optional<std::uint64_t> bytes = dense_bytes(entry.dtype, entry.shape);
     if (!bytes) return corrupt("the shape is impossible", entry.name);
     if (located.begin != at || located.end < at) return corrupt("a hole or an overlap is before the data", entry.name);
-    if (located.end - at != *bytes) return corrupt("shape and data_offsets contradict each other", entry.name);
+    if (located.end - at != *bytes) return corrupt("the shape and the data_offsets contradict each other", entry.name);
     if (located.end > data.size()) {
-      return corrupt("the file, which may have been cut off, ends before the data", entry.name);
+      return corrupt("the file ends before the data; it may have been cut off", entry.name);
     }
     entry.data = data.subspan(at, *bytes);
     at = located.end;
@@ -270,8 +272,8 @@ Result<std::string> encode(std::span<const NamedView> tensors, const Metadata& m
   std::vector<Spec> specs;
   for (const NamedView& named : tensors) {
     if (!named.tensor.valid()) {
-      return Status(Code::invalid_argument,
-                    "the shape of the tensor '" + std::string(named.name) + "' does not match its data");
+      return Status(Code::invalid_argument, "the tensor '" + std::string(named.name) +
+                                                "' cannot be written: " + std::string(why_invalid(named.tensor)));
     }
     specs.push_back({named.name, named.tensor.dtype, named.tensor.shape});
   }

@@ -11,6 +11,7 @@
 #include "formats/wire.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::tfevents {
 namespace {
@@ -28,7 +29,7 @@ std::string quoted(std::string_view name) {
 
 Status check_view(const TensorView& view, std::string_view what) {
   if (view.valid()) return {};
-  return {Code::invalid_argument, std::string(what) + " is not a valid view: shape, strides and data must agree"};
+  return {Code::invalid_argument, std::string(what) + " cannot be recorded: " + std::string(why_invalid(view))};
 }
 
 // How many predictions fall between neighbouring thresholds, for either label.

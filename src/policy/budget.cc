@@ -73,7 +73,7 @@ std::string BudgetKeeper::lacks_disk(std::uint64_t taken, std::uint64_t bytes) c
   const double room = static_cast<double>(*policy_.disk) * kWhole - static_cast<double>(taken);
   if (static_cast<double>(bytes) <= room) return {};
   return "it would take about " + size_text(bytes) + ", and the run takes " + size_text(taken) + " of the " +
-         size_text(*policy_.disk) + " that it may have, of which the last tenth is for statistics";
+         size_text(*policy_.disk) + " that it may have; the last tenth is for statistics";
 }
 
 std::optional<BudgetKeeper::Change> BudgetKeeper::observe_disk(std::uint64_t bytes) {

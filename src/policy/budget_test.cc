@@ -108,7 +108,7 @@ TEST(Budget, OfTheDiskSaysWhatItHasNoRoomFor) {
   const BudgetKeeper keeper({.disk = 1000});
   EXPECT_EQ(keeper.lacks_disk(500, 400), "");
   EXPECT_EQ(keeper.lacks_disk(500, 401),
-            "it would take about 401 B, and the run takes 500 B of the 1000 B that it may have, of which the last "
+            "it would take about 401 B, and the run takes 500 B of the 1000 B that it may have; the last "
             "tenth is for statistics");
   EXPECT_NE(keeper.lacks_disk(2000, 0), "");
   EXPECT_EQ(BudgetKeeper({.overhead = 0.1}).lacks_disk(2000, 2000), "");

@@ -1,5 +1,5 @@
-// control.toml, which changes a running job: a policy, of which each table that is there replaces the program's own,
-// and two tables that no policy has:
+// control.toml, which changes a running job: a policy, each table of which replaces the program's own, and two tables
+// that no policy has:
 //
 //   [control]
 //   keep_triggers = true    # the [[trigger]] tables are added to the program's own, and do not replace them

@@ -95,7 +95,7 @@ class Engine {
     std::string pattern;
   };
   std::vector<Unmatched> unmatched(std::span<const Named> tensors) const;
-  // Scalars that conditions ask for, likewise: "the scalar 'los' in the trigger 'spike'".
+  // Scalars that conditions ask for, each with where it stands: "the scalar 'los' in the trigger 'spike'".
   std::vector<Unmatched> scalars() const;
 
   // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile.

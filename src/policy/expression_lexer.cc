@@ -18,14 +18,14 @@ struct Mistake {
   std::string_view why;
 };
 constexpr Mistake kMistakes[] = {
-    {"&&", "'&&' is no operator; write 'and'"},
-    {"&", "'&' is no operator; write 'and'"},
-    {"||", "'||' is no operator; write 'or'"},
-    {"|", "'|' is no operator; write 'or'"},
-    {"=", "'=' is no operator; write '==' to compare"},
-    {"!", "'!' is no operator; write 'not'"},
-    {"%", "'%' is no operator; write every(n) for each n-th step"},
-    {"^", "'^' is no operator; write x * x"},
+    {"&&", "'&&' is not an operator; write 'and'"},
+    {"&", "'&' is not an operator; write 'and'"},
+    {"||", "'||' is not an operator; write 'or'"},
+    {"|", "'|' is not an operator; write 'or'"},
+    {"=", "'=' is not an operator; write '==' to compare"},
+    {"!", "'!' is not an operator; write 'not'"},
+    {"%", "'%' is not an operator; write every(n) for each n-th step"},
+    {"^", "'^' is not an operator; write x * x"},
 };
 constexpr std::string_view kSymbols[] = {"<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ","};
 

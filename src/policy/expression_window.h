@@ -8,7 +8,7 @@
 namespace sonde::policy::condition {
 
 // Constant time a value and 16 bytes for each that is kept. Mean and moments are updated by Welford's formula as values
-// come and go, and computed anew once in a window's length and where values that left took nearly all of a moment with
+// come and go, and computed again once in a window's length and where values that left took nearly all of a moment with
 // them, so that errors do not add up.
 class Window {
  public:
@@ -49,7 +49,7 @@ class Window {
 
   std::size_t capacity_;
   std::size_t oldest_ = 0;
-  std::size_t replaced_ = 0;  // since the moments were computed anew
+  std::size_t replaced_ = 0;  // since the moments were last computed from all values
   double value_peak_ = 0;     // the largest moments since then
   double step_peak_ = 0;
   std::size_t alike_ = 0;  // how many of the last values are equal

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "base/input_file.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
@@ -252,7 +253,7 @@ std::optional<Reader::Place> Reader::place_in_file(const toml::node& node, std::
 
 void Reader::size(const toml::node& node, std::uint64_t least, std::string_view what, std::uint64_t& to) {
   std::optional<std::uint64_t> bytes;
-  if (const auto* const text = node.as_string()) bytes = policy::size_of(text->get());
+  if (const auto* const text = node.as_string()) bytes = parse_byte_size(text->get());
   if (const auto* const number = node.as_integer(); number != nullptr && number->get() >= 0) {
     bytes = static_cast<std::uint64_t>(number->get());
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 namespace sonde::policy {
@@ -24,10 +23,6 @@ std::optional<T> take(std::string_view& text) {
   return value;
 }
 
-constexpr std::pair<std::string_view, double> kUnits[] = {
-    {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
-    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
-};
 constexpr std::pair<std::string_view, Keep> kKeeps[] = {
     {"stats", Keep::stats}, {"histogram", Keep::histogram}, {"image", Keep::image},
     {"audio", Keep::audio}, {"whole", Keep::whole},         {"npy", Keep::npy},
@@ -35,17 +30,6 @@ constexpr std::pair<std::string_view, Keep> kKeeps[] = {
 };
 
 }  // namespace
-
-std::optional<std::uint64_t> size_of(std::string_view text) noexcept {
-  const auto value = take<double>(text);
-  if (!value) return std::nullopt;
-  const auto* const unit = std::ranges::find(kUnits, text, &std::pair<std::string_view, double>::first);
-  if (unit == std::end(kUnits)) return std::nullopt;
-  const double bytes = *value * unit->second;
-  constexpr double kMost = 0x1p62;
-  if (!(bytes <= kMost)) return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(bytes));
-}
 
 std::optional<Interval> interval_of(std::string_view text) noexcept {
   const auto number = take<std::int64_t>(text);

@@ -17,9 +17,6 @@ static_assert(kLeastRing == 8192, "messages and docs/policy.md say 8 KiB");
 
 // All of them: nothing where the text is not what is shown.
 
-// "256MiB", "20 GB", "1.5GiB", "100B": bytes. KB, MB, GB, TB are powers of 1000; KiB, MiB, GiB, TiB of 1024.
-std::optional<std::uint64_t> size_of(std::string_view text) noexcept;
-
 struct Interval {
   std::int64_t every = 1;
   bool epochs = false;

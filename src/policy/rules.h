@@ -15,7 +15,7 @@ struct Rule {
   std::string_view about;       // one line
   std::string_view expression;  // with {tensors} and {scalar} in the place of the trigger's own
   std::string_view tensors;     // what {tensors} is unless the trigger says otherwise; empty: the rule has none
-  std::string_view scalar;      // likewise {scalar}
+  std::string_view scalar;      // what {scalar} is unless the trigger says otherwise; empty: the rule has none
 };
 std::span<const Rule> rules() noexcept;
 

@@ -1,4 +1,4 @@
-// toml++ without exceptions, and with two faults of its 3.3 mended, which a wrong file can reach.
+// toml++ without exceptions, and with two faults of its 3.3 fixed, which a wrong file can reach.
 #pragma once
 
 #define TOML_EXCEPTIONS 0
@@ -10,7 +10,7 @@
 #undef TOML_ASSERT_ASSUME
 #define TOML_ASSERT_ASSUME(expr) static_assert(true)
 
-// It takes for impossible that a character from U+FB26 to U+FEFE is asked whether it is a space. It is none.
+// It assumes that a character from U+FB26 to U+FEFE is never asked whether it is a space. It is not one.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

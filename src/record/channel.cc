@@ -13,6 +13,7 @@
 #include "sonde/capture.h"
 #include "tensor/copy.h"
 #include "tensor/rows.h"
+#include "tensor/why_invalid.h"
 #include "tensor_files/capture_files.h"
 #include "tensor_files/external_rings.h"
 
@@ -192,7 +193,7 @@ PayloadPtr Channel::stage(Job job, TensorArg&& tensor, std::int64_t step, const 
 
 PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample) {
   if (!tensor.view.valid()) {
-    refuse_shape(job);
+    refuse_shape(job, why_invalid(tensor.view));
     return nullptr;
   }
   TensorView view = tensor.view;
@@ -224,15 +225,15 @@ PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step
 }
 
 // A probe is told of once: what is wrong with it is wrong at every step.
-void Channel::refuse_shape(const Job& job) {
-  constexpr std::string_view kWhy = " was not recorded: its shape does not match its data";
+void Channel::refuse_shape(const Job& job, std::string_view why) {
+  const std::string end = " was not recorded: " + std::string(why);
   const auto* probe = std::get_if<ProbeJob>(&job);
   if (probe == nullptr) {
     const std::string name = name_of(job, tags_);
-    return reject({Code::invalid_argument, (name.empty() ? "a tensor" : "'" + name + "'").append(kWhy)});
+    return reject({Code::invalid_argument, (name.empty() ? "a tensor" : "'" + name + "'").append(end)});
   }
   counters_.count_rejected();
-  policy_.refuse(*probe->probe, kWhy);
+  policy_.refuse(*probe->probe, end);
 }
 
 void Channel::send(PayloadPtr payload, std::int64_t step) noexcept {

@@ -90,7 +90,7 @@ class Channel {
   friend class Backend;
   Channel(std::string directory, const RecorderOptions& options);
   PayloadPtr stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample);
-  void refuse_shape(const Job& job);
+  void refuse_shape(const Job& job, std::string_view why);
   void recover_rings();
   void drop(ProbeJob job, std::int64_t step) noexcept;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/utf8.h"
 #include "render/digits.h"
 #include "stats/derived.h"
 
@@ -27,20 +28,6 @@ void draw_cells(const std::vector<stats::Bucket>& buckets, const std::array<std:
     const double share = highest > 0 ? bucket.count / highest : 0;
     out += glyphs[static_cast<std::size_t>(std::ceil(share * (N - 1)))];
   }
-}
-
-// The length of the valid UTF-8 character that `text` begins with; 0 where there is none.
-std::size_t character_length(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xc2 ? 0 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
-  if (length == 0 || byte(0) > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what is beyond U+10FFFF.
-  if (length == 3 && ((byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) >= 0xa0))) return 0;
-  if (length == 4 && ((byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) >= 0x90))) return 0;
-  return length;
 }
 
 void append_escaped(std::string& out, unsigned char byte) {

@@ -11,6 +11,7 @@
 #include "render/console.h"
 #include "stats/summary.h"
 #include "tensor/convert.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::render {
 namespace {
@@ -33,7 +34,7 @@ struct Axes {
 
 Result<Axes> arrange(const TensorView& view, Layout layout) {
   const std::string_view letters = to_string(layout);
-  if (!view.valid()) return invalid("the tensor cannot be drawn: its shape does not match its data");
+  if (!view.valid()) return invalid("the tensor cannot be drawn: " + std::string(why_invalid(view)));
   if (view.shape.rank() != static_cast<int>(letters.size())) {
     return invalid("the tensor " + type_text(view.dtype, view.shape) + " cannot be drawn as " + std::string(letters) +
                    ": that layout needs " + std::to_string(letters.size()) + " axes");

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "render/console.h"
 #include "render/digits.h"
 #include "tensor/convert.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::render {
 namespace {
@@ -32,7 +34,8 @@ std::string named(std::string_view name) {
 Status check(const Column& column, const Column& first) {
   const TensorView& view = column.view;
   if (!view.valid()) {
-    return {Code::invalid_argument, named(column.name) + " cannot be in a table: its shape does not match its data"};
+    return {Code::invalid_argument,
+            named(column.name) + " cannot be in a table: " + std::string(why_invalid(column.view))};
   }
   if (is_complex(view.dtype)) {
     return {Code::unsupported, named(column.name) + " holds complex numbers: record their parts as two columns"};
@@ -71,10 +74,6 @@ std::vector<std::int64_t> shown(std::int64_t count, std::int64_t most) {
   indices.push_back(-1);
   for (std::int64_t i = count - most / 2; i < count; ++i) indices.push_back(i);
   return indices;
-}
-
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 }  // namespace
@@ -136,13 +135,13 @@ std::string table_text(const Table& table, const TableOptions& options) {
   std::vector<std::size_t> widths;
   widths.reserve(fields.size());
   for (const auto& lines : fields) {
-    widths.push_back(characters(std::ranges::max(lines, {}, characters)));
+    widths.push_back(count_characters(std::ranges::max(lines, {}, count_characters)));
   }
   std::string out;
   for (std::size_t line = 0; line <= rows.size(); ++line) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::string& text = fields[i][line];
-      out.append((i == 0 ? 0 : 2) + widths[i] - characters(text), ' ').append(text);
+      out.append((i == 0 ? 0 : 2) + widths[i] - count_characters(text), ' ').append(text);
     }
     out += '\n';
   }

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "formats/npz.h"
 #include "formats/run_layout.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::sinks {
 namespace {
@@ -22,7 +23,7 @@ using run_layout::kSafetensors;
 
 // Whether a file with names can hold it beside those before it.
 Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_view>& keys) {
-  if (!tensor.view.valid()) return {Code::invalid_argument, "its shape does not match its data"};
+  if (!tensor.view.valid()) return {Code::invalid_argument, std::string(why_invalid(tensor.view))};
   if (tensor.key.empty()) return {Code::invalid_argument, "it has no name"};
   if (valid_utf8(tensor.key) != tensor.key) return {Code::invalid_argument, "its name is not UTF-8"};
   if (!keys.insert(tensor.key).second) return {Code::invalid_argument, "the step has another one of this name"};

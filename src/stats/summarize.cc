@@ -11,6 +11,7 @@
 #include "stats/summary.h"
 #include "tensor/convert.h"
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde::stats {
 namespace {
@@ -161,7 +162,7 @@ Summary summarize_values(const TensorView& view, Histogram* histogram) {
 
 Status check(const TensorView& view) {
   if (!view.valid()) {
-    return {Code::invalid_argument, "the tensor cannot be summarised because its shape does not match its data"};
+    return {Code::invalid_argument, "the tensor cannot be summarised: " + std::string(why_invalid(view))};
   }
   if (is_complex(view.dtype)) {
     return {Code::unsupported, "a tensor of " + std::string(to_string(view.dtype)) +

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde {
 namespace {
@@ -105,7 +106,8 @@ double element_as_double(const void* data, DType dtype) noexcept {
 }
 
 Result<std::vector<double>> to_doubles(const TensorView& view) {
-  if (!view.valid()) return Status(Code::invalid_argument, "the tensor's shape does not match its data");
+  if (!view.valid())
+    return Status(Code::invalid_argument, "the tensor cannot be read: " + std::string(why_invalid(view)));
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(view.size()));
   const auto size = static_cast<std::ptrdiff_t>(size_of(view.dtype));

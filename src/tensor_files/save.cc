@@ -14,6 +14,7 @@
 #include "formats/safetensors.h"
 #include "sonde/tensor_io.h"
 #include "tensor/copy.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde {
 namespace {
@@ -101,8 +102,8 @@ Status write_safetensors(const std::string& path, const std::vector<NamedView>& 
   std::vector<safetensors::Spec> specs;
   for (const NamedView& named : tensors) {
     if (!named.tensor.valid()) {
-      return saving(path, {Code::invalid_argument,
-                           "the shape of the tensor '" + std::string(named.name) + "' does not match its data"});
+      return saving(path, {Code::invalid_argument, "the tensor '" + std::string(named.name) + "' cannot be written: " +
+                                                       std::string(why_invalid(named.tensor))});
     }
     specs.push_back({named.name, named.tensor.dtype, named.tensor.shape});
   }
