@@ -314,7 +314,9 @@ struct LogOptions {
   // Threads that read; 0: one for each processor, at most 8.
   int threads = 0;
 
-  // What was read is remembered in the user's cache directory, so that the next time only what is new is read.
+  // What was read is remembered in the user's cache directory, so that the next time only what is new is read. The
+  // files take at most 2 GiB together, or what the environment variable SONDE_CACHE_SIZE says ("500MB"; "0B": none):
+  // beyond that, those that were used least recently are removed.
   enum class Cache : std::uint8_t { on, off } cache = Cache::on;
   // Empty: $XDG_CACHE_HOME/sonde, or ~/.cache/sonde.
   std::string cache_directory = {};

@@ -148,6 +148,8 @@ void remove_empty_directories(const std::string& path, const std::string& top) {
   }
 }
 
+void touch_file(const std::string& path) noexcept { (void)::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
+
 Status remove_file(const std::string& path) {
   if (retrying([&] { return files().remove_file(path); }) == 0 || errno == ENOENT) return Status::success();
   return system_error("remove", path, errno);

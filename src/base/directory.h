@@ -50,6 +50,8 @@ Status remove_empty_directory(const std::string& path);
 // Removes a directory and those above it, up to and with `top`, as far as they are empty.
 void remove_empty_directories(const std::string& path, const std::string& top);
 
+// Makes it look as if it was changed just now, where that is possible.
+void touch_file(const std::string& path) noexcept;
 // No error where there is no such file.
 Status remove_file(const std::string& path);
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "base/crc32c.h"
 #include "base/directory.h"
 #include "base/file.h"
@@ -295,23 +297,41 @@ bool get_run(ByteReader& from, RunData& run, const std::shared_ptr<const void>& 
   return get_damage(from, run) && from.ok() && from.done();
 }
 
-}  // namespace
-
-void prune_cache(const std::string& cache_directory, std::uint64_t limit) {
-  const Result<Directory> listed = read_directory(cache_directory);
-  if (!listed) return;
+// The cache files in a directory, of every kind.
+std::vector<std::pair<FileState, std::string>> files_of(const std::string& cache_directory) {
   std::vector<std::pair<FileState, std::string>> files;
-  std::uint64_t total = 0;
+  const Result<Directory> listed = read_directory(cache_directory);
+  if (!listed) return files;
   for (const DirectoryEntry& entry : listed->entries) {
     const bool is_ours = entry.name.ends_with(kSuffix) || entry.name.ends_with(ChunkFiles::kSuffix);
     if (entry.type != DirectoryEntry::Type::file || !is_ours) continue;
     const std::string path = join_path(cache_directory, entry.name);
-    if (const Result<FileState> state = file_state(path)) {
-      total += state->size;
-      files.emplace_back(*state, path);
-    }
+    if (const Result<FileState> state = file_state(path)) files.emplace_back(*state, path);
   }
-  std::ranges::sort(files, {}, [](const auto& file) { return file.first.modified; });
+  return files;
+}
+
+}  // namespace
+
+std::uint64_t cache_limit() noexcept {
+  const char* const setting = std::getenv("SONDE_CACHE_SIZE");
+  return setting == nullptr ? kCacheLimit : parse_byte_size(setting).value_or(kCacheLimit);
+}
+
+CacheUse cache_use(const std::string& cache_directory) {
+  CacheUse use;
+  for (const auto& [state, path] : files_of(cache_directory)) {
+    ++use.files;
+    use.bytes += state.size;
+  }
+  return use;
+}
+
+void prune_cache(const std::string& cache_directory, std::uint64_t limit) {
+  auto files = files_of(cache_directory);
+  std::uint64_t total = 0;
+  for (const auto& [state, path] : files) total += state.size;
+  std::ranges::sort(files, {}, [](const auto& file) { return file.first.modified; });  // load_cache moves it on
   for (const auto& [state, path] : files) {
     if (total <= limit) return;
     if (remove_file(path)) total -= state.size;
@@ -361,7 +381,9 @@ bool load_cache(const std::string& path, RunData& run) {
   Result<MappedFile> mapped = MappedFile::open(path);
   if (!mapped) return false;
   const auto file = std::make_shared<MappedFile>(std::move(*mapped));
-  return decode_cache(file->bytes(), file, run);
+  if (!decode_cache(file->bytes(), file, run)) return false;
+  touch_file(path);  // prune_cache removes what was not used for longest
+  return true;
 }
 
 }  // namespace sonde::index

@@ -30,8 +30,17 @@ bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData
 Status save_cache(const std::string& path, const RunData& run);
 bool load_cache(const std::string& path, RunData& run);
 
+// Bytes that all cache files of a user may take together: $SONDE_CACHE_SIZE ("500MB", "0B" for no cache), or
+// kCacheLimit where that is not set, or not a size.
 inline constexpr std::uint64_t kCacheLimit = std::uint64_t{2} << 30;
-// Removes the oldest cache files until the others take no more than `limit` bytes.
-void prune_cache(const std::string& cache_directory, std::uint64_t limit = kCacheLimit);
+std::uint64_t cache_limit() noexcept;
+
+struct CacheUse {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+CacheUse cache_use(const std::string& cache_directory);
+// Removes the cache files that were used least recently until the others take no more than `limit` bytes.
+void prune_cache(const std::string& cache_directory, std::uint64_t limit);
 
 }  // namespace sonde::index

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "index/index_testing.h"
 #include "index/run_index.h"
@@ -157,6 +158,35 @@ TEST_F(CacheTest, ForgetsTheOldestWhereItGrowsTooLarge) {
   for (const std::string& file : cache_files()) left.push_back(std::filesystem::path(file).filename());
   std::ranges::sort(left);
   EXPECT_EQ(left, (std::vector<std::string>{"0.index", "1.index", "not ours"}));
+}
+
+TEST_F(CacheTest, ReadingACacheFileMakesItTheLastToBeForgotten) {
+  append(path(), long_file(kPoints));
+  open_cached().wait();
+  ASSERT_EQ(cache_files().size(), 1U);
+  const std::string file = cache_files()[0];
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(48);
+  std::filesystem::last_write_time(file, long_ago);
+  const std::string other = cache_ / "0.index";
+  overwrite(other, "x");
+  std::filesystem::last_write_time(other, long_ago + std::chrono::hours(24));
+  open_cached().wait();
+  prune_cache(cache_.path(), std::filesystem::file_size(file));
+  EXPECT_TRUE(std::filesystem::exists(file));
+  EXPECT_FALSE(std::filesystem::exists(other));
+}
+
+TEST_F(CacheTest, TakesItsLimitFromTheEnvironment) {
+  EXPECT_EQ(cache_limit(), kCacheLimit);
+  ASSERT_EQ(::setenv("SONDE_CACHE_SIZE", "500MB", 1), 0);
+  EXPECT_EQ(cache_limit(), 500'000'000U);
+  ASSERT_EQ(::setenv("SONDE_CACHE_SIZE", "much", 1), 0);
+  EXPECT_EQ(cache_limit(), kCacheLimit) << "not a size";
+  ASSERT_EQ(::setenv("SONDE_CACHE_SIZE", "0B", 1), 0);
+  append(path(), long_file(kPoints));
+  EXPECT_EQ(values_of(*open_cached().run("r"), "loss").size(), static_cast<std::size_t>(kPoints));
+  EXPECT_TRUE(cache_files().empty()) << "no cache at all";
+  ASSERT_EQ(::unsetenv("SONDE_CACHE_SIZE"), 0);
 }
 
 TEST_F(CacheTest, WithoutAPlaceToWriteIsNoError) {

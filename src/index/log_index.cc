@@ -28,7 +28,7 @@ constexpr milliseconds kLookForRoot{1'000};
 constexpr std::size_t kMostProblems = 100;  // that are listed
 
 std::string cache_directory(const LogOptions& options) {
-  if (options.cache == LogOptions::Cache::off) return "";
+  if (options.cache == LogOptions::Cache::off || cache_limit() == 0) return "";
   if (!options.cache_directory.empty()) return options.cache_directory;
   const Result<std::string> directory = user_cache_directory();
   return directory ? join_path(*directory, "sonde") : "";
@@ -95,7 +95,7 @@ LogIndex::~LogIndex() {
   for (const auto& [name, run] : runs_) {
     if (run->read_once()) remembered |= run->remember();
   }
-  if (remembered) prune_cache(cache_directory_);
+  if (remembered) prune_cache(cache_directory_, cache_limit());
 }
 
 std::string LogIndex::path_of(const std::string& name) const {
