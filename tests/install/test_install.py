@@ -65,6 +65,8 @@ class Installed(unittest.TestCase):
             "lib/pkgconfig/sonde.pc",
             "share/doc/sonde/LICENSE", "share/doc/sonde/README.md",
         }
+        expected |= {f"share/doc/sonde/{path.relative_to(PROJECT)}" for path in (PROJECT / "docs").rglob("*.*")}
+        expected |= {"share/man/man1/sonde.1"} | {f"share/man/man1/sonde-{name}.1" for name in self.commands()}
         found = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*") if not path.is_dir()}
         self.assertEqual(found, expected)
 
@@ -86,6 +88,33 @@ class Installed(unittest.TestCase):
     def test_library_stays_when_a_program_closes_it(self):
         dynamic = run("readelf", "--dynamic", self.prefix / "lib/libsonde.so")
         self.assertIn("NODELETE", dynamic)
+
+    def commands(self) -> list[str]:
+        text = run(self.prefix / "bin/sonde", "help")
+        table = re.search(r"^Commands\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
+        names = [name for name in re.findall(r"^  (\S+)", table, re.MULTILINE) if name != "help"]
+        self.assertGreater(len(names), 10)
+        return names
+
+    def test_every_command_has_a_manual_page_with_all_its_options(self):
+        main = (self.prefix / "share/man/man1/sonde.1").read_text().replace("\\-", "-")
+        for name in self.commands():
+            self.assertIn(f"\\fBsonde-{name}\\fR(1)", main)
+            text = (self.prefix / f"share/man/man1/sonde-{name}.1").read_text().replace("\\-", "-")
+            told = run(self.prefix / "bin/sonde", "help", name)
+            for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"):
+                self.assertIn(f".SH {heading}\n", text, name)
+            options = re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)", told.partition("\nOptions\n")[2], re.MULTILINE)
+            self.assertIn("--help", options)
+            for option in options:
+                self.assertRegex(text, rf"\\fB(-\w, )?{option}\b", name)
+
+    def test_links_of_the_readme_lead_somewhere(self):
+        readme = (self.prefix / "share/doc/sonde/README.md").read_text()
+        links = re.findall(r"\]\((docs/[^)#]+)\)", readme)
+        self.assertGreater(len(links), 1)
+        for link in links:
+            self.assertTrue((self.prefix / "share/doc/sonde" / link).exists(), link)
 
     def test_command_runs(self):
         self.assertIn(VERSION, run(self.prefix / "bin/sonde", "--version"))
