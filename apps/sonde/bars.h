@@ -17,7 +17,7 @@ namespace sonde::cli {
 // not empty to the last. Nothing where all are empty.
 std::string bars(const std::vector<Bucket>& buckets, int lines, const TextStyle& style);
 
-// What the statistics of a tensor say, in the form of which percentiles and equal buckets are derived.
+// What the statistics of a tensor say, in the form from which percentiles and equal buckets are derived.
 stats::Summary summary_of(const TensorStatistics& statistics);
 stats::Histogram histogram_of(const TensorStatistics& statistics);
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/input_file.h"
+#include "base/utf8.h"
 #include "formats/run_layout.h"
 #include "sonde/tensor_io.h"
 #include "terminal.h"
@@ -34,14 +35,14 @@ std::string local_time(double seconds) {
 
 // In as many lines as the terminal's width makes of it; in a pipe nothing is broken. Leading blanks stay.
 std::vector<std::string> broken(const std::string& line, std::size_t room) {
-  if (!is_terminal(stdout) || length(line) <= room) return {line};
+  if (!is_terminal(stdout) || count_characters(line) <= room) return {line};
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
   std::vector<std::string> lines;
   std::string current(blanks, ' ');
   std::istringstream words(line);
   bool first = true;
   for (std::string word; words >> word; first = false) {
-    if (!first && length(current) + 1 + length(word) > room) {
+    if (!first && count_characters(current) + 1 + count_characters(word) > room) {
       lines.push_back(std::move(current));
       current.assign(blanks + 2, ' ');
     } else if (!first) {

@@ -133,7 +133,7 @@ class Check final : public Subcommand {
       return Status::success();
     }
     if (file.kind == RecordKind::none && verdict->records == 0) {
-      return {Code::unsupported, "'" + file.path + "' is no event or statistics file"};
+      return {Code::unsupported, "'" + file.path + "' is not an event or statistics file"};
     }
     if (copy_) {
       if (Status status = copy_->add_records(file, *content, *verdict); !status) return status;

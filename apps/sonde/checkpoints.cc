@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/input_file.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "formats/json.h"
+#include "formats/run_layout.h"
 #include "output.h"
 #include "render/console.h"
 #include "sonde/checkpoint.h"
@@ -47,7 +51,7 @@ bool is_latest(const CheckpointInfo& one, const Checkpoints& all) {
 Status copy_file(const std::string& from, const std::string& to) {
   const Result<InputFile> file = InputFile::open(from);
   if (!file) return file.error();
-  Result<Output> output = Output::open(to);
+  Result<Output> output = Output::open(to, Existing::replace);
   if (!output) return output.error();
   std::vector<std::byte> piece(std::size_t{1} << 20);
   for (std::uint64_t at = 0;;) {
@@ -60,20 +64,48 @@ Status copy_file(const std::string& from, const std::string& to) {
   }
 }
 
+// The checkpoints of one run.
+struct RunCheckpoints {
+  std::string run;  // its name below the directory that was asked for; "." for that itself
+  std::string directory;
+  Checkpoints checkpoints;
+};
+
+// The directory and those below it that have checkpoints, by name.
+void find_runs(const std::string& root, const std::string& name, int depth, std::vector<std::string>& runs) {
+  constexpr int kDeepest = 16;
+  const std::string path = run_path(root, name);
+  const Result<Directory> directory = read_directory(path);
+  if (!directory) return;
+  const auto below = [&](const DirectoryEntry& entry) {
+    return name == "." ? entry.name : join_path(name, entry.name);
+  };
+  for (const DirectoryEntry& entry : directory->entries) {
+    if (entry.type != DirectoryEntry::Type::directory) continue;
+    if (entry.name == run_layout::kCheckpoints) runs.push_back(name);
+  }
+  for (const DirectoryEntry& entry : directory->entries) {
+    const bool followed =
+        entry.type == DirectoryEntry::Type::directory && !entry.link && !run_layout::is_folder(entry.name);
+    if (followed && depth < kDeepest) find_runs(root, below(entry), depth + 1, runs);
+  }
+}
+
 class CheckpointsCommand final : public Subcommand {
  public:
   CheckpointsCommand()
       : Subcommand({.name = "checkpoints",
-                    .usage = "checkpoints RUN [options]",
-                    .summary = "list the checkpoints of a run, or copy one",
+                    .usage = "checkpoints RUN|LOGDIR [options]",
+                    .summary = "list the checkpoints of a run or of all runs, or copy one",
                     .details = "One line for each: name, step, when it was saved, how many tensors it holds, its size "
-                               "and its metric. The best of a name and the one that was saved last are marked. A "
-                               "checkpoint is a safetensors file, which 'sonde show' and other programs read.",
-                    .examples = {"sonde checkpoints logs/train",
+                               "and its metric. The best of a name and the one that was saved last are marked. Of a "
+                               "log directory the checkpoints of all runs are listed, run by run. A checkpoint is a "
+                               "safetensors file, which 'sonde show' and other programs read.",
+                    .examples = {"sonde checkpoints logs", "sonde checkpoints logs/train",
                                  "sonde checkpoints logs/train --load 3000 -o model.safetensors"}}) {}
 
   void setup(Flags& flags) override {
-    flags.argument(run_, "RUN", "the directory of a run");
+    flags.argument(directory_, "RUN", "the directory of a run, or one with runs below it");
     flags.option(name_, "--name", "NAME", "only checkpoints of this name");
     flags.option(step_, "--load", "STEP", "copy the checkpoint of this step to the file of -o");
     flags.path_option(output_, "-o,--output", "FILE", "where the copy goes; a file that is there is replaced");
@@ -83,55 +115,84 @@ class CheckpointsCommand final : public Subcommand {
   int run() override {
     if (step_ != kNoStep && output_.empty()) return fail("--load needs -o FILE, the file that the copy goes to");
     if (step_ == kNoStep && !output_.empty()) return fail("-o needs --load STEP, the checkpoint to copy");
-    Result<CheckpointList> list = list_checkpoints(run_);
-    if (!list) return fail(list.error());
-    if (Status status = choose_name(list->checkpoints); !status) return fail(status);
-    if (step_ != kNoStep) return load(list->checkpoints);
+    std::vector<Status> unreadable;
+    Result<std::vector<RunCheckpoints>> found = collect(unreadable);
+    if (!found) return fail(found.error());
+    if (Status status = choose_name(*found); !status) return fail(status);
+    if (step_ != kNoStep) return load(*found);
     if (json_) {
-      print_json(list->checkpoints);
+      print_json(*found);
     } else {
-      print_text(list->checkpoints);
+      print_text(*found);
     }
     int code = kSuccess;
-    for (const Status& status : list->unreadable) code = fail(status);
+    for (const Status& status : unreadable) code = fail(status);
     return code;
   }
 
  private:
-  Status choose_name(Checkpoints& all) const {
-    if (name_.empty()) return Status::success();
+  Result<std::vector<RunCheckpoints>> collect(std::vector<Status>& unreadable) const {
+    if (const Result<Directory> directory = read_directory(directory_); !directory) return directory.error();
     std::vector<std::string> names;
-    for (const CheckpointInfo& info : all) {
-      if (names.empty() || names.back() != info.name) names.push_back(info.name);
+    find_runs(directory_, ".", 0, names);
+    std::vector<RunCheckpoints> all;
+    for (std::string& name : names) {
+      const std::string path = run_path(directory_, name);
+      Result<CheckpointList> list = list_checkpoints(path);
+      if (!list) return list.error();
+      unreadable.insert(unreadable.end(), list->unreadable.begin(), list->unreadable.end());
+      if (!list->checkpoints.empty()) all.push_back({std::move(name), path, std::move(list->checkpoints)});
     }
-    std::erase_if(all, [&](const CheckpointInfo& info) { return info.name != name_; });
-    if (!all.empty()) return Status::success();
-    std::string hint = did_you_mean(name_, names);
-    if (hint.empty() && !names.empty()) hint = "; there is " + listed(names);
-    return {Code::not_found, "there is no checkpoint '" + render::printable(name_) + "' in '" + run_ + "'" + hint};
+    return all;
   }
 
-  int load(Checkpoints& all) const {
-    std::vector<std::string> steps;
-    for (const CheckpointInfo& info : all) steps.push_back(std::to_string(info.step));
-    std::erase_if(all, [&](const CheckpointInfo& info) { return info.step != step_; });
+  Status choose_name(std::vector<RunCheckpoints>& all) const {
+    if (name_.empty()) return Status::success();
+    std::set<std::string> known;
+    for (RunCheckpoints& one : all) {
+      for (const CheckpointInfo& info : one.checkpoints) known.insert(info.name);
+      std::erase_if(one.checkpoints, [&](const CheckpointInfo& info) { return info.name != name_; });
+    }
+    std::erase_if(all, [](const RunCheckpoints& one) { return one.checkpoints.empty(); });
+    if (!all.empty()) return Status::success();
+    const std::vector<std::string> names(known.begin(), known.end());
+    std::string hint = did_you_mean(name_, names);
+    if (hint.empty()) hint = there_are(names);
+    return {Code::not_found,
+            "there is no checkpoint '" + render::printable(name_) + "' in '" + directory_ + "'" + hint};
+  }
+
+  int load(std::vector<RunCheckpoints>& all) const {
+    std::set<std::int64_t> steps;
+    for (RunCheckpoints& one : all) {
+      for (const CheckpointInfo& info : one.checkpoints) steps.insert(info.step);
+      std::erase_if(one.checkpoints, [&](const CheckpointInfo& info) { return info.step != step_; });
+    }
+    std::erase_if(all, [](const RunCheckpoints& one) { return one.checkpoints.empty(); });
+    const std::string what = " of step " + std::to_string(step_) + " in '" + directory_ + "'";
     if (all.empty()) {
-      return fail("there is no checkpoint of step " + std::to_string(step_) + " in '" + run_ + "'" +
-                  (steps.empty() ? "" : "; there is " + listed(steps)));
+      std::vector<std::string> texts;
+      for (const std::int64_t step : steps) texts.push_back(std::to_string(step));
+      return fail("there is no checkpoint" + what + there_are(texts));
     }
+    std::vector<std::string> runs;
+    for (const RunCheckpoints& one : all) runs.push_back(one.directory);
+    if (runs.size() > 1) {
+      return fail("there are several checkpoints" + what + ": name one of the runs, " + listed(runs));
+    }
+    Checkpoints& found = all[0].checkpoints;
     std::vector<std::string> names;
-    for (const CheckpointInfo& info : all) names.push_back(info.name);
+    for (const CheckpointInfo& info : found) names.push_back(info.name);
     if (names.front() != names.back()) {
-      return fail("there are several checkpoints of step " + std::to_string(step_) + " in '" + run_ + "', " +
-                  listed(names) + ": choose one with --name");
+      return fail("there are several checkpoints" + what + ", " + listed(names) + ": choose one with --name");
     }
-    all.resize(1);
-    if (Status status = copy_file(all[0].path, output_); !status) return fail(status);
+    found.resize(1);
+    if (Status status = copy_file(found[0].path, output_); !status) return fail(status);
     if (json_) {
       print_json(all);
     } else {
-      print("wrote " + harmless(output_) + ": " + counted(all[0].tensors, "tensor") + ", " + size_text(all[0].bytes) +
-            "\n");
+      print("wrote " + harmless(output_) + ": " + counted(found[0].tensors, "tensor") + ", " +
+            size_text(found[0].bytes) + "\n");
     }
     return kSuccess;
   }
@@ -139,11 +200,15 @@ class CheckpointsCommand final : public Subcommand {
   // name, step, saved, tensors, size, metric, and the marks
   using Row = std::array<std::string, 7>;
 
-  void print_text(const Checkpoints& all) const {
-    if (all.empty()) {
-      print("There are no checkpoints in '" + harmless(run_) + "'.\n");
-      return;
+  void print_text(const std::vector<RunCheckpoints>& runs) const {
+    if (runs.empty()) print("There are no checkpoints in '" + harmless(directory_) + "'.\n");
+    for (const RunCheckpoints& one : runs) {
+      if (&one != runs.data()) print("\n");
+      print_run(one.directory, one.checkpoints);
     }
+  }
+
+  void print_run(const std::string& directory, const Checkpoints& all) const {
     const bool metrics = std::ranges::any_of(all, [](const CheckpointInfo& one) { return !std::isnan(one.metric); });
     std::vector<Row> rows = {{"name", "step", "saved", "tensors", "size", metrics ? "metric" : "", ""}};
     std::uint64_t bytes = 0;
@@ -160,9 +225,9 @@ class CheckpointsCommand final : public Subcommand {
     }
     std::array<std::size_t, 7> widths{};
     for (const Row& row : rows) {
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], length(row[i]));
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], count_characters(row[i]));
     }
-    print(styled(harmless(run_), Style::bold, color_) + "  " + counted(all.size(), "checkpoint") + ", " +
+    print(styled(harmless(directory), Style::bold, color_) + "  " + counted(all.size(), "checkpoint") + ", " +
           size_text(bytes) + "\n");
     for (const Row& row : rows) print_row(row, widths, &row == rows.data());
   }
@@ -180,19 +245,21 @@ class CheckpointsCommand final : public Subcommand {
     print((heading ? styled(line, Style::dim, color_) : line) + "\n");
   }
 
-  static void print_json(const Checkpoints& all) {
-    std::string out = "{\"checkpoints\":[";
-    for (const CheckpointInfo& one : all) {
-      if (&one != all.data()) out += ',';
-      out += "{\"name\":" + json_text(one.name) + ",\"step\":" + std::to_string(one.step) +
-             ",\"path\":" + json_text(one.path) + ",\"bytes\":" + std::to_string(one.bytes) +
-             ",\"tensors\":" + std::to_string(one.tensors) + ",\"wall_time\":" + json_number(one.wall_time) +
-             ",\"metric\":" + (std::isnan(one.metric) ? "null" : json_number(one.metric)) + "}";
+  static void print_json(const std::vector<RunCheckpoints>& runs) {
+    std::string out;
+    for (const RunCheckpoints& run : runs) {
+      for (const CheckpointInfo& one : run.checkpoints) {
+        out.append(out.empty() ? "" : ",").append("{\"run\":").append(json_text(run.run));
+        out += ",\"name\":" + json_text(one.name) + ",\"step\":" + std::to_string(one.step) +
+               ",\"path\":" + json_text(one.path) + ",\"bytes\":" + std::to_string(one.bytes) +
+               ",\"tensors\":" + std::to_string(one.tensors) + ",\"wall_time\":" + json_number(one.wall_time) +
+               ",\"metric\":" + (std::isnan(one.metric) ? "null" : json_number(one.metric)) + "}";
+      }
     }
-    print(out + "]}\n");
+    print("{\"checkpoints\":[" + out + "]}\n");
   }
 
-  std::string run_;
+  std::string directory_;
   std::string name_;
   std::int64_t step_ = kNoStep;
   std::string output_;

@@ -14,10 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_size.h"
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/system_limits.h"
 #include "formats/json_writer.h"
+#include "index/cache.h"
 #include "render/digits.h"
 #include "sinks/flight_ring.h"
 #include "stats/target.h"
@@ -175,6 +178,21 @@ Check check_tensorboard() {
   return {"tensorboard", true, "not on PATH (optional: pip install tensorboard)"};
 }
 
+// What was read of logs is remembered there.
+Check check_cache() {
+  const Result<std::string> directory = user_cache_directory();
+  if (!directory) return {"cache", true, "none: " + directory.error().message()};
+  const std::string path = join_path(*directory, "sonde");
+  const char* const setting = std::getenv("SONDE_CACHE_SIZE");
+  if (setting != nullptr && !parse_byte_size(setting)) {
+    return {"cache", false, path + ": SONDE_CACHE_SIZE is '" + setting + "', which is not a size such as 500MB"};
+  }
+  const index::CacheUse use = index::cache_use(path);
+  return {"cache", true,
+          path + ": " + counted(use.files, "file") + ", " + bytes_text(static_cast<double>(use.bytes)) +
+              " of at most " + bytes_text(static_cast<double>(index::cache_limit()))};
+}
+
 class Doctor final : public Subcommand {
  public:
   Doctor()
@@ -190,7 +208,7 @@ class Doctor final : public Subcommand {
 
   int run() override {
     std::error_code error;
-    if (!std::filesystem::is_directory(directory_, error)) return fail("'" + directory_ + "' is no directory");
+    if (!std::filesystem::is_directory(directory_, error)) return fail("'" + directory_ + "' is not a directory");
     std::vector<Check> checks = {{"version", true, SONDE_VERSION},
                                  check_build(),
                                  check_cpu(),
@@ -200,6 +218,7 @@ class Doctor final : public Subcommand {
     check_directory(directory_, checks);
     checks.push_back(check_open_files());
     checks.push_back(check_dirty_limit());
+    checks.push_back(check_cache());
     checks.push_back(check_tensorboard());
     json_ ? print_json(checks) : print_text(checks);
     return kSuccess;

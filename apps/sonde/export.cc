@@ -3,10 +3,19 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/bytes.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
+#include "export_rows.h"
+#include "formats/graph_def.h"
+#include "formats/hparams.h"
+#include "formats/shortest.h"
 #include "interrupt.h"
 #include "media_files.h"
+#include "plugin_text.h"
 #include "progress.h"
 #include "render/console.h"
 #include "selection.h"
@@ -22,30 +31,36 @@ namespace {
 struct ExportKind {
   std::string_view name;  // as in --kind, and of the table in a database
   TagKind kind;
-  bool files = false;  // as files instead of rows
+  std::string_view formats;  // the first one unless --format says otherwise; none: files of its own, and their list
 };
+constexpr std::string_view kRows = "csv jsonl sqlite";
 constexpr std::array kKinds = {
-    ExportKind{"scalars", TagKind::scalars},       ExportKind{"statistics", TagKind::statistics},
-    ExportKind{"histograms", TagKind::histograms}, ExportKind{"images", TagKind::images, true},
-    ExportKind{"audio", TagKind::audio, true},     ExportKind{"text", TagKind::text, true},
+    ExportKind{"scalars", TagKind::scalars, kRows},
+    ExportKind{"statistics", TagKind::statistics, kRows},
+    ExportKind{"histograms", TagKind::histograms, kRows},
+    ExportKind{"tensors", TagKind::tensors, kRows},
+    ExportKind{"pr_curves", TagKind::pr_curves, kRows},
+    ExportKind{"hparams", TagKind::hparams, kRows},
+    ExportKind{"graphs", TagKind::graphs, "csv jsonl sqlite json pb"},
+    ExportKind{"images", TagKind::images, ""},
+    ExportKind{"audio", TagKind::audio, ""},
+    ExportKind{"text", TagKind::text, ""},
 };
 
-std::vector<Column> columns_of(TagKind kind) {
-  using Type = Cell::Type;
-  std::vector<Column> columns = {{"step", Type::integer}, {"wall_time", Type::time}};
-  if (kind == TagKind::scalars) columns.push_back({"value", Type::real});
-  if (kind == TagKind::histograms) {
-    for (std::string_view name : {"left", "right", "count"}) columns.push_back({name, Type::real});
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (kind == TagKind::statistics) {
-    columns.push_back({"dtype", Type::text});
-    columns.push_back({"shape", Type::shape});
-    for (std::string_view name : {"count", "nan", "pos_inf", "neg_inf", "zeros", "negatives"}) {
-      columns.push_back({name, Type::count});
-    }
-    for (std::string_view name : {"min", "max", "mean", "std", "sum_abs"}) columns.push_back({name, Type::real});
-  }
-  return columns;
+  return words;
+}
+
+// Whether a value cannot be decoded, or is of another kind than its tag says: it costs itself only.
+bool is_unreadable(const Status& status) noexcept {
+  return status.code() == Code::corrupt || status.code() == Code::unsupported ||
+         status.code() == Code::invalid_argument;
 }
 
 // The points of all chosen scalars, in pieces.
@@ -93,34 +108,6 @@ class ScalarPieces {
   Progress progress_{"exporting"};
 };
 
-Status put_histogram(TableWriter& table, const ValueRef& value, const std::vector<Bucket>& buckets) {
-  for (const Bucket& bucket : buckets) {
-    const std::array cells = {Cell::of_integer(value.step), Cell::of_time(value.wall_time), Cell::of_real(bucket.left),
-                              Cell::of_real(bucket.right), Cell::of_real(bucket.count)};
-    if (Status status = table.row(cells); !status) return status;
-  }
-  return Status::success();
-}
-
-Status put_statistics(TableWriter& table, const TensorStatistics& one) {
-  const std::array cells = {Cell::of_integer(one.step),
-                            Cell::of_time(one.wall_time),
-                            Cell::of_text(sonde::to_string(one.dtype)),
-                            Cell::of_shape(one.shape),
-                            Cell::of_count(one.count),
-                            Cell::of_count(one.nan),
-                            Cell::of_count(one.positive_infinity),
-                            Cell::of_count(one.negative_infinity),
-                            Cell::of_count(one.zeros),
-                            Cell::of_count(one.negatives),
-                            Cell::of_real(one.min),
-                            Cell::of_real(one.max),
-                            Cell::of_real(one.mean),
-                            Cell::of_real(one.std),
-                            Cell::of_real(one.sum_abs)};
-  return table.row(cells);
-}
-
 class Export final : public Subcommand {
  public:
   Export()
@@ -128,28 +115,36 @@ class Export final : public Subcommand {
                     .usage = "export LOGDIR [options]",
                     .summary = "write a log as CSV, JSON lines, a database or files",
                     .details =
-                        "Scalars, statistics and histograms become rows, every one of them, that begin with run, tag, "
-                        "step and wall_time (seconds since 1970); a histogram has one row for each bucket. Images, "
-                        "audio and text become files in the folder that -o names, RUN/TAG/STEP.png and so on, with "
-                        "a list of them in manifest.csv.\n"
-                        "Numbers have as many digits as it takes to read the same value back. NaN and infinities "
-                        "are NaN, Infinity and -Infinity: in JSON as strings, in SQLite NaN is NULL.",
+                        "Scalars, statistics, histograms, tensors, PR curves and graphs become rows, every one of "
+                        "them, that begin with run, tag, step and wall_time (seconds since 1970): one for each bucket "
+                        "of a histogram, threshold of a curve, node of a graph and element of a tensor; in JSON lines "
+                        "a tensor is one row. Of hyper-parameters a row has run, hparam and value. Images, audio and "
+                        "text become files in the folder that -o names, RUN/TAG/STEP.png and so on, with a list of "
+                        "them in manifest.csv; so do graphs with --format json, or pb, which is a GraphDef. Tensors "
+                        "that were kept whole are files already, RUN/tensors.\n"
+                        "Numbers have as many digits as it takes to read the recorded value back: 0.1 for the float32 "
+                        "next to it, in CSV, in JSON, and in SQLite, where a REAL is the double next to 0.1. NaN and "
+                        "infinities are NaN, Infinity and -Infinity: in JSON as strings, in SQLite NaN is NULL.",
                     .examples = {"sonde export logs > scalars.csv", "sonde export logs --tags '.*loss' --format jsonl",
                                  "sonde export logs --kind statistics --format sqlite -o stats.db",
-                                 "sonde export logs --kind images -o pictures"}}) {}
+                                 "sonde export logs --kind hparams", "sonde export logs --kind images -o pictures",
+                                 "sonde export logs --kind graphs --format pb -o graphs"}}) {}
 
   void setup(Flags& flags) override {
     std::vector<std::string> kinds;
     kinds.reserve(std::size(kKinds));
     for (const ExportKind& kind : kKinds) kinds.emplace_back(kind.name);
     flags.argument(directory_, "LOGDIR", "a directory with runs");
-    flags.choice(kind_, "--kind", std::move(kinds), "what to export (scalars)");
-    flags.choice(format_, "--format", {"csv", "jsonl", "sqlite"}, "of rows (csv)");
+    const std::string help = "what to export: " + enumerated(kinds) + " (scalars)";
+    flags.choice(kind_, "--kind", std::move(kinds), help, "KIND");
+    flags.choice(format_, "--format", {"csv", "jsonl", "sqlite", "json", "pb"},
+                 "of rows (csv); json and pb are for graphs");
     flags.option(runs_.pattern(), "--runs", "RE", "the run of this name, or those that match (all)");
     flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
     flags.choice(history_, "--history", {"newest", "all"},
                  "all: also the points that a restarted job wrote again (newest)");
     flags.path_option(output_, "-o,--output", "FILE", "where to write; the folder for files (standard output)");
+    flags.toggle(force_, "--force", "replace the file of -o where it is there already");
   }
 
   int run() override {
@@ -163,11 +158,12 @@ class Export final : public Subcommand {
     }
     const Result<std::vector<Run>> runs = select_runs(*log, runs_);
     if (!runs) return fail(runs.error());
-    const Result<std::vector<SelectedRun>> selected = select(*runs, tags_, kind.kind);
+    Result<std::vector<SelectedRun>> selected = select(*runs, tags_, kind.kind);
     if (!selected) {
       report_unreadable(*log, *runs);
       return fail(selected.error());
     }
+    if (kind.kind == TagKind::graphs) leave_out_metadata(*selected);
     std::uint64_t points = 0;
     for (const SelectedRun& one : *selected) {
       for (const Tag& tag : one.tags) points += tag.points;
@@ -177,7 +173,7 @@ class Export final : public Subcommand {
       report_damage(*log, *runs);
       return fail(nothing_of(kind, *runs));
     }
-    Status status = kind.files ? write_files(*selected, points) : write_rows(kind, *selected, points);
+    Status status = writes_files(kind) ? write_files(*selected, points) : write_rows(kind, *selected, points);
     if (!status) return fail(status);
     report_damage(*log, *runs);
     const int skipped = report_skipped();
@@ -185,14 +181,42 @@ class Export final : public Subcommand {
   }
 
  private:
-  Status check_output(const ExportKind& kind) const {
-    if (!kind.files) return Status::success();
-    if (output_.empty()) {
-      return {Code::invalid_argument, "--kind " + kind_ + " writes files: name the folder for them with -o"};
+  bool writes_files(const ExportKind& kind) const {
+    return kind.formats.empty() || format_ == "json" || format_ == "pb";
+  }
+
+  Status check_output(const ExportKind& kind) {
+    const std::vector<std::string> formats = words_of(kind.formats);
+    if (!formats.empty() && format_.empty()) format_ = formats.front();
+    const bool known = formats.empty() ? format_.empty() || format_ == "csv" : std::ranges::count(formats, format_) > 0;
+    if (!known) {
+      return {Code::invalid_argument,
+              "--kind " + kind_ + " cannot be written as " + format_ +
+                  (formats.empty() ? ": it writes files and a list of them in CSV, leave --format out"
+                                   : ": --format is one of " + enumerated(formats))};
     }
-    if (format_ == "csv") return Status::success();
-    return {Code::invalid_argument, "--kind " + kind_ + " writes files and a list of them in CSV: --format " + format_ +
-                                        " is for scalars, statistics and histograms"};
+    if (kind.kind == TagKind::hparams && !tags_.pattern().empty()) {
+      return {Code::invalid_argument, "hyper-parameters have no tags: leave --tags out"};
+    }
+    if (!writes_files(kind)) return Status::success();
+    if (force_) return {Code::invalid_argument, "--force is for a file, and a folder is never replaced: leave it out"};
+    if (!output_.empty()) return Status::success();
+    const std::string what = kind.formats.empty() ? "--kind " + kind_ : "--kind " + kind_ + " --format " + format_;
+    return {Code::invalid_argument, what + " writes files: name the folder for them with -o"};
+  }
+
+  // Tags of the graph plugins that hold something else than a graph of operations.
+  static void leave_out_metadata(std::vector<SelectedRun>& selected) {
+    std::vector<std::string> names;
+    for (SelectedRun& one : selected) {
+      std::erase_if(one.tags, [&](const Tag& tag) {
+        if (tag.plugin == "graphs") return false;
+        names.push_back(tag.name);
+        return true;
+      });
+    }
+    if (!names.empty())
+      note("only graphs of operations are exported, not run metadata and Keras models: " + listed(names));
   }
 
   static void report_damage(const Log& log, const std::vector<Run>& runs) {
@@ -225,11 +249,17 @@ class Export final : public Subcommand {
 
   Status write_rows(const ExportKind& kind, const std::vector<SelectedRun>& selected, std::uint64_t points) {
     Result<std::unique_ptr<TableWriter>> opened =
-        open_table({.format = format_, .path = output_, .table = std::string(kind.name)}, columns_of(kind.kind));
+        open_table({.format = format_,
+                    .path = output_,
+                    .table = std::string(kind.name),
+                    .key = kind.kind == TagKind::hparams ? "hparam" : "tag",
+                    .existing = force_ ? Existing::replace : Existing::refuse},
+                   columns_of(kind.kind, format_));
     if (!opened) return opened.error();
     TableWriter& table = **opened;
-    Status status =
-        kind.kind == TagKind::scalars ? write_scalars(table, selected, points) : write_tensors(table, selected, points);
+    Status status = kind.kind == TagKind::scalars   ? write_scalars(table, selected, points)
+                    : kind.kind == TagKind::hparams ? write_hparams(table, selected)
+                                                    : write_values(table, selected, points);
     if (status) status = table.finish();
     return table.reader_left() ? Status::success() : status;
   }
@@ -239,22 +269,76 @@ class Export final : public Subcommand {
     return table.rows([&](ScalarPiece& piece) { return pieces.next(piece); });
   }
 
-  Status write_tensors(TableWriter& table, const std::vector<SelectedRun>& selected, std::uint64_t points) {
+  Status write_values(TableWriter& table, const std::vector<SelectedRun>& selected, std::uint64_t points) {
     return each_tag(selected, points, [&](const Run& run, const Tag& tag) {
       table.series(run.name(), tag.name);
       return each_value(run, tag, [&](const ValueRef& value) {
-        if (tag.kind == TagKind::statistics) {
-          const Result<TensorStatistics> statistics = run.statistics(value);
-          if (statistics) return put_statistics(table, *statistics);
-          skip(run, tag, value, statistics.error());
-        } else {
-          const Result<std::vector<Bucket>> buckets = run.histogram(value);
-          if (buckets) return put_histogram(table, value, *buckets);
-          skip(run, tag, value, buckets.error());
-        }
+        Status status = write_value(table, run, tag, value);
+        if (!is_unreadable(status)) return status;
+        skip(run, tag, value, status);
         return Status::success();
       });
     });
+  }
+
+  Status write_value(TableWriter& table, const Run& run, const Tag& tag, const ValueRef& value) const {
+    switch (tag.kind) {
+      case TagKind::statistics: {
+        const Result<TensorStatistics> statistics = run.statistics(value);
+        return statistics ? put_statistics(table, *statistics) : statistics.error();
+      }
+      case TagKind::pr_curves: {
+        const Result<Tensor> tensor = run.tensor(value);
+        if (!tensor) return tensor.error();
+        const Result<PrCurve> curve = pr_curve_of(tensor->view());
+        return curve ? put_pr_curve(table, value, *curve) : curve.error();
+      }
+      case TagKind::tensors: {
+        const Result<Tensor> tensor = run.tensor(value);
+        return tensor ? put_tensor(table, format_, value, tensor->view()) : tensor.error();
+      }
+      case TagKind::graphs: {
+        const Result<std::string> graph = run.graph(value);
+        if (!graph) return graph.error();
+        const Result<std::vector<NodeInfo>> nodes = decode_graph_def(as_bytes(*graph));
+        return nodes ? put_graph(table, value, *nodes) : nodes.error();
+      }
+      default: {
+        const Result<std::vector<Bucket>> buckets = run.histogram(value);
+        return buckets ? put_histogram(table, value, *buckets) : buckets.error();
+      }
+    }
+  }
+
+  // A row for each hyper-parameter of a run, with the group of the run and how it ended.
+  Status write_hparams(TableWriter& table, const std::vector<SelectedRun>& selected) {
+    for (const SelectedRun& one : selected) {
+      hparams::SessionStart start;
+      std::string_view status;
+      for (const Tag& tag : one.tags) {
+        const Result<hparams::Content> content = hparams::decode(tag.plugin_content);
+        if (!content) {
+          skip(one.run, tag, {}, content.error());
+          continue;
+        }
+        if (content->start) start = *content->start;
+        if (content->end) status = hparams::status_text(content->end->status);
+      }
+      for (const auto& [name, value] : start.hparams) {
+        table.series(one.run.name(), name);
+        const auto* const number = std::get_if<double>(&value);
+        const auto* const truth = std::get_if<bool>(&value);
+        const std::string text = valid_utf8(value_text(value));
+        const Cell cell = number != nullptr  ? Cell::of_real(*number)
+                          : truth != nullptr ? Cell::of_truth(*truth)
+                                             : Cell::of_text(text);
+        const std::string group = valid_utf8(start.group);
+        if (Status written = table.row(std::array{cell, Cell::of_text(group), Cell::of_text(status)}); !written) {
+          return written;
+        }
+      }
+    }
+    return Status::success();
   }
 
   Status write_files(const std::vector<SelectedRun>& selected, std::uint64_t points) {
@@ -262,8 +346,9 @@ class Export final : public Subcommand {
     if (!files) return files.error();
     Status status = each_tag(selected, points, [&](const Run& run, const Tag& tag) {
       return each_value(run, tag, [&](const ValueRef& value) {
-        Status added = (*files)->add(run, tag, value);
-        if (added.code() != Code::corrupt) return added;
+        Status added =
+            tag.kind == TagKind::graphs ? add_graph(**files, run, tag, value) : (*files)->add(run, tag, value);
+        if (!is_unreadable(added)) return added;
         skip(run, tag, value, added);
         return Status::success();
       });
@@ -271,7 +356,15 @@ class Export final : public Subcommand {
     return status ? (*files)->finish() : status;
   }
 
-  // A value that cannot be decoded costs itself only.
+  Status add_graph(MediaFiles& files, const Run& run, const Tag& tag, const ValueRef& value) const {
+    const Result<std::string> graph = run.graph(value);
+    if (!graph) return graph.error();
+    if (format_ == "pb") return files.add(run, tag, value, *graph, "pb");
+    const Result<std::vector<NodeInfo>> nodes = decode_graph_def(as_bytes(*graph));
+    if (!nodes) return nodes.error();
+    return files.add(run, tag, value, json_graph(*nodes), "json");
+  }
+
   void skip(const Run& run, const Tag& tag, const ValueRef& value, const Status& why) {
     if (skipped_++ > 0) return;
     first_skipped_.append("'").append(render::printable(tag.name)).append("' of run '");
@@ -309,9 +402,10 @@ class Export final : public Subcommand {
 
   std::string directory_;
   std::string kind_ = "scalars";
-  std::string format_ = "csv";
+  std::string format_;  // empty: what suits the kind
   std::string history_ = "newest";
   std::string output_;
+  bool force_ = false;
   Selector runs_{"--runs", "run"};
   Selector tags_{"--tags", "tag"};
   std::uint64_t skipped_ = 0;

@@ -94,6 +94,13 @@ std::string general_help(const Commands& commands, bool color) {
   rows.emplace_back("help", "explain a command: sonde help show");
   out += table("Commands", rows, color);
   out += table("Options", {{"-h, --help", "this text"}, {"    --version", "the version of Sonde"}}, color);
+  out += table("Environment",
+               {{"SONDE_CACHE_SIZE",
+                 "what the cache may take, such as 500MB; 0B: no cache (2GiB). What was read of logs is remembered in "
+                 "$XDG_CACHE_HOME/sonde or ~/.cache/sonde, so that the next time only what is new is read; what was "
+                 "used least recently is removed first, and all of it may be deleted at any time"},
+                {"NO_COLOR", "where it is set, nothing is printed in colours"}},
+               color);
   rows.clear();
   if (has(commands, "demo")) rows.emplace_back("sonde demo", "train a network, recorded, in seconds");
   rows.emplace_back("sonde tail logs", "watch the numbers of a training come in");

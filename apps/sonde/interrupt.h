@@ -1,7 +1,7 @@
-// Ctrl-C and SIGTERM in commands that write something aside: it is removed before they end.
+// Ctrl-C and SIGTERM in commands that write a temporary file or folder: it is removed before they end.
 //
 // Once catch_interrupts() was called, both only set a flag. Loops ask not_interrupted() now and then and end with its
-// error, so that destructors clean up; then main lets the signal end the process, as whoever sent it expects. A second
+// error, so that destructors clean up; then main lets the signal end the process, as its sender expects. A second
 // one ends it at once.
 #pragma once
 

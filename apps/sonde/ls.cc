@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "formats/json_writer.h"
 #include "render/console.h"
 #include "selection.h"
@@ -20,6 +21,7 @@
 #include "tensor_files/kept_tensors.h"
 #include "terminal.h"
 #include "text.h"
+#include "unread.h"
 
 namespace sonde::cli {
 namespace {
@@ -84,7 +86,8 @@ class Ls final : public Subcommand {
                  "One line for each tag: what it is, how many points it has, from which step to which, "
                  "and the last value of a scalar. Then tensors that were kept whole, with the number of their "
                  "steps, and tables, with that of their rows; what is missing, what a budget gave up and when, "
-                 "and how many captures and checkpoints there are. Reads whatever TensorBoard reads. Of a job that was "
+                 "and how many captures and checkpoints there are. Files that TensorBoard's plugins show and Sonde "
+                 "does not read (Debugger V2, the projector, profiles) are named at the end. Of a job that was "
                  "restarted and wrote steps again, the newest points count.",
              .examples = {"sonde ls logs", "sonde ls logs --runs 'train.*' --tags '.*loss'", "sonde ls logs --json"}}) {
   }
@@ -106,10 +109,12 @@ class Ls final : public Subcommand {
       report_unreadable(*log, *runs);
       return fail(selected.error());
     }
+    const std::vector<UnreadFiles> unread = unread_files(directory_);
     if (json_) {
-      print_json(*selected);
+      print_json(*selected, unread);
     } else {
       print_text(*selected);
+      print_unread(unread);
     }
     return report_unreadable(*log, *runs);
   }
@@ -182,6 +187,14 @@ class Ls final : public Subcommand {
     }
   }
 
+  void print_unread(const std::vector<UnreadFiles>& unread) const {
+    for (const UnreadFiles& one : unread) {
+      const std::string path = harmless(run_path(directory_, one.directory));
+      print((&one == unread.data() ? "\n" : "") +
+            styled("! not read: " + describe(one) + " in " + path, Style::yellow, color_) + "\n");
+    }
+  }
+
   // A line for each tag. What a tensor's statistics and histogram have in common is said once. Then what was kept
   // whole, with the number of its steps, and the tables, with that of their rows.
   static std::vector<Row> rows_of(const ListedRun& selected) {
@@ -224,11 +237,11 @@ class Ls final : public Subcommand {
     std::size_t tag = 3;  // as the headings
     for (const auto& of_run : rows) {
       for (const Row& one : of_run) {
-        tag = std::max(tag, length(render::printable(one.tag)));
-        kind_width_ = std::max(kind_width_, length(one.kind));
-        points_width_ = std::max(points_width_, length(one.points));
-        steps_width_ = std::max(steps_width_, length(one.steps));
-        last_width_ = std::max(last_width_, length(one.last));
+        tag = std::max(tag, count_characters(render::printable(one.tag)));
+        kind_width_ = std::max(kind_width_, count_characters(one.kind));
+        points_width_ = std::max(points_width_, count_characters(one.points));
+        steps_width_ = std::max(steps_width_, count_characters(one.steps));
+        last_width_ = std::max(last_width_, count_characters(one.last));
       }
     }
     const std::size_t others = 2 + 2 + kind_width_ + 2 + points_width_ + 2 + steps_width_ + 2 + last_width_;
@@ -334,7 +347,7 @@ class Ls final : public Subcommand {
     json.key("first_step").integer(one.first_step).key("last_step").integer(one.last_step).end();
   }
 
-  static void print_json(const std::vector<ListedRun>& selected) {
+  static void print_json(const std::vector<ListedRun>& selected, const std::vector<UnreadFiles>& unread) {
     JsonWriter json;
     json.object().key("runs").array();
     for (const ListedRun& one : selected) {
@@ -347,7 +360,12 @@ class Ls final : public Subcommand {
       json.end();
       print(json.take());
     }
-    json.end().end();
+    json.end();
+    json.list("not_read", unread, [&](const UnreadFiles& one) {
+      json.object().key("what").text(one.what).key("directory").text(one.directory);
+      json.key("files").integer(one.files).end();
+    });
+    json.end();
     print(json.take() + "\n");
   }
 

@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   sonde::cli::end_if_interrupted();
   const bool flushed = std::fflush(stdout) == 0;
   if (!flushed || std::ferror(stdout) != 0) {
-    if (errno == EPIPE) return code;  // whoever read it has seen enough
+    if (errno == EPIPE) return code;  // the reader of the pipe has seen enough
     // Of a write that failed before, the reason is no longer known.
     return sonde::cli::fail(sonde::cli::standard_output_error(flushed ? 0 : errno));
   }

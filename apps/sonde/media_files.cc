@@ -93,13 +93,13 @@ std::string media_path(std::string_view run, std::string_view tag) {
   return path + sum + "/";
 }
 
-MediaFiles::MediaFiles(std::string folder) : folder_(std::move(folder)), aside_(path_aside(folder_)) {
+MediaFiles::MediaFiles(std::string folder) : folder_(std::move(folder)), temporary_(temporary_path(folder_)) {
   csv::put_row(manifest_, {"file", "run", "tag", "step", "wall_time", "label"}, csv::LineEnd::lf);
 }
 
 MediaFiles::~MediaFiles() {
   std::error_code error;
-  if (!finished_) fs::remove_all(aside_, error);
+  if (!finished_) fs::remove_all(temporary_, error);
 }
 
 Result<std::unique_ptr<MediaFiles>> MediaFiles::create(const std::string& folder) {
@@ -109,7 +109,7 @@ Result<std::unique_ptr<MediaFiles>> MediaFiles::create(const std::string& folder
   }
   catch_interrupts();
   std::unique_ptr<MediaFiles> files(new MediaFiles(folder));
-  if (Status status = make_directories(files->aside_); !status) return about_path(status, folder);
+  if (Status status = make_directories(files->temporary_); !status) return about_path(status, folder);
   return files;
 }
 
@@ -133,6 +133,11 @@ Status MediaFiles::add(const Run& run, const Tag& tag, const ValueRef& value) {
   return write(run, tag, value, items);
 }
 
+Status MediaFiles::add(const Run& run, const Tag& tag, const ValueRef& value, std::string_view bytes,
+                       std::string_view extension) {
+  return write(run, tag, value, {{bytes, extension, ""}});
+}
+
 Status MediaFiles::write(const Run& run, const Tag& tag, const ValueRef& value, const std::vector<Item>& items) {
   const std::string step = std::to_string(value.step);
   const std::string folder = media_path(run.name(), tag.name);
@@ -145,9 +150,9 @@ Status MediaFiles::write(const Run& run, const Tag& tag, const ValueRef& value, 
       name = stem + "~" + std::to_string(again) + "." + std::string(items[i].extension);
     }
     if (i == 0) {
-      if (Status status = make_directories(join_path(aside_, folder)); !status) return status;
+      if (Status status = make_directories(join_path(temporary_, folder)); !status) return status;
     }
-    if (Status status = write_file(join_path(aside_, name), items[i].bytes); !status) return status;
+    if (Status status = write_file(join_path(temporary_, name), items[i].bytes); !status) return status;
     std::string time;
     put_finite(time, Cell::Type::time, value.wall_time);
     csv::put_row(
@@ -159,8 +164,8 @@ Status MediaFiles::write(const Run& run, const Tag& tag, const ValueRef& value, 
 }
 
 Status MediaFiles::finish() {
-  if (Status status = write_file(join_path(aside_, "manifest.csv"), manifest_); !status) return status;
-  if (Status status = move_into_place(aside_, folder_); !status) return status;
+  if (Status status = write_file(join_path(temporary_, "manifest.csv"), manifest_); !status) return status;
+  if (Status status = move_into_place(temporary_, folder_); !status) return status;
   finished_ = true;
   return Status::success();
 }

@@ -14,16 +14,20 @@ namespace sonde::cli {
 
 namespace fs = std::filesystem;
 
-Status writable_as_file(const std::string& path) {
+Status writable_as_file(const std::string& path, Existing existing) {
   std::error_code error;
-  if (!fs::exists(path, error) || fs::is_regular_file(path, error)) return Status::success();
+  if (!fs::exists(path, error)) return Status::success();
+  if (fs::is_regular_file(path, error)) {
+    if (existing == Existing::replace) return Status::success();
+    return {Code::invalid_argument, "'" + path + "' is there already: name another file, or replace it with --force"};
+  }
   if (fs::is_directory(path, error)) {
     return {Code::invalid_argument, "'" + path + "' is a directory, and the output is a file"};
   }
-  return {Code::invalid_argument, "'" + path + "' is no regular file; leave -o out to write to standard output"};
+  return {Code::invalid_argument, "'" + path + "' is not a regular file; leave -o out to write to standard output"};
 }
 
-std::string path_aside(const std::string& path) {
+std::string temporary_path(const std::string& path) {
   std::string plain = path;
   while (plain.size() > 1 && plain.back() == '/') plain.pop_back();
   return plain + ".part-" + std::to_string(process_id());
@@ -31,16 +35,17 @@ std::string path_aside(const std::string& path) {
 
 Status about_path(const Status& error, const std::string& path) {
   std::string message = error.message();
-  const std::string aside = path_aside(path);
-  if (const std::size_t at = message.find(aside); at != std::string::npos) message.replace(at, aside.size(), path);
+  const std::string temporary = temporary_path(path);
+  if (const std::size_t at = message.find(temporary); at != std::string::npos)
+    message.replace(at, temporary.size(), path);
   return {error.code(), message};
 }
 
-Status move_into_place(const std::string& aside, const std::string& path) {
+Status move_into_place(const std::string& temporary, const std::string& path) {
   std::error_code error;
-  fs::rename(aside, path, error);
+  fs::rename(temporary, path, error);
   if (!error) return Status::success();
-  return {Code::io, "cannot rename '" + aside + "' to '" + path + "': " + error.message()};
+  return {Code::io, "cannot rename '" + temporary + "' to '" + path + "': " + error.message()};
 }
 
 Status standard_output_error(int error) {
@@ -48,12 +53,12 @@ Status standard_output_error(int error) {
   return {Code::io, "cannot write to standard output" + reason};
 }
 
-Result<Output> Output::open(const std::string& path) {
+Result<Output> Output::open(const std::string& path, Existing existing) {
   Output output;
   if (path.empty()) return output;
-  if (Status status = writable_as_file(path); !status) return status;
+  if (Status status = writable_as_file(path, existing); !status) return status;
   catch_interrupts();
-  Result<AppendFile> file = AppendFile::create(path_aside(path));
+  Result<AppendFile> file = AppendFile::create(temporary_path(path));
   if (!file) return about_path(file.error(), path);
   output.file_ = *std::move(file);
   output.path_ = path;

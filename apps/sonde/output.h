@@ -1,7 +1,8 @@
-// Where a command writes much: standard output, or a file that is written aside and renamed at the end, so that nobody
-// ever sees a part of it.
+// Where a command writes much: standard output, or a temporary file that is renamed at the end, so that nobody ever
+// sees a part of it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,14 +12,17 @@
 
 namespace sonde::cli {
 
-// Fails where something that is not a file is in the way of `path`.
-Status writable_as_file(const std::string& path);
+// What becomes of a file that is there already.
+enum class Existing : std::uint8_t { refuse, replace };
+
+// Fails where something is in the way of `path`: a directory, say, or a file that must not be replaced.
+Status writable_as_file(const std::string& path, Existing existing);
 // A name beside `path`, for a file or folder that becomes `path` when it is complete.
-std::string path_aside(const std::string& path);
-// The error that the caller of something aside got, about the path that the user knows.
+std::string temporary_path(const std::string& path);
+// An error about the temporary file, told of the path that the user knows.
 Status about_path(const Status& error, const std::string& path);
 // Puts the complete file or folder in its place.
-Status move_into_place(const std::string& aside, const std::string& path);
+Status move_into_place(const std::string& temporary, const std::string& path);
 
 // The sentence of a failed write there; 0 where the reason is not known.
 Status standard_output_error(int error);
@@ -26,7 +30,7 @@ Status standard_output_error(int error);
 class Output {
  public:
   // An empty path is standard output.
-  static Result<Output> open(const std::string& path);
+  static Result<Output> open(const std::string& path, Existing existing);
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
   // Removes a file that was not finished.
@@ -38,7 +42,7 @@ class Output {
   Status flush_some() { return buffer_.size() < kLarge ? Status::success() : flush(); }
   Status finish();
 
-  // Whether a write failed because whoever read standard output has seen enough: no error for a person.
+  // Whether a write failed because the reader of standard output has seen enough: no error for a person.
   bool reader_left() const noexcept { return reader_left_; }
 
  private:

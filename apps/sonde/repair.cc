@@ -42,13 +42,13 @@ Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end,
 }  // namespace
 
 CleanCopy::CleanCopy(std::string out, bool single_file)
-    : out_(std::move(out)), aside_(path_aside(out_)), single_file_(single_file) {
+    : out_(std::move(out)), temporary_(temporary_path(out_)), single_file_(single_file) {
   catch_interrupts();
 }
 
 CleanCopy::~CleanCopy() {
   std::error_code error;
-  if (!finished_) fs::remove_all(aside_, error);
+  if (!finished_) fs::remove_all(temporary_, error);
 }
 
 Status CleanCopy::check_target(const std::string& source, const std::string& out) {
@@ -67,7 +67,7 @@ Status CleanCopy::check_target(const std::string& source, const std::string& out
 }
 
 Result<std::string> CleanCopy::place(const TreeFile& file) const {
-  const std::string path = single_file_ ? aside_ : join_path(aside_, file.relative);
+  const std::string path = single_file_ ? temporary_ : join_path(temporary_, file.relative);
   const std::string folder = fs::path(path).parent_path().string();
   if (!folder.empty()) {
     if (Status status = make_directories(folder); !status) return about_path(status, out_);
@@ -109,7 +109,7 @@ Status CleanCopy::add_file(const TreeFile& file, std::string& problem) {
     fs::remove(*path, error);
     return Status::success();
   }
-  // Programs stay programs. What the system does not let us set is no reason to stop.
+  // Programs stay programs. Where the system does not let us set something, the copy goes on.
   fs::permissions(*path, fs::status(file.path, error).permissions(), error);
   return Status::success();
 }
@@ -117,9 +117,9 @@ Status CleanCopy::add_file(const TreeFile& file, std::string& problem) {
 Status CleanCopy::finish() {
   if (Status status = not_interrupted(); !status) return status;
   if (!single_file_) {
-    if (Status status = make_directories(aside_); !status) return status;
+    if (Status status = make_directories(temporary_); !status) return status;
   }
-  if (Status status = move_into_place(aside_, out_); !status) return status;
+  if (Status status = move_into_place(temporary_, out_); !status) return status;
   finished_ = true;
   return Status::success();
 }

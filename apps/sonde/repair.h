@@ -9,7 +9,7 @@
 
 namespace sonde::cli {
 
-// Written aside and renamed at the end.
+// Written to a temporary folder that is renamed at the end.
 class CleanCopy {
  public:
   // Fails where OUT holds something already, or lies inside `source`.
@@ -33,7 +33,7 @@ class CleanCopy {
   Result<std::string> place(const TreeFile& file) const;
 
   std::string out_;
-  std::string aside_;
+  std::string temporary_;
   bool single_file_;
   bool finished_ = false;
 };

@@ -21,8 +21,7 @@ Selector::~Selector() = default;
 // The end of a sentence.
 std::string Selector::near(const std::vector<std::string>& names) const {
   std::string hint = did_you_mean(pattern_, names);
-  if (!hint.empty() || names.empty()) return hint;
-  return std::string(names.size() == 1 ? "; there is " : "; there are ") + listed(names);
+  return hint.empty() ? there_are(names) : hint;
 }
 
 Result<std::unordered_set<std::string>> Selector::choose(const std::vector<std::string>& names, Missing missing) const {

@@ -29,10 +29,10 @@ class Selector {
   const std::string& pattern() const noexcept { return pattern_; }
 
   enum class Missing : unsigned char { error, fine };
-  // The names that are chosen. Where the pattern is none, or nothing matches, the error names the nearest ones; with
-  // Missing::fine no match is an empty result.
+  // The names that are chosen. Where the pattern is not valid, or nothing matches, the error names the nearest ones;
+  // with Missing::fine no match is an empty result.
   Result<std::unordered_set<std::string>> choose(const std::vector<std::string>& names, Missing missing) const;
-  // Fails where the pattern is none, for logs without any name.
+  // Fails where the pattern is not valid, for logs without any name.
   Status compile() const;
 
  private:

@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "base/input_file.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
+#include "csv_text.h"
 #include "formats/json.h"
 #include "formats/run_layout.h"
 #include "picture.h"
@@ -37,25 +39,31 @@ class Show final : public Subcommand {
              .usage = "show FILE | LOGDIR RUN TAG [options]",
              .summary = "print or draw the tensors of a file, or what a run recorded",
              .details =
-                 "Of a file: reads npy, npz, safetensors, png and wav. A file of several tensors is listed, one line "
+                 "Of a file: reads npy, npz, safetensors, png, wav and csv. A file of several tensors is listed, one "
+                 "line "
                  "each: name, type and shape, smallest value, histogram, largest value, mean, standard "
                  "deviation, and how many values are not finite. Of a single tensor, or the one chosen "
-                 "with --tensor, the values follow, as NumPy prints them.\n"
+                 "with --tensor, the values follow, as NumPy prints them. Of a table (csv) the first and the last "
+                 "rows are printed.\n"
                  "Of a log directory: what a run has recorded under a tag, at the last step or that of "
                  "--step: the course of a scalar, statistics with a histogram, the size of a picture or "
-                 "sound, text, a tensor that was kept whole. RUN is the name that 'sonde ls' lists, TAG too.\n"
+                 "sound, text, a PR curve, hyper-parameters, a tensor that was kept whole, a table. RUN is the name "
+                 "that 'sonde ls' lists, TAG too. Scalars are printed with all their digits.\n"
                  "Pictures show one element as one pixel; NaN is pink, an infinity orange.",
              .examples = {"sonde show weights.safetensors", "sonde show weights.safetensors --tensor conv_1/kernel",
                           "sonde show activations.npy --png activations.png", "sonde show batch.npz --tensor 0 --full",
-                          "sonde show logs train loss", "sonde show logs train activation/dense_1/out --step 1200"}}) {}
+                          "sonde show batch.npz --tensor 0 --full --json", "sonde show validation.csv --rows 100",
+                          "sonde show logs train loss", "sonde show logs train tables/validation",
+                          "sonde show logs train activation/dense_1/out --step 1200"}}) {}
 
   void setup(Flags& flags) override {
-    flags.argument(file_, "FILE", "a tensor file: npy, npz, safetensors, png or wav; or a log directory");
+    flags.argument(file_, "FILE", "a file: npy, npz, safetensors, png, wav or csv; or a log directory");
     flags.optional_argument(recorded_.run, "RUN", "a run of the log directory; . for the directory itself");
-    flags.optional_argument(recorded_.tag, "TAG", "a tag of the run");
+    flags.optional_argument(recorded_.tag, "TAG", "a tag or a table of the run");
     flags.option(recorded_.step, "--step", "N", "what was recorded at this step (the last one)");
     flags.option(tensor_, "--tensor", "NAME", "one tensor of the file, by its name or its number in the list");
-    flags.toggle(full_, "--full", "all values, however many");
+    flags.toggle(full_, "--full", "all values, however many; with --json too");
+    flags.option(recorded_.rows, "--rows", "N", "of a table, at most so many rows, half of them from its end (20)");
     flags.path_option(picture_.path, "--png", "FILE", "draw the tensor instead of printing its values");
     flags.choice(picture_.layout, "--layout", {"HW", "HWC", "CHW", "NHW", "NHWC", "NCHW"},
                  "which axis is which in the picture (by the shape)");
@@ -67,15 +75,18 @@ class Show final : public Subcommand {
 
   int run() override {
     std::error_code error;
+    if (recorded_.rows < 1) return fail("--rows is " + std::to_string(recorded_.rows) + ", but must be at least 1");
     if (picture_.cells < 1) return fail("--cells is " + std::to_string(picture_.cells) + ", but must be at least 1");
     if (fs::is_directory(file_, error)) return show_log();
     if (!recorded_.run.empty())
-      return fail("'" + recorded_.run + "' is one argument too many, as '" + file_ + "' is no log directory");
-    if (recorded_.step != kLastStep) return fail("--step is for log directories, but '" + file_ + "' is none");
+      return fail("'" + recorded_.run + "' is one argument too many: '" + file_ + "' is not a log directory");
     const std::string extension = fs::path(file_).extension().string();
+    if (extension == ".csv") return show_table();
+    if (recorded_.step != kLastStep) return fail("--step is for log directories and tables, not for '" + file_ + "'");
     for (std::string_view model : {".onnx", ".pb", ".tflite", ".keras", ".h5", ".pt", ".pt2", ".pth"}) {
       if (extension == model && fs::exists(file_, error)) {
-        return fail("'" + file_ + "' is a model, and this version shows tensors only: npy, npz, safetensors, png, wav");
+        return fail("'" + file_ +
+                    "' is a model, and this version shows tensors only: npy, npz, safetensors, png, wav, csv");
       }
     }
     Result<TensorFile> file = TensorFile::open(file_);
@@ -86,6 +97,19 @@ class Show final : public Subcommand {
   }
 
  private:
+  int show_table() const {
+    if (!tensor_.empty() || !picture_.path.empty()) {
+      return fail("--tensor and --png are for tensors, but '" + file_ + "' is a table");
+    }
+    CsvRequest request = {
+        .rows = static_cast<std::uint64_t>(recorded_.rows), .full = full_, .name = fs::path(file_).filename().string()};
+    if (recorded_.step != kLastStep) request.step = recorded_.step;
+    const Result<CsvText> table = show_csv(file_, request);
+    if (!table) return fail(table.error());
+    print(json_ ? "{\"file\":" + json_text(file_) + ",\"format\":\"csv\"," + table->json + "}\n" : table->text);
+    return kSuccess;
+  }
+
   int show_log() {
     if (recorded_.tag.empty() && file_state(join_path(file_, run_layout::kCaptureFile))) {
       return fail("'" + file_ +
@@ -135,7 +159,7 @@ class Show final : public Subcommand {
     if (list) {
       type_width = 12;  // of deflated arrays the type is not known before
       for (std::size_t i : chosen) {
-        name_width = std::max(name_width, length(render::printable(file.names()[i])));
+        name_width = std::max(name_width, count_characters(render::printable(file.names()[i])));
         type_width = std::max(type_width, file.type(i).value_or("").size());
       }
       print_heading(file);
@@ -204,9 +228,10 @@ class Show final : public Subcommand {
       if (!loaded) return fail(loaded.error());
       Result<Described> described = describe(loaded->view);
       if (!described) return fail(described.error());
+      const Result<std::string> members = json_tensor(loaded->view, *described, full_);
+      if (!members) return fail(members.error());
       if (i != chosen.front()) out += ',';
-      out += "{\"index\":" + std::to_string(i) + ",\"name\":" + json_text(file.names()[i]) + "," +
-             json_tensor(loaded->view, *described) + "}";
+      out += "{\"index\":" + std::to_string(i) + ",\"name\":" + json_text(file.names()[i]) + "," + *members + "}";
       std::string drawn;
       if (Status status = draw(loaded->view, *described, drawn); !status) return fail(status);
     }

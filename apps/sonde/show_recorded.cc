@@ -11,9 +11,14 @@
 #include "bars.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "csv_text.h"
+#include "formats/hparams.h"
 #include "formats/json.h"
 #include "formats/png.h"
+#include "formats/run_layout.h"
+#include "formats/shortest.h"
 #include "formats/wav.h"
+#include "plugin_text.h"
 #include "render/array.h"
 #include "render/console.h"
 #include "sonde/log.h"
@@ -115,6 +120,8 @@ class Recorded {
     std::optional<tensor_files::KeptTensor> whole =
         kept_->last(request_.tag, at_last_step() ? std::nullopt : std::optional(request_.step));
     if (tags_.empty() && !whole) {
+      const std::vector<std::string> tables = chosen_tables();
+      if (!tables.empty()) return add_tables(tables);
       if (at_last_step() || !kept_->last(request_.tag)) return no_such_tag();
       return no_such_step();
     }
@@ -130,6 +137,41 @@ class Recorded {
     if (sections_.empty()) return no_such_step();
     if (wants_picture() && drawn_.empty()) return no_picture();
     return Status::success();
+  }
+
+  // Tables of the run: the one of the path that 'sonde ls' lists, or all that were recorded under a name.
+  std::vector<std::string> chosen_tables() const {
+    const std::vector<std::string> paths = tensor_files::table_paths(run_->directory());
+    const std::string& name = request_.tag;
+    for (const std::string& exact : {name, join_path(run_layout::kTables, name)}) {
+      if (std::ranges::count(paths, exact) > 0) return {exact};
+    }
+    std::vector<std::string> found;
+    for (const std::string& begin : {name + ".", join_path(run_layout::kTables, name) + "."}) {
+      for (const std::string& path : paths) {
+        if (path.starts_with(begin)) found.push_back(path);
+      }
+    }
+    return found;
+  }
+
+  Status add_tables(const std::vector<std::string>& paths) {
+    if (wants_picture()) {
+      return {Code::unsupported, "'" + render::printable(request_.tag) + "' is a table, which cannot be drawn"};
+    }
+    std::uint64_t rows = 0;
+    for (const std::string& path : paths) {
+      CsvRequest request = {
+          .rows = static_cast<std::uint64_t>(request_.rows), .full = request_.full, .step = {}, .name = path};
+      if (!at_last_step()) request.step = request_.step;
+      const Result<CsvText> table = show_csv(join_path(run_->directory(), path), request);
+      if (!table) return table.error();
+      rows += table->rows;
+      sections_.push_back({table->text, "\"kind\":\"table\",\"file\":" + json_text(path) + "," + table->json});
+    }
+    if (rows > 0 || at_last_step()) return Status::success();
+    return {Code::not_found,
+            "the table '" + render::printable(request_.tag) + "' has no row of step " + std::to_string(request_.step)};
   }
 
   // The step that all but scalars are shown at; none where there is nothing else.
@@ -148,6 +190,7 @@ class Recorded {
   Status no_such_tag() const {
     std::vector<std::string> names = kept_->tags();
     for (const Tag& tag : run_->tags()) names.push_back(tag.name);
+    for (const std::string& path : tensor_files::table_paths(run_->directory())) names.push_back(path);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
     std::string hint = did_you_mean(request_.tag, names);
@@ -201,7 +244,8 @@ class Recorded {
       case TagKind::images: return add_images(value);
       case TagKind::audio: return add_audio(value);
       case TagKind::text: return add_text(value);
-      case TagKind::pr_curves:
+      case TagKind::pr_curves: return add_pr_curve(value);
+      case TagKind::hparams: return add_hparams(tag);
       case TagKind::mesh:
       case TagKind::tensors: return add_tensor(tag, value);
       default:
@@ -222,13 +266,13 @@ class Recorded {
       if (finite == 0 || all->values[i] > all->values[most]) most = i;
       ++finite;
     }
-    const auto at = [&](std::size_t i) {
-      return number_text(all->values[i]) + " at step " + std::to_string(all->steps[i]);
-    };
+    const bool single = all_single(all->values);
+    const auto text = [&](double value) { return exact_text(value, single); };
+    const auto json = [&](double value) { return json_number(single ? shortest_double(value) : value); };
+    const auto at = [&](std::size_t i) { return text(all->values[i]) + " at step " + std::to_string(all->steps[i]); };
     Section section;
     section.text = labelled("points", grouped(all->size()) + ", " + steps_text(all->steps.front(), all->steps.back())) +
-                   labelled("first", number_text(all->values.front())) +
-                   labelled("last", number_text(all->values.back()));
+                   labelled("first", text(all->values.front())) + labelled("last", text(all->values.back()));
     if (finite > 0) section.text += labelled("min", at(least)) + labelled("max", at(most));
     if (finite < all->size()) {
       section.text +=
@@ -241,24 +285,28 @@ class Recorded {
     const double none = std::numeric_limits<double>::quiet_NaN();
     section.json = "\"kind\":" + json_text("scalars") + ",\"points\":" + std::to_string(all->size()) +
                    ",\"first_step\":" + std::to_string(all->steps.front()) +
-                   ",\"last_step\":" + std::to_string(all->steps.back()) +
-                   ",\"first\":" + json_number(all->values.front()) + ",\"last\":" + json_number(all->values.back()) +
-                   ",\"min\":" + json_number(finite > 0 ? all->values[least] : none) +
-                   ",\"max\":" + json_number(finite > 0 ? all->values[most] : none) +
+                   ",\"last_step\":" + std::to_string(all->steps.back()) + ",\"first\":" + json(all->values.front()) +
+                   ",\"last\":" + json(all->values.back()) +
+                   ",\"min\":" + json(finite > 0 ? all->values[least] : none) +
+                   ",\"max\":" + json(finite > 0 ? all->values[most] : none) +
                    ",\"nonfinite\":" + std::to_string(all->size() - finite);
     sections_.push_back(std::move(section));
     return Status::success();
   }
 
   Status add_point(const Tag& tag) {
-    const Result<Scalars> point = run_->scalars(tag.name, {.first_step = request_.step, .last_step = request_.step});
-    if (!point) return point.error();
-    if (point->values.empty()) return Status::success();
-    wall_time_ = point->wall_times.back();
-    const double value = point->values.back();
+    const Result<Scalars> all = run_->scalars(tag.name);
+    if (!all) return all.error();
+    const auto after = std::ranges::upper_bound(all->steps, request_.step);
+    if (after == all->steps.begin() || *std::prev(after) != request_.step) return Status::success();
+    const auto at = static_cast<std::size_t>(after - all->steps.begin()) - 1;
+    wall_time_ = all->wall_times[at];
+    const double value = all->values[at];
+    const bool single = all_single(all->values);
+    const Style style = std::isfinite(value) ? Style::plain : Style::red;
     sections_.push_back(
-        {labelled("value", styled(number_text(value), std::isfinite(value) ? Style::plain : Style::red, style_.color)),
-         json_head("scalars", request_.step) + ",\"value\":" + json_number(value)});
+        {labelled("value", styled(exact_text(value, single), style, style_.color)),
+         json_head("scalars", request_.step) + ",\"value\":" + json_number(single ? shortest_double(value) : value)});
     return Status::success();
   }
 
@@ -413,6 +461,22 @@ class Recorded {
     return Status::success();
   }
 
+  Status add_pr_curve(const ValueRef& value) {
+    const Result<Tensor> tensor = run_->tensor(value);
+    if (!tensor) return tensor.error();
+    const Result<PrCurve> curve = pr_curve_of(tensor->view());
+    if (!curve) return curve.error();
+    sections_.push_back({pr_curve_text(*curve, style_), json_head("pr_curves", value.step) + "," + json_of(*curve)});
+    return Status::success();
+  }
+
+  Status add_hparams(const Tag& tag) {
+    const Result<hparams::Content> content = hparams::decode(tag.plugin_content);
+    if (!content) return content.error();
+    sections_.push_back({hparams_text(*content), json_head("hparams", *step_) + "," + json_of(*content)});
+    return Status::success();
+  }
+
   Status add_tensor(const Tag& tag, const ValueRef& value) {
     const Result<Tensor> tensor = run_->tensor(value);
     if (!tensor) return tensor.error();
@@ -435,7 +499,9 @@ class Recorded {
     Section section;
     section.text =
         tensor_line(render::printable(request_.tag), render::type_text(view.dtype, view.shape), *described, 0, style_);
-    section.json = std::move(json) + "," + json_tensor(view, *described);
+    const Result<std::string> members = json_tensor(view, *described, request_.full);
+    if (!members) return members.error();
+    section.json = std::move(json) + "," + *members;
     if (wants_picture()) {
       Result<std::string> drawn = write_picture(view, described->summary.value_or(stats::Summary{}), request_.picture);
       if (!drawn) return drawn.error();

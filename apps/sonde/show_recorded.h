@@ -17,7 +17,8 @@ struct RecordedRequest {
   std::string tag;
   std::int64_t step = kLastStep;
   PictureRequest picture;  // its path is empty where none is asked for
-  bool full = false;       // all values of a tensor
+  std::int64_t rows = 20;  // of a table
+  bool full = false;       // all values of a tensor, all rows of a table
   bool json = false;
 };
 

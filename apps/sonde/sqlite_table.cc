@@ -1,9 +1,11 @@
-// The only file that includes SQLite. The database is written aside, in one transaction and without a journal, since
-// nobody sees it before it is renamed; indexes are made at the end, when the rows are there.
+// The only file that includes SQLite. The database is written to a temporary file, in one transaction and without a
+// journal, since nobody sees it before it is renamed; indexes are made at the end, when the rows are there.
 //
 //   CREATE TABLE scalars (run TEXT, tag TEXT, step INTEGER, wall_time REAL, value REAL)
 //
-// SQLite has no NaN: it stores NULL instead. Infinities are kept.
+// SQLite has no NaN: it stores NULL instead. Infinities are kept. A REAL is a double: a float becomes the double that
+// is nearest to its shortest text, so that it is printed as in CSV (0.1, not 0.10000000149011612) and is the same float
+// when it is rounded to one.
 #include <sqlite3.h>
 
 #include <filesystem>
@@ -11,6 +13,7 @@
 
 #include "base/utf8.h"
 #include "formats/json.h"
+#include "formats/shortest.h"
 #include "interrupt.h"
 #include "output.h"
 #include "tables.h"
@@ -23,28 +26,29 @@ sqlite3_int64 signed_count(std::uint64_t count) noexcept { return static_cast<sq
 
 class SqliteTable final : public TableWriter {
  public:
-  SqliteTable(std::string path, std::string table)
-      : path_(std::move(path)), aside_(path_aside(path_)), table_(std::move(table)) {}
+  explicit SqliteTable(const TableTarget& target)
+      : path_(target.path), temporary_(temporary_path(path_)), table_(target.table), key_(target.key) {}
 
   ~SqliteTable() override {
     close();
     std::error_code error;
-    if (created_ && !finished_) std::filesystem::remove(aside_, error);
+    if (created_ && !finished_) std::filesystem::remove(temporary_, error);
   }
 
   Status open(const std::vector<Column>& columns) {
     catch_interrupts();
     constexpr int kHow = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    if (sqlite3_open_v2(aside_.c_str(), &database_, kHow, nullptr) != SQLITE_OK) return failure();
+    if (sqlite3_open_v2(temporary_.c_str(), &database_, kHow, nullptr) != SQLITE_OK) return failure();
     created_ = true;
     // The index of a large table takes a while.
     constexpr int kOperations = 100'000;  // some milliseconds
     sqlite3_progress_handler(database_, kOperations, [](void*) { return interrupted() ? 1 : 0; }, nullptr);
-    std::string create = "CREATE TABLE " + table_ + " (run TEXT NOT NULL, tag TEXT NOT NULL";
+    std::string create = "CREATE TABLE " + table_ + " (run TEXT NOT NULL, " + key_ + " TEXT NOT NULL";
     std::string insert = "INSERT INTO " + table_ + " VALUES (?, ?";
     for (const Column& column : columns) {
       create.append(", ").append(column.name).append(" ").append(type_name(column.type));
       insert += ", ?";
+      has_steps_ = has_steps_ || column.name == "step";
     }
     for (const std::string& sql : {std::string("PRAGMA journal_mode = OFF"), std::string("PRAGMA synchronous = OFF"),
                                    std::string("BEGIN"), create + ")"}) {
@@ -72,12 +76,13 @@ class SqliteTable final : public TableWriter {
   }
 
   Status finish() override {
-    const std::string index = "CREATE INDEX " + table_ + "_by_step ON " + table_ + " (run, tag, step)";
+    const std::string index = "CREATE INDEX " + table_ + "_by_" + (has_steps_ ? "step" : key_) + " ON " + table_ +
+                              " (run, " + key_ + (has_steps_ ? ", step)" : ")");
     for (const std::string& sql : {index, std::string("COMMIT")}) {
       if (Status status = execute(sql); !status) return status;
     }
     close();
-    if (Status status = move_into_place(aside_, path_); !status) return status;
+    if (Status status = move_into_place(temporary_, path_); !status) return status;
     finished_ = true;
     return Status::success();
   }
@@ -86,14 +91,17 @@ class SqliteTable final : public TableWriter {
   static std::string_view type_name(Cell::Type type) noexcept {
     switch (type) {
       case Cell::Type::integer:
+      case Cell::Type::truth:
       case Cell::Type::count: return "INTEGER";
       case Cell::Type::single:
       case Cell::Type::real:
       case Cell::Type::time: return "REAL";
       case Cell::Type::text:
+      case Cell::Type::json:
       case Cell::Type::shape: return "TEXT";
+      case Cell::Type::any: break;
     }
-    return "BLOB";
+    return "";  // every value as it is
   }
 
   void bind_text(int at, std::string_view text) {
@@ -101,13 +109,16 @@ class SqliteTable final : public TableWriter {
   }
   void bind(int at, const Cell& cell) {
     switch (cell.type) {
+      case Cell::Type::truth:
       case Cell::Type::integer: sqlite3_bind_int64(insert_, at, cell.integer); return;
       case Cell::Type::count: sqlite3_bind_int64(insert_, at, signed_count(cell.count)); return;
-      case Cell::Type::single:
+      case Cell::Type::single: sqlite3_bind_double(insert_, at, shortest_double(cell.real)); return;
       case Cell::Type::real:
       case Cell::Type::time: sqlite3_bind_double(insert_, at, cell.real); return;
-      case Cell::Type::text: return bind_text(at, cell.text);
+      case Cell::Type::text:
+      case Cell::Type::json: return bind_text(at, cell.text);
       case Cell::Type::shape: shape_ = json_shape(*cell.shape); return bind_text(at, shape_);
+      case Cell::Type::any: return;  // no cell is
     }
   }
 
@@ -127,8 +138,10 @@ class SqliteTable final : public TableWriter {
   }
 
   std::string path_;
-  std::string aside_;
+  std::string temporary_;
   std::string table_;
+  std::string key_;
+  bool has_steps_ = false;
   sqlite3* database_ = nullptr;
   sqlite3_stmt* insert_ = nullptr;
   std::string run_;
@@ -144,8 +157,8 @@ Result<std::unique_ptr<TableWriter>> open_sqlite_table(const TableTarget& target
   if (target.path.empty()) {
     return Status(Code::invalid_argument, "a database cannot go to standard output: name its file with -o");
   }
-  if (Status status = writable_as_file(target.path); !status) return status;
-  auto table = std::make_unique<SqliteTable>(target.path, target.table);
+  if (Status status = writable_as_file(target.path, target.existing); !status) return status;
+  auto table = std::make_unique<SqliteTable>(target);
   if (Status status = table->open(columns); !status) return status;
   return std::unique_ptr<TableWriter>(std::move(table));
 }

@@ -66,9 +66,13 @@ class Flags {
   void path_option(std::string& target, std::string name, std::string value, std::string help) {
     options_.push_back({std::move(name), std::move(value), std::move(help), &target, {}, false, true});
   }
-  void choice(std::string& target, std::string name, std::vector<std::string> choices, std::string help) {
-    std::string value;
-    for (const std::string& one : choices) value += (value.empty() ? "" : "|") + one;
+  // In the help the value is `value`, or the choices themselves.
+  void choice(std::string& target, std::string name, std::vector<std::string> choices, std::string help,
+              std::string value = {}) {
+    const bool named = !value.empty();
+    for (const std::string& one : choices) {
+      if (!named) value += (value.empty() ? "" : "|") + one;
+    }
     options_.push_back({std::move(name), std::move(value), std::move(help), &target, std::move(choices)});
   }
   // `--name`, which makes the target true.

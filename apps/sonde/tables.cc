@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/utf8.h"
@@ -16,23 +15,11 @@
 namespace sonde::cli {
 namespace {
 
-bool is_single(double value) noexcept {
-  if (!std::isfinite(value)) return true;
-  return std::abs(value) <= std::numeric_limits<float>::max() &&
-         static_cast<double>(static_cast<float>(value)) == value;
-}
-
 template <class T, class... Format>
 void put_digits(std::string& out, T value, Format... format) {
   std::array<char, 64> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, format...);
   out.append(digits.data(), end.ptr);
-}
-
-// A field of CSV, without line end.
-void put_field(std::string& out, std::string_view text) {
-  csv::put_row(out, {text, ""}, csv::LineEnd::lf);
-  out.resize(out.size() - 2);  // what separates it from the empty field, and the line end
 }
 
 std::array<Cell, 3> point_cells(const ScalarPiece& piece, std::size_t at) noexcept {
@@ -89,6 +76,9 @@ class TextTable : public TableWriter {
         return put_nonfinite(out, cell.real);
       case Cell::Type::text: return put_text(out, cell.text);
       case Cell::Type::shape: return put_shape(out, *cell.shape);
+      case Cell::Type::truth: out += cell.integer != 0 ? "true" : "false"; return;
+      case Cell::Type::json: return put_json(out, cell.text);
+      case Cell::Type::any: return;  // no cell is
     }
   }
 
@@ -100,6 +90,7 @@ class TextTable : public TableWriter {
   virtual void put_nonfinite(std::string& out, double value) const = 0;
   virtual void put_text(std::string& out, std::string_view text) const = 0;
   virtual void put_shape(std::string& out, const Shape& shape) const = 0;
+  virtual void put_json(std::string& out, std::string_view json) const = 0;
 
   Output output_;
   std::string prefix_;
@@ -107,8 +98,8 @@ class TextTable : public TableWriter {
 
 class CsvTable final : public TextTable {
  public:
-  CsvTable(Output output, const std::vector<Column>& columns) : TextTable(std::move(output)) {
-    buffer() += "run,tag";
+  CsvTable(Output output, std::string_view key, const std::vector<Column>& columns) : TextTable(std::move(output)) {
+    buffer().append("run,").append(key);
     for (const Column& column : columns) buffer().append(",").append(column.name);
     buffer() += '\n';
   }
@@ -116,9 +107,9 @@ class CsvTable final : public TextTable {
  private:
   std::string prefix(std::string_view run, std::string_view tag) const override {
     std::string text;
-    put_field(text, valid_utf8(run));
+    csv::put_field(text, valid_utf8(run));
     text += ',';
-    put_field(text, valid_utf8(tag));
+    csv::put_field(text, valid_utf8(tag));
     return text;
   }
 
@@ -132,19 +123,21 @@ class CsvTable final : public TextTable {
   }
 
   void put_nonfinite(std::string& out, double value) const override { csv::put_number(out, value); }
-  void put_text(std::string& out, std::string_view text) const override { put_field(out, text); }
-  void put_shape(std::string& out, const Shape& shape) const override { put_field(out, json_shape(shape)); }
+  void put_text(std::string& out, std::string_view text) const override { csv::put_field(out, text); }
+  void put_shape(std::string& out, const Shape& shape) const override { csv::put_field(out, json_shape(shape)); }
+  void put_json(std::string& out, std::string_view json) const override { csv::put_field(out, json); }
 };
 
 class JsonLines final : public TextTable {
  public:
-  JsonLines(Output output, const std::vector<Column>& columns) : TextTable(std::move(output)) {
+  JsonLines(Output output, std::string_view key, const std::vector<Column>& columns)
+      : TextTable(std::move(output)), key_("," + json_text(key) + ":") {
     for (const Column& column : columns) keys_.emplace_back(",").append(json_text(column.name)).append(":");
   }
 
  private:
   std::string prefix(std::string_view run, std::string_view tag) const override {
-    return "{\"run\":" + json_text(run) + ",\"tag\":" + json_text(tag);
+    return "{\"run\":" + json_text(run) + key_ + json_text(tag);
   }
 
   void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const override {
@@ -159,14 +152,16 @@ class JsonLines final : public TextTable {
   void put_nonfinite(std::string& out, double value) const override { out += json_number(value); }
   void put_text(std::string& out, std::string_view text) const override { out += json_text(text); }
   void put_shape(std::string& out, const Shape& shape) const override { out += json_shape(shape); }
+  void put_json(std::string& out, std::string_view json) const override { out += json; }
 
+  std::string key_;
   std::vector<std::string> keys_;
 };
 
 }  // namespace
 
 void put_finite(std::string& out, Cell::Type type, double value) {
-  constexpr double kPlausible = 1e15;  // beyond it a time is no time, and has hundreds of digits
+  constexpr double kPlausible = 1e15;  // beyond it the number is not a time, and has hundreds of digits
   if (type == Cell::Type::single) {
     put_digits(out, static_cast<float>(value));
   } else if (type == Cell::Type::time && std::abs(value) < kPlausible && (std::abs(value) > 1e-3 || value == 0)) {
@@ -175,8 +170,6 @@ void put_finite(std::string& out, Cell::Type type, double value) {
     put_digits(out, value);
   }
 }
-
-bool all_single(std::span<const double> values) noexcept { return std::ranges::all_of(values, is_single); }
 
 Status TableWriter::rows(const ScalarSource& source) {
   ScalarPiece piece;
@@ -192,10 +185,11 @@ Status TableWriter::rows(const ScalarSource& source) {
 
 Result<std::unique_ptr<TableWriter>> open_table(const TableTarget& target, const std::vector<Column>& columns) {
   if (target.format == "sqlite") return open_sqlite_table(target, columns);
-  Result<Output> output = Output::open(target.path);
+  Result<Output> output = Output::open(target.path, target.existing);
   if (!output) return output.error();
-  if (target.format == "jsonl") return std::unique_ptr<TableWriter>(new JsonLines(*std::move(output), columns));
-  return std::unique_ptr<TableWriter>(new CsvTable(*std::move(output), columns));
+  if (target.format == "jsonl")
+    return std::unique_ptr<TableWriter>(new JsonLines(*std::move(output), target.key, columns));
+  return std::unique_ptr<TableWriter>(new CsvTable(*std::move(output), target.key, columns));
 }
 
 }  // namespace sonde::cli

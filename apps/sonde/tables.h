@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "output.h"
 #include "sonde/log.h"
 #include "sonde/status.h"
 #include "sonde/tensor.h"
@@ -25,6 +26,9 @@ struct Cell {
     time,    // the same, seconds since 1970, never with an exponent
     text,
     shape,
+    truth,
+    json,  // JSON of any kind: part of the row in JSON lines, a text elsewhere
+    any,   // of a column: its cells have several types
   };
   Type type = Type::integer;
   std::int64_t integer = 0;
@@ -39,6 +43,8 @@ struct Cell {
   static Cell of_real(double value) noexcept { return {.type = Type::real, .real = value}; }
   static Cell of_time(double value) noexcept { return {.type = Type::time, .real = value}; }
   static Cell of_text(std::string_view value) noexcept { return {.type = Type::text, .text = value}; }
+  static Cell of_truth(bool value) noexcept { return {.type = Type::truth, .integer = value ? 1 : 0}; }
+  static Cell of_json(std::string_view value) noexcept { return {.type = Type::json, .text = value}; }
   static Cell of_shape(const Shape& value) noexcept { return {.type = Type::shape, .shape = &value}; }
 };
 
@@ -61,12 +67,11 @@ struct ScalarPiece {
   // must differ as text, and the float next to 0.1 and the double next to it have the same shortest text.
   bool single = false;
 };
-bool all_single(std::span<const double> values) noexcept;
 
 // Gives the next piece, or false after the last. Called in any thread, one call at a time.
 using ScalarSource = std::function<Result<bool>(ScalarPiece&)>;
 
-// A table whose rows begin with `run` and `tag`, followed by the columns given.
+// A table whose rows begin with `run` and `tag`, or another key, followed by the columns given.
 class TableWriter {
  public:
   virtual ~TableWriter() = default;
@@ -83,9 +88,11 @@ class TableWriter {
 };
 
 struct TableTarget {
-  std::string format;  // "csv", "jsonl", "sqlite"
-  std::string path;    // empty: standard output, which SQLite cannot have
-  std::string table;   // its name in a database
+  std::string format;       // "csv", "jsonl", "sqlite"
+  std::string path;         // empty: standard output, which SQLite cannot have
+  std::string table;        // its name in a database
+  std::string key = "tag";  // the name of the column behind `run`
+  Existing existing = Existing::refuse;
 };
 Result<std::unique_ptr<TableWriter>> open_table(const TableTarget& target, const std::vector<Column>& columns);
 

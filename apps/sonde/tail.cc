@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/utf8.h"
+#include "formats/shortest.h"
 #include "render/console.h"
 #include "render/digits.h"
 #include "selection.h"
@@ -95,11 +97,12 @@ class Tail final : public Subcommand {
       : Subcommand({.name = "tail",
                     .usage = "tail LOGDIR [options]",
                     .summary = "follow the scalars of a log directory, live",
-                    .details = "On a terminal a table, one line for each scalar: run, tag, last step and value, its "
-                               "history, steps in a second, how long ago the last point was recorded, and where "
-                               "values are not finite. Elsewhere a line for each new point: time, run, tag, step and "
-                               "value, with tabs between them; where points come faster than five in a second, some "
-                               "are left out. Runs that appear later are found. Ctrl-C ends it.",
+                    .details =
+                        "On a terminal a table, one line for each scalar: run, tag, last step and value, its "
+                        "history, steps in a second, how long ago the last point was recorded, and where "
+                        "values are not finite. Elsewhere a line for each new point: time, run, tag, step and "
+                        "value, with tabs between them, the value with all its digits; where points come faster "
+                        "than five in a second, some are left out. Runs that appear later are found. Ctrl-C ends it.",
                     .examples = {"sonde tail logs", "sonde tail logs --runs 'train.*' --tags '.*loss'",
                                  "sonde tail logs --once"}}) {}
 
@@ -241,11 +244,13 @@ class Tail final : public Subcommand {
     line.step = std::to_string(tag.last_step);
     const double age = now - tag.last_time;
     line.age = age < 1 ? "now" : duration_text(age);
-    const Result<Scalars> last =
-        series.run.scalars(tag.name, {.first_step = tag.last_step, .last_step = tag.last_step});
+    const bool person = is_terminal(stdout);  // a program wants all digits, which depend on the whole series
+    const Range last_step = {.first_step = tag.last_step, .last_step = tag.last_step};
+    const Result<Scalars> last = series.run.scalars(tag.name, person ? last_step : Range{});
     if (last && !last->values.empty()) {
-      line.value = number_text(last->values.back());
-      line.finite = std::isfinite(last->values.back());
+      const double value = last->values.back();
+      line.value = person ? number_text(value) : exact_text(value, all_single(last->values));
+      line.finite = std::isfinite(value);
     }
     if (const Result<Drawing> drawing = series.run.draw(tag.name, kHistory); drawing) {
       line.rate = rate_text(drawing->points);
@@ -272,8 +277,8 @@ class Tail final : public Subcommand {
     constexpr std::size_t kShortestAlarm = 8;  // "NaN, Inf"
     Widths widths;
     for (const Line& one : lines) {
-      widths.run = std::max(widths.run, length(render::printable(one.run)));
-      widths.tag = std::max(widths.tag, length(render::printable(one.tag)));
+      widths.run = std::max(widths.run, count_characters(render::printable(one.run)));
+      widths.tag = std::max(widths.tag, count_characters(render::printable(one.tag)));
       widths.step = std::max(widths.step, one.step.size());
       widths.value = std::max(widths.value, one.value.size());
       widths.rate = std::max(widths.rate, one.rate.size());
@@ -375,10 +380,11 @@ class Tail final : public Subcommand {
     const std::size_t count = points->size();
     const std::size_t begin = std::min(known.printed, count);  // fewer than before where a file was deleted
     known = {tag.points, tag.last_step, tag.last_time, count};
+    const bool single = all_single(points->values);
     for (std::size_t i = first || count - begin > kMany ? count - 1 : begin; i < count; ++i) {
       print(time_text(points->wall_times[i]) + "\t" + render::printable(series.run.name()) + "\t" +
             render::printable(tag.name) + "\t" + std::to_string(points->steps[i]) + "\t" +
-            number_text(points->values[i]) + "\n");
+            exact_text(points->values[i], single) + "\n");
     }
   }
 

@@ -71,7 +71,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   if (medium) return decode(*medium, path);
   Result<sonde::TensorFile> file = sonde::TensorFile::open(path);
   if (!file) {
-    // What is named like a picture or sound, and is no tensor file either, is a damaged one.
+    // A file that is named like a picture or sound, and is not a tensor file either, is a damaged one.
     medium = medium_named(path);
     return medium ? decode(*medium, path) : with_media(file.error());
   }

@@ -20,8 +20,11 @@ Result<Described> describe(const TensorView& view);
 
 // {"min":...,"max":...,"mean":...,"std":...,"nan":...,"inf":...,"zero":...}
 std::string json_stats(const stats::Summary& summary);
-// "dtype":...,"shape":...,"stats":...
-std::string json_tensor(const TensorView& view, const Described& described);
+// "dtype":...,"shape":...,"stats":... and, where they are asked for, "values":... nested as the axes are
+Result<std::string> json_tensor(const TensorView& view, const Described& described, bool values);
+// The elements, nested as the axes are: numbers that read back as the same, NaN and infinities as texts, truth values
+// as true and false, complex numbers as [real, imaginary].
+Result<std::string> json_values(const TensorView& view);
 
 // What suits the standard output.
 struct TextStyle {

@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
+#include "formats/csv.h"
 #include "render/console.h"
 #include "render/digits.h"
 
@@ -34,6 +36,12 @@ std::string number_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
   return render::brief(value);
+}
+
+std::string exact_text(double value, bool single) {
+  std::string text;
+  single ? csv::put_number(text, static_cast<float>(value)) : csv::put_number(text, value);
+  return text;
 }
 
 std::string time_text(double seconds) {
@@ -67,25 +75,26 @@ std::string listed(const std::vector<std::string>& names, std::size_t most) {
   return enumerated(parts);
 }
 
-std::size_t length(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+std::string there_are(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  return (names.size() == 1 ? "; there is " : "; there are ") + listed(names);
 }
 
 std::string padded(std::string text, std::size_t width) {
-  const std::size_t columns = length(text);
+  const std::size_t columns = count_characters(text);
   if (columns < width) text.append(width - columns, ' ');
   return text;
 }
 
 std::string padded_left(std::string text, std::size_t width) {
-  const std::size_t columns = length(text);
+  const std::size_t columns = count_characters(text);
   if (columns < width) text.insert(0, width - columns, ' ');
   return text;
 }
 
 std::string fitted(std::string_view name, std::size_t width) {
   std::string text = render::printable(name);
-  if (length(text) <= width || width < 5) return text;
+  if (count_characters(text) <= width || width < 5) return text;
   // The beginning says which group, the end which member of it: both stay. Cut between characters only.
   const std::size_t head = (width - 3) / 2;
   const std::size_t tail = width - 3 - head;
@@ -96,7 +105,7 @@ std::string fitted(std::string_view name, std::size_t width) {
     }
     return at;
   };
-  return text.substr(0, byte_of(head)) + "..." + text.substr(byte_of(length(text) - tail));
+  return text.substr(0, byte_of(head)) + "..." + text.substr(byte_of(count_characters(text) - tail));
 }
 
 std::string harmless(std::string_view text) {

@@ -16,6 +16,9 @@ std::string grouped(std::uint64_t count);
 std::string size_text(std::uint64_t bytes);
 // "0.0123", "NaN", "-Inf": three digits, as a person reads them
 std::string number_text(double value);
+// The shortest text that reads back as the same value: as the same float where `single`, otherwise as the same double.
+// "NaN", "Infinity", "-Infinity"
+std::string exact_text(double value, bool single);
 // "2026-11-16T01:28:15Z" for seconds since 1970
 std::string time_text(double seconds);
 // "3.2 s", "5 min", "2 h", "8 days"
@@ -24,8 +27,9 @@ std::string duration_text(double seconds);
 // "a, b and c"; of more than `most` the first ones, "a, b and 7 more". Each in quotes.
 std::string listed(const std::vector<std::string>& names, std::size_t most = 4);
 
-// Characters of a text in UTF-8.
-std::size_t length(std::string_view text);
+// The end of a sentence: "; there is 'a'", "; there are 'a' and 'b'"; empty where there are none.
+std::string there_are(const std::vector<std::string>& names);
+
 // With blanks up to `width` characters, behind or before it.
 std::string padded(std::string text, std::size_t width);
 std::string padded_left(std::string text, std::size_t width);

@@ -113,7 +113,7 @@ struct ProbeOptions {
   Kind kind = Kind::activation;
   std::vector<std::string> inputs = {};  // names of the probes it is computed from
   Keep keep = Keep::stats | Keep::histogram;
-  std::int64_t every = 1;  // steps; 0: never
+  std::int64_t every = 1;  // steps; 0: never, below 0: an error
   // Where one interval is not enough: several, each with what is kept at its own steps, as in
   //   .record = {{Keep::stats, 1}, {Keep::image, 100}}
   // They count in place of `keep` and `every`.

@@ -97,7 +97,7 @@ void put_element(std::string& out, const void* at, DType dtype) {
   }
 }
 
-Reader::Reader(std::string_view text) noexcept : rest_(text) {
+Reader::Reader(std::string_view text, std::uint64_t line) noexcept : rest_(text), line_(line) {
   if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
 }
 

@@ -41,8 +41,8 @@ void put_element(std::string& out, const void* at, DType dtype);
 // The rows of a text, one after the other.
 class Reader {
  public:
-  // The text must outlive the reader.
-  explicit Reader(std::string_view text) noexcept;
+  // The text must outlive the reader. `line` is the number of its first one, for messages about a part of a file.
+  explicit Reader(std::string_view text, std::uint64_t line = 1) noexcept;
 
   // True and the fields of the next row, or false at the end. An empty line is a row without fields, as in Python.
   // Quotes that are not closed, or stand where none may, are `corrupt`, with the number of their line.
@@ -54,7 +54,7 @@ class Reader {
   bool end_line() noexcept;
 
   std::string_view rest_;
-  std::uint64_t line_ = 1;
+  std::uint64_t line_;
 };
 
 // All rows.

@@ -1,8 +1,9 @@
 #include "query/plugin_data.h"
 
-#include <map>
 #include <utility>
+#include <variant>
 
+#include "formats/hparams.h"
 #include "formats/json_writer.h"
 #include "formats/wire_reader.h"
 
@@ -16,41 +17,11 @@ using wire::reader_of;
 std::string text_of(pbf_reader& from) { return from.get_string(); }
 bool is_bytes(const pbf_reader& from) { return from.wire_type() == pbf_wire_type::length_delimited; }
 
-// google.protobuf.Value as JSON; null for what is no single value.
-std::string value_of(pbf_reader value) {
-  std::string json = "null";
-  while (value.next()) {
-    if (value.tag() == 2 && value.wire_type() == pbf_wire_type::fixed64) {
-      json = json_number(value.get_double());
-    } else if (value.tag() == 3 && is_bytes(value)) {
-      json = json_text(text_of(value));
-    } else if (value.tag() == 4 && value.wire_type() == pbf_wire_type::varint) {
-      json = value.get_bool() ? "true" : "false";
-    } else {
-      value.skip();
-    }
-  }
-  return json;
-}
-
-std::map<std::string, std::string> hparams_of(pbf_reader session) {
-  std::map<std::string, std::string> hparams;
-  while (session.next(1, pbf_wire_type::length_delimited)) {
-    pbf_reader entry = session.get_message();
-    std::string key;
-    std::string value = "null";
-    while (entry.next()) {
-      if (entry.tag() == 1 && is_bytes(entry)) {
-        key = text_of(entry);
-      } else if (entry.tag() == 2 && is_bytes(entry)) {
-        value = value_of(entry.get_message());
-      } else {
-        entry.skip();
-      }
-    }
-    hparams.insert_or_assign(std::move(key), std::move(value));
-  }
-  return hparams;
+std::string json_of(const hparams::Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return json_number(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) return json_text(*text);
+  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
+  return "null";
 }
 
 struct Margin {
@@ -134,35 +105,19 @@ void put_category(JsonWriter& json, pbf_reader category) {
 }  // namespace
 
 std::optional<std::string> session_hparams(std::string_view content) {
-  try {
-    pbf_reader data = reader_of(content);
-    if (!data.next(3, pbf_wire_type::length_delimited)) return std::nullopt;
-    JsonWriter json;
-    json.object();
-    for (const auto& [key, value] : hparams_of(data.get_message())) json.text_key(key).raw(value);
-    json.end();
-    return json.take();
-  } catch (const protozero::exception&) {
-    return std::nullopt;
-  }
+  const auto decoded = hparams::decode(content);
+  if (!decoded || !decoded->start) return std::nullopt;
+  JsonWriter json;
+  json.object();
+  for (const auto& [key, value] : decoded->start->hparams) json.text_key(key).raw(json_of(value));
+  json.end();
+  return json.take();
 }
 
 std::optional<std::vector<std::string>> experiment_metrics(std::string_view content) {
-  try {
-    pbf_reader data = reader_of(content);
-    if (!data.next(2, pbf_wire_type::length_delimited)) return std::nullopt;
-    pbf_reader experiment = data.get_message();
-    std::vector<std::string> metrics;
-    while (experiment.next(5, pbf_wire_type::length_delimited)) {
-      pbf_reader info = experiment.get_message();
-      if (!info.next(1, pbf_wire_type::length_delimited)) continue;
-      pbf_reader name = info.get_message();
-      if (name.next(2, pbf_wire_type::length_delimited)) metrics.push_back(text_of(name));
-    }
-    return metrics;
-  } catch (const protozero::exception&) {
-    return std::nullopt;
-  }
+  auto decoded = hparams::decode(content);
+  if (!decoded || !decoded->experiment) return std::nullopt;
+  return std::move(decoded->experiment->metrics);
 }
 
 std::optional<std::string> layout_categories(std::string_view layout) {

@@ -8,11 +8,12 @@
 
 namespace sonde::query {
 
-// Of the plugin content of a tag of kind hparams. Nothing where it is of another message, or not well-formed.
+// Of the plugin content of a tag of kind hparams (formats/hparams.h). Nothing where it is of another message, or not
+// well-formed.
 //
-// HParamsPluginData { session_start_info=3 { hparams=1 { key=1, value=2: google.protobuf.Value } } }: a JSON object.
+// The hyper-parameters that a session began with, as a JSON object.
 std::optional<std::string> session_hparams(std::string_view content);
-// HParamsPluginData { experiment=2 { metric_infos=5 { name=1 { group=1, tag=2 } } } }: the tags.
+// The tags of the experiment's metrics.
 std::optional<std::vector<std::string>> experiment_metrics(std::string_view content);
 
 // Layout { category=2 { title=1, chart=2 { title=1, multiline=2 { tag=1 }, margin=3 { series=1 { value=1, lower=2,

@@ -6,8 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "formats/csv.h"
 #include "formats/json.h"
 #include "formats/json_writer.h"
+#include "formats/shortest.h"
 #include "query/answers.h"
 #include "query/binary.h"
 #include "query/facts.h"
@@ -66,39 +68,31 @@ void put_series(BinaryWriter& out, const Drawing& drawing, const Scalars& smooth
   out.align();
 }
 
+// Values have the digits that give back what was recorded, as those of `sonde export`.
 std::string scalars_json(const Scalars& scalars) {
+  const bool single = all_single(scalars.values);
   JsonWriter json;
   json.array();
   for (std::size_t i = 0; i < scalars.size(); ++i) {
-    json.array().number(scalars.wall_times[i]).integer(scalars.steps[i]).number(scalars.values[i]).end();
+    const double value = single ? shortest_double(scalars.values[i]) : scalars.values[i];
+    json.array().number(scalars.wall_times[i]).integer(scalars.steps[i]).number(value).end();
   }
   return json.end().take();
 }
 
-// In quotes where it has to be.
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of("\",\n\r") == std::string_view::npos) return std::string(text);
-  std::string out(1, '"');
-  for (const char c : text) {
-    if (c == '"') out += c;
-    out += c;
-  }
-  return out + '"';
-}
-
-std::string csv_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
-  return json_number(value);
-}
-
 std::string scalars_csv(const std::string& run, const std::string& tag, const Scalars& scalars) {
+  const bool single = all_single(scalars.values);
   std::string out = "run,tag,step,wall_time,value\n";
-  const std::string names = csv_field(run) + "," + csv_field(tag) + ",";
+  std::string names;
+  csv::put_field(names, run);
+  names += ',';
+  csv::put_field(names, tag);
   for (std::size_t i = 0; i < scalars.size(); ++i) {
-    out += names;
-    out.append(std::to_string(scalars.steps[i])).append(",").append(csv_number(scalars.wall_times[i]));
-    out.append(",").append(csv_number(scalars.values[i])).append("\n");
+    out.append(names).append(",").append(std::to_string(scalars.steps[i])).append(",");
+    csv::put_number(out, scalars.wall_times[i]);
+    out += ',';
+    single ? csv::put_number(out, static_cast<float>(scalars.values[i])) : csv::put_number(out, scalars.values[i]);
+    out += '\n';
   }
   return out;
 }

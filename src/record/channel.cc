@@ -158,8 +158,10 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
     return nullptr;
   }
   std::string valid = valid_utf8(name);
-  if (options.every < 0) {
-    reject({Code::invalid_argument, "the probe '" + valid + "' has every = " + std::to_string(options.every) +
+  std::int64_t every = options.every;
+  for (const RecordEvery& one : options.record) every = std::min(every, one.every);
+  if (every < 0) {
+    reject({Code::invalid_argument, "the probe '" + valid + "' has every = " + std::to_string(every) +
                                         " and records nothing: give 1 or more steps, or 0 for never"});
     return nullptr;
   }

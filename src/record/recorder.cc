@@ -13,6 +13,7 @@
 #include "record/channel.h"
 #include "sinks/console.h"
 #include "stats/computed.h"
+#include "tensor/why_invalid.h"
 
 namespace sonde {
 
@@ -416,7 +417,7 @@ Status Recorder::print_now(std::string_view name, const TensorView& tensor, std:
   try {
     if (!tensor.valid()) {
       std::string message = "'";
-      message.append(valid_utf8(name)).append("' was not printed: its shape does not match its data");
+      message.append(valid_utf8(name)).append("' was not printed: ").append(why_invalid(tensor));
       return {Code::invalid_argument, std::move(message)};
     }
     const bool all = options.summarize < 0;

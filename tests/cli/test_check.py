@@ -261,7 +261,7 @@ class Cannot(Check):
         os.mkdir(self.path("empty"))
         self.assertIn("no event or statistics files", self.error("check", "empty"))
         self.write("other", b"something else")
-        self.assertIn("'other' is no event or statistics file", self.error("check", "other"))
+        self.assertIn("'other' is not an event or statistics file", self.error("check", "other"))
 
     def test_send_control_characters_to_the_terminal(self):
         content, records = self.small_log()

@@ -14,8 +14,8 @@ KERNEL = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 class Checkpoints(Case):
-    def save(self, name, step, /, **metadata):
-        folder = self.path("run/checkpoints")
+    def save(self, name, step, /, run="run", **metadata):
+        folder = self.path(f"{run}/checkpoints")
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, f"{name}-{step}.safetensors")
         save_file({"kernel": KERNEL * step, "bias": KERNEL[0]}, path,
@@ -31,7 +31,7 @@ class Checkpoints(Case):
         path = self.save("model", 10, name="model", step=10, time=1763267295.5, metric="0.25", best="lowest")
         self.save("model", 9)
         foreign, own = self.json("checkpoints", "run")["checkpoints"]
-        self.assertEqual(own, {"name": "model", "step": 10, "path": "run/checkpoints/model-10.safetensors",
+        self.assertEqual(own, {"run": ".", "name": "model", "step": 10, "path": "run/checkpoints/model-10.safetensors",
                                "bytes": os.path.getsize(path), "tensors": 2, "wall_time": 1763267295.5, "metric": 0.25})
         self.assertEqual((foreign["step"], foreign["metric"]), (9, None))
         self.assertLess(abs(foreign["wall_time"] - time.time()), 3600)
@@ -75,7 +75,7 @@ class Checkpoints(Case):
             self.assertEqual(copy.read(), original.read())
         with safe_open(self.path("copy.safetensors"), "numpy") as file:
             np.testing.assert_array_equal(file.get_tensor("kernel"), KERNEL * 5)
-        answer = self.json("checkpoints", "run", "--load=6", "-o", "copy.safetensors")  # replaces it, as export does
+        answer = self.json("checkpoints", "run", "--load=6", "-o", "copy.safetensors")  # replaces it
         self.assertEqual([one["step"] for one in answer["checkpoints"]], [6])
         with safe_open(self.path("copy.safetensors"), "numpy") as file:
             np.testing.assert_array_equal(file.get_tensor("kernel"), KERNEL * 6)
@@ -96,6 +96,9 @@ class Checkpoints(Case):
         self.save("model", 5)
         self.assertIn("no checkpoint of step 7 in 'run'; there is '5'",
                       self.error("checkpoints", "run", "--load", "7", "-o", "c"))
+        self.save("model", 6)
+        self.assertIn("no checkpoint of step 7 in 'run'; there are '5' and '6'",
+                      self.error("checkpoints", "run", "--load", "7", "-o", "c"))
         self.assertIn("did you mean 'model'?", self.error("checkpoints", "run", "--name", "modle"))
         self.assertIn("there is 'model'", self.error("checkpoints", "run", "--name", "other"))
         self.assertIn("--load needs -o", self.error("checkpoints", "run", "--load", "5"))
@@ -103,6 +106,20 @@ class Checkpoints(Case):
         self.assertIn("No such file", self.error("checkpoints", "nowhere"))
         self.assertIn("is a directory", self.error("checkpoints", "run", "--load", "5", "-o", "run"))
         self.assertEqual(os.listdir(self.folder), ["run"])
+
+    def test_lists_those_of_all_runs_below_a_directory(self):
+        self.save("model", 1, run="logs/a", name="model", time=1763267295.5)
+        self.save("model", 2, run="logs/b/c", name="model", time=1763267295.5)
+        self.save("best", 3, run="logs/b/c", name="best", time=1763267295.5)
+        lines = self.output("checkpoints", "logs").splitlines()
+        self.assertEqual([line.partition(",")[0] for line in lines if not line.startswith("  ")],
+                         ["logs/a  1 checkpoint", "", "logs/b/c  2 checkpoints"])
+        self.assertEqual([(one["run"], one["name"], one["step"]) for one in self.json("checkpoints", "logs")["checkpoints"]],
+                         [("a", "model", 1), ("b/c", "best", 3), ("b/c", "model", 2)])
+        self.output("checkpoints", "logs", "--load", "3", "-o", "copy.safetensors")
+        self.save("model", 1, run="logs/b/c")
+        self.assertIn("several checkpoints of step 1 in 'logs': name one of the runs, 'logs/a' and 'logs/b/c'",
+                      self.error("checkpoints", "logs", "--load", "1", "-o", "other.safetensors"))
 
     def test_a_run_without_any(self):
         os.mkdir(self.path("run"))

@@ -292,7 +292,7 @@ class BadFiles(Case):
 
 class Doctor(Case):
     NAMES = ["version", "build", "cpu", "simd", "clock", "page size", "directory", "space", "file system", "open files",
-             "dirty pages", "tensorboard"]
+             "dirty pages", "cache", "tensorboard"]
 
     def checks(self, *arguments, **environment):
         result = self.run_sonde("doctor", "--json", *arguments, **environment)
@@ -308,7 +308,7 @@ class Doctor(Case):
 
     def test_looks_at_the_directory_that_is_named(self):
         self.assertTrue(self.checks("--dir", self.folder)["directory"]["text"].startswith(os.path.realpath(self.folder)))
-        self.assertIn("no directory", self.error("doctor", "--dir", "nowhere"))
+        self.assertIn("not a directory", self.error("doctor", "--dir", "nowhere"))
 
     def test_warns_of_few_open_files(self):
         result = subprocess.run(["bash", "-c", f"ulimit -n 64 && exec {SONDE} doctor --json"], stdout=subprocess.PIPE,
@@ -324,6 +324,31 @@ class Doctor(Case):
         os.chmod(program, 0o755)
         self.assertEqual(self.checks(PATH=self.folder)["tensorboard"]["text"], program)
         self.assertIn("not on PATH", self.checks(PATH="/nowhere")["tensorboard"]["text"])
+
+
+class Values(Case):
+    """`sonde show --full --json`: every element, nested as the axes are."""
+
+    def values(self, array):
+        (tensor,) = self.json("show", self.save("a.npy", array), "--full")["tensors"]
+        return tensor["values"]
+
+    def test_of_every_type(self):
+        for dtype in (np.int8, np.uint64, np.int64, np.float16, np.float32, np.float64, np.bool_):
+            array = np.arange(6).reshape(2, 3).astype(dtype)
+            self.assertEqual(self.values(array), array.tolist(), dtype)
+        self.assertEqual(self.values(np.array([2**64 - 1], np.uint64)), [2**64 - 1])
+        self.assertEqual(self.values(np.array(0.1, np.float32)), 0.1)
+        self.assertEqual(self.values(np.array([1 / 3])), [1 / 3])
+        self.assertEqual(self.values(np.array([1 + 2j], np.complex64)), [[1, 2]])
+        self.assertEqual(self.values(np.zeros((2, 0))), [[], []])
+
+    def test_what_is_not_finite_is_a_text(self):
+        self.assertEqual(self.values(np.array([np.nan, np.inf, -np.inf], np.float32)), ["NaN", "Infinity", "-Infinity"])
+
+    def test_of_a_transposed_array(self):
+        array = np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+        self.assertEqual(self.values(array), array.tolist())
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ class Arm(ControlCase):
         for name in ("nowhere", "file"):
             self.assertIn(f"'{name}'", self.error("arm", name, "--when", "loss > 1"))
         Job(self, "logs/train").end()
-        self.assertIn("'logs' is no run, but a directory with runs: name 'logs/train'",
+        self.assertIn("'logs' is not a run but a directory of runs: name 'logs/train'",
                       self.error("arm", "logs", "--when", "loss > 1"))
         self.assertEqual(os.listdir(self.path("logs")), ["train"])
 
@@ -155,12 +155,12 @@ class Arm(ControlCase):
     def test_says_where_it_cannot_write_into_the_file(self):
         for text in ("control = { fire = 3 }\n", "control.fire = 3\n"):
             self.control.write_text(text, encoding="utf-8")
-            self.assertIn("only a person can change", self.error("arm", "run", "--when", "loss > 1"))
+            self.assertIn("only a person can change", self.error("trigger", "run"))
             self.assertEqual(self.control.read_text(encoding="utf-8"), text)
 
     def test_that_is_refused_leaves_all_as_it_was(self):
         def refuse():  # as a recorder of another version might
-            until(lambda: "[[trigger]]" in (self.control.read_text(encoding="utf-8") if self.control.exists() else ""))
+            until(lambda: "[[armed]]" in (self.control.read_text(encoding="utf-8") if self.control.exists() else ""))
             checksum = crc32c(self.control.read_bytes())
             self.write("run/control.state", f"refused {checksum:08x} control.toml:4:1: there is no key 'when'\n")
         for before in (None, "[control]\nfire = 3\n"):

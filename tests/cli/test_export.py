@@ -14,6 +14,8 @@ import sys
 import unittest
 
 import numpy as np
+from tensorboard.backend.event_processing import event_file_loader
+from tensorboard.compat.proto import graph_pb2
 from tensorboard.util import tensor_util
 
 import logs
@@ -99,6 +101,29 @@ class Scalars(Export):
             self.assertTrue(all(map(same, doubles, values)), doubles)
             self.assertEqual({str(row["value"]) for row in rows if row["tag"] == "floats"}, {"0.1"})
 
+    def test_sqlite_has_the_double_next_to_the_text_that_csv_has(self):
+        with logs.Writer(self.path("logs")) as writer:
+            for step, value in enumerate((0.1, 1 / 3, -1e-45, 3.4028235e38, 2.5, math.inf)):
+                writer.scalar("x", value, step)
+        texts = [row["value"] for row in self.rows("logs")]
+        self.output("export", "logs", "--format", "sqlite", "-o", "out.db")
+        stored = [value for value, in self.query(self.path("out.db"), "SELECT value FROM scalars ORDER BY rowid")]
+        self.assertEqual(stored, [float(text) for text in texts])
+        self.assertEqual(stored[0], 0.1)
+        self.assertEqual([row["value"] for row in self.lines("logs")][:5], stored[:5])
+
+    def test_a_file_that_is_there_is_replaced_only_where_that_is_asked_for(self):
+        with logs.Writer(self.path("logs")) as writer:
+            writer.scalar("x", 1, 1)
+        for file_format in ("csv", "jsonl", "sqlite"):
+            pathlib.Path(self.path("mine")).write_bytes(b"precious")
+            self.assertEqual(self.error("export", "logs", "--format", file_format, "-o", "mine"),
+                             "sonde: 'mine' is there already: name another file, or replace it with --force\n")
+            self.assertEqual(pathlib.Path(self.path("mine")).read_bytes(), b"precious")
+            self.output("export", "logs", "--format", file_format, "-o", "mine", "--force")
+            self.assertNotEqual(pathlib.Path(self.path("mine")).read_bytes(), b"precious")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["logs", "mine"])
+
     def test_damage_is_mentioned_and_the_rest_is_there(self):
         with logs.Writer(self.path("logs/a")) as writer:
             for step in range(5):
@@ -167,9 +192,7 @@ class Scalars(Export):
         self.assertEqual({(row["run"], row["tag"]) for row in rows},
                          {("train", "loss/train"), ("nested/deep/run", "loss/train")})
 
-    def test_replaces_a_file_and_leaves_nothing_beside_it(self):
-        with open(self.path("out.csv"), "w", encoding="utf-8") as file:
-            file.write("old")
+    def test_leaves_nothing_beside_its_file(self):
         self.assertEqual(self.output("export", str(logs.GOLDEN / "keras"), "-o", "out.csv"), "")
         with open(self.path("out.csv"), encoding="utf-8") as file:
             self.assertEqual(file.read(), self.output("export", str(logs.GOLDEN / "keras")))
@@ -197,8 +220,8 @@ class Scalars(Export):
         self.assertIn("'nowhere/x.csv'", self.error("export", folder, "-o", "nowhere/x.csv"))
         self.assertIn("'nowhere/x.db'", self.error("export", folder, "--format", "sqlite", "-o", "nowhere/x.db"))
         self.assertIn("is a directory", self.error("export", folder, "-o", "empty"))
-        self.assertIn("is no regular file", self.error("export", folder, "-o", "/dev/null"))
-        self.assertIn("csv, jsonl or sqlite", self.error("export", folder, "--format", "html"))
+        self.assertIn("is not a regular file", self.error("export", folder, "-o", "/dev/null"))
+        self.assertIn("csv, jsonl, sqlite, json or pb", self.error("export", folder, "--format", "html"))
         self.assertIn("there is no audio in", self.error("export", folder, "--kind", "audio", "-o", "out"))
         self.assertIn("--output needs a value", self.error("export", folder, "-o", ""))
         self.assertEqual(os.listdir(self.folder), ["empty"])
@@ -403,8 +426,93 @@ class Files(Export):
         self.save("full/x.npy", np.zeros(3))
         self.assertIn("'full' is there already", self.error("export", folder, "--kind", "text", "-o", "full"))
         self.assertIn("with -o", self.error("export", folder, "--kind", "text"))
-        self.assertIn("--format jsonl", self.error("export", folder, "--kind", "text", "--format", "jsonl", "-o", "x"))
+        self.assertIn("--kind text cannot be written as jsonl", self.error("export", folder, "--kind", "text", "--format", "jsonl", "-o", "x"))
         self.assertEqual(os.listdir(self.folder), ["full"])
+
+
+class OtherKinds(Export):
+    """Tensors, PR curves, hyper-parameters and graphs, against TensorBoard's own reader."""
+
+    def test_a_row_for_each_element_of_a_tensor(self):
+        series = logs.read(logs.GOLDEN / "tensorflow")
+        points = series["train", "matrix"][1]
+        rows = self.rows(str(logs.GOLDEN / "tensorflow"), "--kind", "tensors")
+        expected = [(point.step, "f32", "[2,3]", i, value) for point in points
+                    for i, value in enumerate(tensor_util.make_ndarray(point.tensor).flatten().tolist())]
+        self.assertEqual([(int(row["step"]), row["dtype"], row["shape"], int(row["element"]), float(row["value"]))
+                          for row in rows], expected)
+        self.output("export", str(logs.GOLDEN / "tensorflow"), "--kind", "tensors", "--format", "sqlite", "-o", "out.db")
+        self.assertEqual(self.query(self.path("out.db"), "SELECT step, dtype, shape, element, value FROM tensors "
+                                                         "ORDER BY rowid"), expected)
+
+    def test_in_json_lines_a_tensor_is_one_row(self):
+        points = logs.read(logs.GOLDEN / "tensorflow")["train", "matrix"][1]
+        rows = self.lines(str(logs.GOLDEN / "tensorflow"), "--kind", "tensors")
+        self.assertEqual([(row["step"], row["values"]) for row in rows],
+                         [(point.step, tensor_util.make_ndarray(point.tensor).tolist()) for point in points])
+
+    def test_a_row_for_each_threshold_of_a_pr_curve(self):
+        names = ("true_positives", "false_positives", "true_negatives", "false_negatives", "precision", "recall")
+        for writer, tag in (("torch", "curve"), ("tensorflow", "curve/pr_curves")):
+            points = logs.read(logs.GOLDEN / writer)["train", tag][1]
+            for rows in (self.rows(str(logs.GOLDEN / writer), "--kind", "pr_curves"),
+                         self.lines(str(logs.GOLDEN / writer), "--kind", "pr_curves")):
+                for point in points:
+                    wanted = tensor_util.make_ndarray(point.tensor)
+                    of_step = [row for row in rows if int(row["step"]) == point.step]
+                    found = np.array([[float(row[name]) for row in of_step] for name in names], np.float32)
+                    np.testing.assert_array_equal(found, wanted)
+                    np.testing.assert_allclose([float(row["threshold"]) for row in of_step],
+                                               np.linspace(0, 1, wanted.shape[1]), rtol=1e-15)
+
+    def test_a_row_for_each_hyper_parameter_of_a_run(self):
+        rows = self.lines(str(logs.GOLDEN / "torch"), "--kind", "hparams")
+        self.assertEqual({row["hparam"]: row["value"] for row in rows},
+                         {"bias": 1, "layers": 3, "optimizer": "adam", "rate": 0.125})
+        self.assertEqual({(row["run"], row["status"]) for row in rows}, {("train/trial", "success")})
+        rows = self.rows(str(logs.GOLDEN / "tensorflow"), "--kind", "hparams")
+        self.assertEqual({row["run"] for row in rows}, {"trials/0", "trials/1"})
+        self.output("export", str(logs.GOLDEN / "tensorflow"), "--kind", "hparams", "--format", "sqlite", "-o", "h.db")
+        stored = self.query(self.path("h.db"), "SELECT run, hparam, value FROM hparams ORDER BY rowid")
+        self.assertEqual([(row["run"], row["hparam"], row["value"]) for row in rows],
+                         [(run, name, value if isinstance(value, str) else repr(value).removesuffix(".0"))
+                          for run, name, value in stored])
+        self.assertIn("no tags", self.error("export", str(logs.GOLDEN / "torch"), "--kind", "hparams", "--tags", "x"))
+
+    def graph(self, writer, run):
+        for path in logs.event_files(logs.GOLDEN / writer)[run]:
+            for event in event_file_loader.LegacyEventFileLoader(str(path)).Load():
+                if event.HasField("graph_def"):
+                    return event.graph_def
+        raise AssertionError("no graph")
+
+    def test_graphs_as_rows_as_json_and_as_the_graph_def_itself(self):
+        bytes_written = self.graph("torch", "graph")
+        graph = graph_pb2.GraphDef.FromString(bytes_written)
+        nodes = [(node.name, node.op, list(node.input)) for node in graph.node]
+        result = self.run_sonde("export", str(logs.GOLDEN / "torch"), "--kind", "graphs", "--format", "jsonl")
+        self.assertEqual((result.returncode, result.stderr), (0, "sonde: only graphs of operations are exported, not run "
+                                                                 "metadata and Keras models: 'step1'\n"))
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual([(row["node"], row["op"], row["inputs"]) for row in rows], nodes)
+        for file_format in ("pb", "json"):
+            folder = "out_" + file_format
+            self.run_sonde("export", str(logs.GOLDEN / "torch"), "--kind", "graphs", "--format", file_format, "-o", folder)
+            self.assertTrue(os.path.exists(self.path(folder + "/manifest.csv")))
+        self.assertEqual(pathlib.Path(self.path("out_pb/graph/__run_graph__/0.pb")).read_bytes(), bytes_written)
+        text = pathlib.Path(self.path("out_json/graph/__run_graph__/0.json")).read_text(encoding="utf-8")
+        self.assertEqual([(node["name"], node["op"], node["inputs"]) for node in json.loads(text)["nodes"]], nodes)
+
+    def test_what_makes_no_sense_is_refused(self):
+        folder = str(logs.GOLDEN / "torch")
+        self.assertIn("--kind scalars cannot be written as pb: --format is one of csv, jsonl and sqlite",
+                      self.error("export", folder, "--format", "pb", "-o", "x"))
+        self.assertIn("cannot be written as json: it writes files",
+                      self.error("export", folder, "--kind", "images", "--format", "json", "-o", "x"))
+        self.assertIn("--kind graphs --format pb writes files: name the folder",
+                      self.error("export", folder, "--kind", "graphs", "--format", "pb"))
+        self.assertIn("--force is for a file", self.error("export", folder, "--kind", "images", "-o", "x", "--force"))
+        self.assertEqual(os.listdir(self.folder), [])
 
 
 if __name__ == "__main__":

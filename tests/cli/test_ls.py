@@ -49,7 +49,7 @@ class Ls(Case):
         with logs.Writer(self.path("logs/a")) as writer:
             writer.scalar("x", 1, 5)
             writer.scalar("x", 2, 7)
-        self.assertEqual(self.json("ls", "logs"), {"runs": [{
+        self.assertEqual(self.json("ls", "logs"), {"not_read": [], "runs": [{
             "run": "a", "damage": 0, "gaps": 0, "budget": [], "captures": 0, "checkpoints": 0, "tensors": [], "tables": [],
             "probes": [], "tags": [
                 {"tag": "x", "kind": "scalars", "points": 2, "first_step": 5, "last_step": 7, "written_again": 0,
@@ -224,7 +224,7 @@ class Ls(Case):
     def test_a_directory_without_runs(self):
         os.mkdir(self.path("empty"))
         self.assertEqual(self.output("ls", "empty"), "There are no runs in 'empty'.\n")
-        self.assertEqual(self.json("ls", "empty"), {"runs": []})
+        self.assertEqual(self.json("ls", "empty"), {"runs": [], "not_read": []})
 
     def test_an_event_file_of_zero_bytes(self):
         os.mkdir(self.path("logs"))
@@ -237,6 +237,33 @@ class Ls(Case):
         with open(self.path("file"), "wb") as file:
             file.write(b"x")
         self.assertIn("'file' is a file", self.error("ls", "file"))
+
+
+class NotRead(Case):
+    def test_files_of_other_plugins_are_named(self):
+        with logs.Writer(self.path("logs/train")) as writer:
+            writer.scalar("x", 1, 0)
+        self.assertEqual(self.json("ls", "logs")["not_read"], [])
+        self.assertNotIn("not read", self.output("ls", "logs"))
+        for name in ("metadata", "source_files", "stack_frames", "graphs", "execution", "graph_execution_traces"):
+            pathlib.Path(self.path("logs/tfdbg_events.1700000000.host." + name)).write_bytes(b"")
+        os.makedirs(self.path("logs/train/plugins/profile/2023_11_14"))
+        for name in ("host.xplane.pb", "host.trace.json.gz"):
+            pathlib.Path(self.path("logs/train/plugins/profile/2023_11_14/" + name)).write_bytes(b"")
+        pathlib.Path(self.path("logs/train/projector_config.pbtxt")).write_text("", encoding="utf-8")
+        self.assertEqual(self.json("ls", "logs")["not_read"],
+                         [{"what": "tfdbg", "directory": ".", "files": 6},
+                          {"what": "projector", "directory": "train", "files": 1},
+                          {"what": "profile", "directory": "train", "files": 2}])
+        text = self.output("ls", "logs")
+        self.assertTrue(text.endswith("\n! not read: 6 files of TensorFlow's Debugger V2 (tfdbg) in logs\n"
+                                      "! not read: 1 file of the embedding projector (projector_config.pbtxt) in logs/train\n"
+                                      "! not read: 2 files of the plugin 'profile' in logs/train\n"), text)
+
+    def test_also_where_there_are_no_runs(self):
+        os.mkdir(self.path("logs"))
+        pathlib.Path(self.path("logs/tfdbg_events.1.host.metadata")).write_bytes(b"")
+        self.assertIn("There are no runs in 'logs'.\n\n! not read: 1 file", self.output("ls", "logs"))
 
 
 if __name__ == "__main__":

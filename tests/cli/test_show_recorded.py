@@ -134,6 +134,13 @@ class Others(Recorded):
         self.assertGreater(len(found), 0)
         return found
 
+    @staticmethod
+    def printed(values, value):
+        """A value of a series: with the digits of a float where all of them are floats, otherwise as a double."""
+        with np.errstate(over="ignore"):
+            single = all(not np.isfinite(one) or float(np.float32(one)) == one for one in values)
+            return float(str(np.float32(value))) if single else value
+
     def test_scalars(self):
         for folder, run, tag, points in self.each("scalars"):
             shown = self.value(folder, run, tag)
@@ -144,9 +151,11 @@ class Others(Recorded):
             finite = [value for value in values if np.isfinite(value)]
             self.assertEqual(shown["nonfinite"], len(values) - len(finite))
             if finite:
-                self.assertEqual((shown["min"], shown["max"]), (min(finite), max(finite)))
+                self.assertEqual((shown["min"], shown["max"]),
+                                 (self.printed(values, min(finite)), self.printed(values, max(finite))))
             if np.isfinite(values[0]):
-                self.assertEqual(self.value(folder, run, tag, "--step", str(steps[0]))["value"], values[0])
+                self.assertEqual(self.value(folder, run, tag, "--step", str(steps[0]))["value"],
+                                 self.printed(values, values[0]))
 
     def test_scalars_for_people(self):
         with logs.Writer(self.path("logs")) as writer:
@@ -220,6 +229,43 @@ class Wrong(Recorded):
 
     def test_names_cannot_write_to_the_terminal(self):
         self.assertNotIn("\x1b", self.output("show", "logs", "train", "red\x1b[31m"))
+
+
+class Plugins(Recorded):
+    def test_a_pr_curve_is_a_table_of_thresholds(self):
+        text = self.output("show", str(logs.GOLDEN / "torch"), "train", "curve", "--step", "0")
+        self.assertRegex(text, r"\n  thresholds +15\n  average precision +0\.\d+\n  best F1 +0\.\d+ at threshold")
+        rows = [line.split() for line in text.splitlines()[-11:]]
+        self.assertEqual(rows[0], ["0", "0.517", "1", "31", "29", "0", "0"])
+        point = logs.read(logs.GOLDEN / "torch")["train", "curve"][1][0]
+        wanted = tensor_util.make_ndarray(point.tensor)
+        value = self.value(str(logs.GOLDEN / "torch"), "train", "curve", "--step", "0")
+        np.testing.assert_array_equal(np.array([one["recall"] for one in value["points"]], np.float32), wanted[5])
+        area = sum((wanted[5, i] - (wanted[5, i + 1] if i + 1 < 15 else 0)) * wanted[4, i] for i in range(15))
+        self.assertAlmostEqual(value["average_precision"], area, places=6)
+
+    def test_hyper_parameters_are_a_list(self):
+        folder = str(logs.GOLDEN / "torch")
+        text = self.output("show", folder, "train/trial", "_hparams_/session_start_info")
+        self.assertEqual(text.splitlines()[1:], ["  bias       1", "  layers     3", "  optimizer  adam", "  rate       0.125"])
+        self.assertEqual(self.value(folder, "train/trial", "_hparams_/session_start_info")["hparams"],
+                         {"bias": 1, "layers": 3, "optimizer": "adam", "rate": 0.125})
+        self.assertIn("  metrics           hparam/loss\n", self.output("show", folder, "train/trial", "_hparams_/experiment"))
+        self.assertIn("  status  success\n", self.output("show", folder, "train/trial", "_hparams_/session_end_info"))
+
+    def test_scalars_have_all_their_digits(self):
+        with logs.Writer(self.path("logs")) as writer:
+            writer.scalar("x", 1 / 3, 0)
+            writer.scalar("x", 0.1, 1)
+        self.assertIn("  value      0.33333334\n", self.output("show", "logs", ".", "x", "--step", "0"))
+        self.assertEqual(self.value("logs", ".", "x", "--step", "1")["value"], 0.1)
+        self.assertIn("  last       0.1\n  min        0.1 at step 1\n", self.output("show", "logs", ".", "x"))
+        self.assertEqual(self.value("logs", ".", "x")["first"], 0.33333334)
+
+    def test_a_tensor_in_full_for_programs(self):
+        value = self.value(str(logs.GOLDEN / "tensorflow"), "train", "matrix", "--step", "1", "--full")
+        self.assertEqual(value["values"], [[1, 2, 3], [4, 5, 6]])
+        self.assertNotIn("values", self.value(str(logs.GOLDEN / "tensorflow"), "train", "matrix", "--step", "1"))
 
 
 if __name__ == "__main__":

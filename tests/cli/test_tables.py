@@ -20,7 +20,7 @@ VALUES = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1 / 3, -1e-45, LIMITS.max
 INTEGERS = np.iinfo(np.int64)
 
 
-class Tables(Case):
+class TableCase(Case):
     def record(self, tensors, steps=1, table="validation"):
         """All rows of the table, those behind its heading by the names of the columns."""
         safetensors.numpy.save_file(tensors, self.path("tensors.safetensors"))
@@ -38,6 +38,8 @@ class Tables(Case):
         self.assertEqual(len(set(heading)), len(heading))
         return heading, [dict(zip(heading, row)) for row in rows]
 
+
+class Tables(TableCase):
     def test_have_a_column_for_every_name(self):
         tensors = {name: np.arange(3, dtype=np.float32) + i for i, name in enumerate(NAMES)}
         heading, rows = self.record(tensors, steps=4)
@@ -97,6 +99,54 @@ class Tables(Case):
                 tables = [path for path in glob.glob(self.path("run/tables/**/*.csv"), recursive=True)
                           if "/tables/activation/" not in path]
                 self.assertEqual([self.read(path)[0][3:] for path in tables], [["x"]])
+
+
+class Shown(TableCase):
+    """What `sonde ls` lists, `sonde show` shows."""
+
+    def setUp(self):
+        super().setUp()
+        self.heading, self.rows = self.record({"x": np.arange(10, dtype=np.float32) / 4, "y": VALUES[:10]}, steps=6)
+        (run,) = self.json("ls", ".")["runs"]
+        (self.table,) = [table["file"] for table in run["tables"] if table["file"].startswith("tables/validation")]
+
+    def test_by_the_name_that_ls_lists_or_the_one_it_was_recorded_under(self):
+        for name in (self.table, self.table.removeprefix("tables/"), "validation", "tables/validation"):
+            (table,) = self.json("show", ".", "run", name, "--full")["values"]
+            self.assertEqual((table["kind"], table["file"], table["columns"], table["rows"], table["left_out"]),
+                             ("table", self.table, self.heading, 60, 0))
+            for shown, row in zip(table["values"], self.rows, strict=True):
+                self.assertEqual([float(cell) for cell in shown[3:]][0], float(row["x"]))
+                self.assertEqual(str(float(shown[4])), str(float(row["y"])))  # NaN and infinities are texts
+        self.assertIn("did you mean", self.error("show", ".", "run", "tables/validatoin" + self.table[17:]))
+
+    def test_the_first_and_the_last_rows(self):
+        text = self.output("show", ".", "run", self.table, "--rows", "5").splitlines()
+        self.assertEqual(text[1], f"{self.table}  5 columns, 60 rows")
+        self.assertEqual(text[2].split(), self.heading)
+        self.assertEqual([line.split()[2] for line in text[3:6] + text[7:]], ["0", "1", "2", "8", "9"])
+        self.assertEqual(text[6], "  ... 55 rows left out: --rows N or --full prints more")
+        self.assertEqual(len(self.output("show", ".", "run", self.table, "--full").splitlines()), 63)
+        self.assertEqual(len(self.output("show", ".", "run", self.table).splitlines()), 2 + 1 + 21)
+        self.assertIn("--rows is 0", self.error("show", ".", "run", self.table, "--rows", "0"))
+
+    def test_of_one_step(self):
+        (table,) = self.json("show", ".", "run", self.table, "--step", "4", "--full")["values"]
+        self.assertEqual((table["rows"], {row[0] for row in table["values"]}), (10, {4}))
+        self.assertIn("has no row of step 9", self.error("show", ".", "run", self.table, "--step", "9"))
+
+    def test_as_a_file(self):
+        answer = self.json("show", os.path.join("run", self.table), "--rows", "2")
+        self.assertEqual((answer["format"], answer["rows"], answer["left_out"], len(answer["values"])), ("csv", 60, 58, 2))
+        with open(self.path("any.csv"), "w", encoding="utf-8", newline="") as file:
+            file.write('name,"a, b"\r\n"two\nlines",\r\nno end,007')
+        answer = self.json("show", "any.csv")
+        self.assertEqual((answer["columns"], answer["values"]), (["name", "a, b"], [["two\nlines", ""], ["no end", "007"]]))
+        self.assertIn("two\\nlines", self.output("show", "any.csv"))
+        self.assertIn("needs a column 'step'", self.error("show", "any.csv", "--step", "1"))
+        with open(self.path("bad.csv"), "w", encoding="utf-8") as file:
+            file.write('a,b\n1,2\n"x"y,1\n')
+        self.assertIn("'bad.csv' is not a table: not valid CSV: line 3", self.error("show", "bad.csv"))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,15 @@ class Once(Case):
         self.assertRegex(lines[2], r"^train  rate +10 +0\.5 ")
         self.assertEqual(len(lines), 3)
 
+    def test_prints_all_digits_where_a_program_reads_and_three_where_a_person_does(self):
+        with logs.Writer(self.path("logs")) as writer:
+            writer.scalar("single", 1 / 3, 0)
+            writer.double("double", 1 / 3, 0)
+        text = self.output("tail", "logs", "--once")
+        self.assertRegex(text, r"(?m)^\. +single +0 +0\.33333334 ")
+        self.assertRegex(text, r"(?m)^\. +double +0 +0\.3333333333333333 ")
+        self.assertRegex(self.on_terminal("tail", "logs", "--once", NO_COLOR="1"), r"single +0 +0\.333 ")
+
     def test_the_history_falls_where_the_values_do(self):
         with logs.Writer(self.path("logs")) as writer:
             for step in range(8):
@@ -42,7 +51,7 @@ class Once(Case):
             writer.scalar("end", float("-inf"), 3)
         text = self.output("tail", "logs", "--once")
         self.assertIn("NaN x 2, first at step 4", text)
-        self.assertRegex(text, r"(?m)-Inf .*!.* Inf at step 3$")
+        self.assertRegex(text, r"(?m)-Infinity .*!.* Inf at step 3$")
         self.assertIn("\x1b[31mNaN x 2 at step 4", self.on_terminal("tail", "logs", "--once"))
 
     def test_fits_the_terminal(self):

@@ -1,0 +1,6 @@
+#include "formats/hparams.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  (void)sonde::hparams::decode({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
