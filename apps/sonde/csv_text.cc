@@ -179,7 +179,7 @@ std::string text_of(const Rows& rows, const CsvRequest& request) {
   std::string text = styled(harmless(request.name), Style::bold, color) + "  " +
                      counted(rows.heading().size(), "column") + ", " + counted(rows.count(), "row");
   if (request.step) text += " of step " + std::to_string(*request.step);
-  text += "\n" + styled(columns.line(rows.heading()), Style::dim, color) + "\n";
+  text.append("\n").append(styled(columns.line(rows.heading()), Style::dim, color)).append("\n");
   for (const Row& row : rows.first()) text += columns.line(row) + "\n";
   if (rows.left_out() > 0) {
     text += styled("  ... " + counted(rows.left_out(), "row") + " left out: --rows N or --full prints more", Style::dim,

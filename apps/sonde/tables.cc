@@ -131,7 +131,8 @@ class CsvTable final : public TextTable {
 class JsonLines final : public TextTable {
  public:
   JsonLines(Output output, std::string_view key, const std::vector<Column>& columns)
-      : TextTable(std::move(output)), key_("," + json_text(key) + ":") {
+      : TextTable(std::move(output)), key_(",") {
+    key_.append(json_text(key)).append(":");
     for (const Column& column : columns) keys_.emplace_back(",").append(json_text(column.name)).append(":");
   }
 

@@ -70,7 +70,9 @@ std::string duration_text(double seconds) {
 std::string listed(const std::vector<std::string>& names, std::size_t most) {
   const std::size_t shown = names.size() <= most ? names.size() : most - 1;
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < shown; ++i) parts.push_back("'" + render::printable(names[i]) + "'");
+  for (std::size_t i = 0; i < shown; ++i) {
+    parts.emplace_back("'").append(render::printable(names[i])).append("'");
+  }
   if (shown < names.size()) parts.push_back(grouped(names.size() - shown) + " more");
   return enumerated(parts);
 }
