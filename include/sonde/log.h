@@ -72,8 +72,8 @@ struct Tag {
   double interval = 0;  // steps that usually lie between two of its points; 0 where all are at one step
 };
 
-// A job that is restarted writes some steps again: a file that was begun after another one had ended, or a
-// SessionLog.START, replaces what was there from its step on. The replaced points are kept, and are part of `all`.
+// A job that is restarted writes some steps again: a file that was begun when all earlier writers of the run had ended,
+// or a SessionLog.START, replaces what was there from its step on. The replaced points are kept, and are part of `all`.
 // Files that were written at the same time are several writers, and none replaces another. Within a file every point
 // counts, in whatever order the steps were written.
 enum class History : std::uint8_t {

@@ -1,15 +1,13 @@
 // Which points of a series count where a job was restarted and wrote some steps again.
 //
 // A file is what one writer wrote, and all of its points count, in whatever order it wrote them: threads that record
-// one series overtake each other. Only a restart takes points away:
+// one series overtake each other. Files that were written at the same time, or at the same time as a third one, are of
+// one session of the job, as the children of a fork are: all are served. Only a restart takes points away:
 //
-//   A file whose first record is newer than the last one of another file was begun when the other writer had ended.
-//   From its first step of a series on, it replaces what the other file has of that series.
+//   A file of a later session was begun when all writers of the earlier one had ended. From its first step of a series
+//   on, it replaces what they have of that series.
 //   A SessionLog.START says that its writer starts again at a step. It replaces everything from that step on which is
-//   before it in its own file, or in a file that had ended by then.
-//
-// Files written at the same time are several writers, as the children of a fork are: nothing is replaced, and all are
-// served.
+//   before it in its own file, or in a session that had ended by then.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +35,7 @@ struct Restart {
   double time = 0;
 };
 
-// From when to when a file was written, of all its series.
+// From when to when a session was written, of all its files and series.
 struct Span {
   double first = 0;
   double last = 0;
@@ -53,7 +51,7 @@ struct Part {
   std::vector<std::size_t> ends;  // of the sections: at each START, and at the end
 };
 
-// What a file replaces in those that had ended before it began, and what the STARTs replace.
+// What files replace in sessions that had ended before theirs began, and what the STARTs replace.
 class Cuts {
  public:
   // By time; files of the same time by their place in the order of files.
@@ -73,7 +71,7 @@ class Cuts {
     std::int64_t by_file = kNever;
     std::int64_t by_start = kNever;
   };
-  // The lowest steps from which on the points of a file that ended at that time are replaced.
+  // The lowest steps from which on the points of a session that ended at that time are replaced.
   Lowest after(double time, std::size_t place) const {
     const auto found =
         std::ranges::upper_bound(cuts_, std::tuple(time, place), {}, [](const Cut& cut) { return cut.when(); });

@@ -302,6 +302,20 @@ TEST(SeveralWriters, AsChildrenOfAForkAreAllServed) {
   EXPECT_THAT(Values(values.begin(), values.begin() + 4), ElementsAre(0, 1, 2, 3));
 }
 
+TEST(SeveralWriters, ThatFollowEachOtherWhileAThirdLivesReplaceNothing) {
+  TempDir dir;  // children that a process forks one after the other
+  append(dir / kFirst, version() + scalar("x", 0, 0) + scalar("x", 9, 9, kStart + 100));
+  for (int child = 1; child <= 3; ++child) {
+    append(dir / "r/events.out.tfevents.17000000" + std::to_string(child) + "0.h." + std::to_string(child + 1) + ".0",
+           version(kStart + 10 * child) + scalar("x", 0, child, kStart + 10 * child + 1));
+  }
+  // And a restart of the whole job.
+  append(dir / kSecond, version(kStart + 1'000) + scalar("x", 5, 50, kStart + 1'001));
+  const sonde::Run run = *open(dir.path()).run("r");
+  EXPECT_THAT(values_of(run, "x"), ElementsAre(0, 1, 2, 3, 50));
+  EXPECT_EQ(tag_of(run, "x").written_again, 1U);
+}
+
 TEST(SeveralWriters, BecomeSuchWhenTheFirstOneWritesOn) {
   TempDir dir;
   append(dir / kFirst, version() + scalar("x", 0, 0) + scalar("x", 1, 1));

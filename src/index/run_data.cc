@@ -103,6 +103,20 @@ Timeline RunData::timeline() const {
     span.first = std::min(span.first, file.first_time);
     span.last = std::max(span.last, file.last_time);
   }
+  // Writers that overlap, also through others, are of one session of the job.
+  std::vector<Span*> spans;
+  for (auto& [writer, span] : by_writer) {
+    if (span.first <= span.last) spans.push_back(&span);
+  }
+  std::ranges::sort(spans, {}, &Span::first);
+  for (std::size_t begin = 0; begin < spans.size();) {
+    Span session = *spans[begin];
+    std::size_t end = begin + 1;
+    for (; end < spans.size() && spans[end]->first < session.last; ++end) {
+      session.last = std::max(session.last, spans[end]->last);
+    }
+    for (; begin < end; ++begin) *spans[begin] = session;
+  }
   for (std::size_t i = 0; i < files.size(); ++i) {
     const Span span = span_of(files[i]);
     if (span.first <= span.last) timeline.spans[i] = span;

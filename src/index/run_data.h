@@ -74,8 +74,8 @@ struct SourceFile {
   }
 };
 
-// The files of a run in the order in which they were begun, and from when to when each was written. The event file and
-// the statistics file of one writer have one span.
+// The files of a run in the order in which they were begun, and from when to when the session of the job was that each
+// belongs to. The event file and the statistics file of one writer are looked at together.
 struct Timeline {
   std::vector<std::uint32_t> order;
   std::vector<Span> spans;  // by number of the file
