@@ -170,9 +170,9 @@ class Installed(unittest.TestCase):
     def test_sonde_h_brings_the_reader(self):
         source = self.folder / "reader.cc"
         source.write_text("#include <sonde/sonde.h>\n"
-                          "auto log = &sonde::Log::open;\n"
-                          "auto tensor = &sonde::load_npy;\n"
-                          "auto capture = &sonde::Capture::open;\n")
+                          "auto open_log = &sonde::Log::open;\n"
+                          "auto load_tensor = &sonde::load_npy;\n"
+                          "auto open_capture = &sonde::Capture::open;\n")
         self.assertEqual(self.compile("-std=c++20", source), "")
 
     def test_eigen_is_recorded_where_it_has_storage(self):
