@@ -232,10 +232,12 @@ TEST(Policy, StatisticsAreOfTheSampledRowsAlsoWhereTheWholeTensorIsAskedFor) {
 
 TEST(Policy, EachWatchHasStatisticsOfItsOwnRows) {
   TempDir dir;
-  Recorder rec = open(dir.path(), {.policy = watching({{.record = Keep::stats},
-                                                       {.every = 2, .sample = {.rows = 4}, .record = Keep::histogram},
-                                                       {.tensors = "some", .sample = {.rows = 2}, .when = "loss > 1"},
-                                                       {.tensors = "some", .sample = {.rows = 3}}})});
+  Recorder rec =
+      open(dir.path(),
+           {.policy = watching({{.exclude = "some", .record = Keep::stats},
+                                {.exclude = "some", .every = 2, .sample = {.rows = 4}, .record = Keep::histogram},
+                                {.tensors = "some", .sample = {.rows = 2}, .when = "loss > 1"},
+                                {.tensors = "some", .sample = {.rows = 3}}})});
   const std::vector<float> values = ramp(30);
   for (std::int64_t n = 0; n < 2; ++n) {
     auto step = rec.step(n);

@@ -104,7 +104,8 @@ class Installed(unittest.TestCase):
             told = run(self.prefix / "bin/sonde", "help", name)
             for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"):
                 self.assertIn(f".SH {heading}\n", text, name)
-            options = re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)", told.partition("\nOptions\n")[2], re.MULTILINE)
+            table = told.partition("\nOptions\n")[2].partition("\nExamples\n")[0]
+            options = re.findall(r"^ {2,6}(?:-\w, )?(--[a-z-]+)", table, re.MULTILINE)
             self.assertIn("--help", options)
             for option in options:
                 self.assertRegex(text, rf"\\fB(-\w, )?{option}\b", name)
