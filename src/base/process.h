@@ -1,8 +1,9 @@
-// Facts about this process and its machine.
+// Facts about processes and their machine.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sonde {
 
@@ -11,5 +12,8 @@ std::string host_name();
 std::uint64_t process_id() noexcept;
 // Processors that this process may use, at least 1.
 int processor_count() noexcept;
+// What a process of this machine has open, as the system names it: a file under the name by which it was opened, with
+// " (deleted)" behind it where that is gone. Empty where the system does not tell.
+std::vector<std::string> open_files(std::uint64_t pid);
 
 }  // namespace sonde

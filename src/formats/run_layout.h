@@ -61,7 +61,7 @@ std::string ring_prefix(std::string_view host, std::uint64_t pid);
 bool is_ring(std::string_view name) noexcept;
 // The host in the name of a ring that a process made; nothing in other names.
 std::optional<std::string_view> host_of_ring(std::string_view name) noexcept;
-// Whether a line of /proc/<pid>/maps is of a ring: what is mapped there has the name under which it was made.
+// Whether the path of an open file is that of a ring: it has the name under which the file was made.
 bool mentions_ring(std::string_view path) noexcept;
 
 std::string external_rings_file(std::string_view writer);

@@ -3,7 +3,6 @@
 #include <new>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -112,22 +111,15 @@ Result<HeldRing> hold(const std::string& path) {
   return Status(Code::exhausted, "the ring '" + path + "' is replaced again and again: try later");
 }
 
-// Whether it is a copy of the ring of a process that lives on this machine: then that has mapped its ring, and a ring
-// with the same header, which names the process and its start, is held in the same directory. False also
-// where the system does not tell. What is mapped stands there with the name under which it was made, not its last one.
+// Whether it is a copy of the ring of a process that lives on this machine: then that process has its ring open, and a
+// ring with the same header, which names the process and its start, is held in the same directory. False also where the
+// system does not tell.
 bool is_copy_of_living(const HeldRing& held, const flight::Identity& identity) {
   if (identity.host != host_name()) return false;
-  const Result<std::string> maps = read_file("/proc/" + std::to_string(identity.pid) + "/maps");
-  if (!maps) return false;
   const Bytes header = held.file.bytes().first(flight::kIdentityBytes);
   std::set<std::string> directories;
-  std::istringstream lines(*maps);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t first = line.find('/');
-    const std::size_t last = line.rfind('/');
-    if (first != std::string::npos && run_layout::mentions_ring(line)) {
-      directories.insert(line.substr(first, last - first));
-    }
+  for (const std::string& path : open_files(identity.pid)) {
+    if (run_layout::mentions_ring(path)) directories.insert(path.substr(0, path.rfind('/')));
   }
   for (const std::string& directory : directories) {
     const Result<std::vector<std::string>> paths = rings(directory);
