@@ -9,6 +9,9 @@ import numpy as np
 from recording import ColorMap, DTYPES, DTYPE_NUMBERS, Encoding, Keep, Kind, Layout, Precision, Script
 
 END = "end"  # a text, the last thing recorded in each run: who sees it has seen the whole run
+# What a finite number that f32 cannot hold costs: a complaint, and a text in the log.
+OVERFLOW = ("the scalar 'overflow' was 1e+300, which is infinite in the log, since scalars are written as f32: set "
+            "RecorderOptions::precision to f64, or record it in another unit")
 
 MARKDOWN = "* *emphasis* & <script>alert(1)</script>\n\n| a | b |\n|---|---|\n| 1 | ü |\n"
 SPECIAL_TAGS = [
@@ -190,6 +193,7 @@ def special(script, expected, logdir):
     for step, value in enumerate(SPECIAL_VALUES):
         recorder.scalar("values", value, step)
     recorder.scalar("overflow", 1e300, 0)
+    recorder.expect_text("sonde/warnings", OVERFLOW, 0)
     for step in SPECIAL_STEPS:
         recorder.scalar("steps", 1.5, step)
         recorder.histogram("steps of a histogram", np.arange(3.0), step)
