@@ -143,7 +143,7 @@ def write(logdir):
     """Records everything into `logdir` and says what is in it."""
     expected = Expected(begin=time.time())
     with Script() as script:
-        for part in (train, test, special, double_precision, restarted, several_writers, root, repetitions, metadata_again):
+        for part in (train, test, special, double_precision, out_of_order, several_writers, root, repetitions, metadata_again):
             part(script, expected, logdir)
     expected.complaints = script.complaints
     expected.end = time.time()
@@ -215,10 +215,10 @@ def double_precision(script, expected, logdir):
     recorder.close()
 
 
-def restarted(script, expected, logdir):
-    recorder = Recorder(script, expected, logdir, "restarted")
+def out_of_order(script, expected, logdir):
+    recorder = Recorder(script, expected, logdir, "out of order")
     for step in [*range(10), *range(5, 13)]:
-        recorder.scalar("loss", len(expected.scalars["restarted"]["loss"]), step)
+        recorder.scalar("loss", len(expected.scalars["out of order"]["loss"]), step)
     recorder.close()
 
 

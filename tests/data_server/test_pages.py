@@ -45,6 +45,11 @@ def check_newest_history(test, python, ours):
     np.testing.assert_array_equal(numbers(scalar_points(ours)), np.array(kept))
 
 
+def check_order(test, python, ours):
+    python, ours = numbers(scalar_points(python)), numbers(scalar_points(ours))
+    np.testing.assert_array_equal(ours, python[np.argsort(python[:, 1], kind="stable")])
+
+
 def check_single_precision(test, python, ours):
     python, ours = numbers(scalar_points(python)), numbers(scalar_points(ours))
     np.testing.assert_array_equal(ours[:, :2], python[:, :2])
@@ -78,6 +83,10 @@ CASES = {
         lambda log, key: "restarted" in key and key[0] in ("scalars", "timeseries", "custom_scalars"),
         "steps that a restarted job wrote again are shown twice by the Python reader, in a zigzag; we show the newest",
         check_newest_history),
+    "order": (
+        lambda log, key: "out of order" in key and key[0] in ("scalars", "timeseries", "custom_scalars"),
+        "steps that one writer wrote out of order are shown in that order, as a zigzag; we show all of them by step",
+        check_order),
     "double": (
         lambda log, key: key[-1] in ("double", "precise") or key[-2:-1] in (("double",), ("precise",)),
         "the data server's protocol has only single precision for scalars; TensorBoard's own drops doubles",
@@ -170,7 +179,7 @@ class Keras(Pages, unittest.TestCase):
 
 class Ours(Pages, unittest.TestCase):
     log = "sonde"
-    cases = ("restart", "double")
+    cases = ("order", "double")
 
     @classmethod
     def logdir(cls):
