@@ -190,8 +190,8 @@ class Ls final : public Subcommand {
   void print_unread(const std::vector<UnreadFiles>& unread) const {
     for (const UnreadFiles& one : unread) {
       const std::string path = harmless(run_path(directory_, one.directory));
-      print((&one == unread.data() ? "\n" : "") +
-            styled("! not read: " + describe(one) + " in " + path, Style::yellow, color_) + "\n");
+      if (&one == unread.data()) print("\n");
+      print(styled("! not read: " + describe(one) + " in " + path, Style::yellow, color_) + "\n");
     }
   }
 

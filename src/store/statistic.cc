@@ -47,7 +47,9 @@ Result<Statistic> statistic_of(std::string_view name) {
     if (text == name) return known;
     names.append(names.empty() ? "" : ", ").append(text);
   }
-  return Status(Code::invalid_argument, "'" + std::string(name) + "' is not a statistic; there are " + names);
+  std::string text = "'";
+  text.append(name).append("' is not a statistic; there are ").append(names);
+  return Status(Code::invalid_argument, std::move(text));
 }
 
 }  // namespace sonde
