@@ -203,7 +203,7 @@ TEST(StatsRecord, NamesANewerRecordWithoutDecodingIt) {
 }
 
 TEST(StatsRecord, NamesARecordOfAnUnknownTypeOrElementType) {
-  const std::string type("\x01\x01\x09 and what it says", 23);
+  const std::string type = "\x01\x01\x09 and what it says";
   const auto record = decode_record(as_bytes(type));
   ASSERT_TRUE(record);
   EXPECT_EQ(std::get<Newer>(*record).type, 9);
