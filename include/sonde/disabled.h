@@ -1,5 +1,5 @@
-// The same interface as sonde/recorder.h, with nothing behind it: what a program compiled with SONDE_DISABLED gets.
-// Everything is inline and empty, so no call, no argument's copy and no library is left in the program. Include
+// The same interface as sonde/recorder.h without an implementation, for programs compiled with SONDE_DISABLED.
+// Everything is inline and empty, so no call, no copy of an argument and no library remains in the program. Include
 // sonde/recorder.h, never this file.
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace sonde {
 
-// So that a condition in code (ProbeOptions::when) compiles. It is never asked. Never as functions of their own, which
-// would take the place of the library's where another part of the program records.
+// Lets a condition in code (ProbeOptions::when) compile. It is never called. Always inlined: as functions these would
+// replace the library's in a program of which another part records.
 class StepValues {
  public:
   [[gnu::always_inline]] double scalar(std::string_view) const noexcept {
@@ -31,10 +31,10 @@ class StepValues {
   [[gnu::always_inline]] std::int64_t step() const noexcept { return 0; }
 
  private:
-  StepValues() = default;  // nobody makes one
+  StepValues() = default;  // nobody creates one
 };
 
-// Apart from the real classes, so that both can be in one program.
+// In a namespace of their own, so that one program can contain these classes and the real ones.
 inline namespace disabled {
 
 class Scalar {
@@ -50,7 +50,7 @@ class Step {
   explicit Step(std::int64_t number, bool evaluation) noexcept : number_(number), evaluation_(evaluation) {}
   Step(Step&&) noexcept = default;
   Step& operator=(Step&&) noexcept = default;
-  ~Step() {}  // not trivial, as the real one: an unused step is no warning
+  ~Step() {}  // not trivial, like the real one, so that an unused step causes no warning
   void end() noexcept {}
   std::int64_t number() const noexcept { return number_; }
   bool evaluation() const noexcept { return evaluation_; }

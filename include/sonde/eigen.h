@@ -1,13 +1,13 @@
 // Views of Eigen's matrices and arrays, for programs that use Eigen. Optional: sonde/sonde.h does not include it, and
-// the library needs no Eigen.
+// the library does not need Eigen.
 //
 //   Eigen::MatrixXf weights(128, 64);
 //   out.record(step, sonde::view(weights));                    // f32[128,64], though Eigen stores it column by column
 //   out.record(step, sonde::view(weights.block(0, 0, 8, 8)));  // strided; nothing is copied here
 //   out.record(step, sonde::view(weights.col(3)));             // a vector has one dimension
-//   out.record(step, sonde::view((a * b).eval()));             // what is computed must be evaluated first
+//   out.record(step, sonde::view((a * b).eval()));             // a computed expression must be evaluated first
 //
-// A view points into the memory of the matrix behind the expression: it is valid as long as that matrix lives and keeps
+// A view points into the memory of the matrix: it is valid as long as that matrix lives and keeps
 // its size. Element types are those of sonde/tensor.h, Eigen::half (f16) and Eigen::bfloat16 (bf16).
 #pragma once
 
@@ -54,13 +54,13 @@ TensorView view_of_eigen(const E& expression) noexcept {
 }
 }  // namespace detail
 
-// Of any dense Eigen expression that has storage: Matrix, Array, Map, Ref, Block, Diagonal, transposes of them. Shape
-// [rows, cols], or [size] where its type is a vector's.
+// A view of any dense Eigen expression that has storage: Matrix, Array, Map, Ref, Block, Diagonal, transposes of them.
+// Shape [rows, cols], or [size] if its type is a vector.
 template <detail::EigenDense E>
 TensorView view(const E& expression) noexcept {
   return detail::view_of_eigen(detail::eigen_derived(expression));
 }
-// The same, where a version of Eigen makes its vectors contiguous ranges.
+// The same, for versions of Eigen whose vectors are contiguous ranges.
 template <std::ranges::contiguous_range E>
   requires std::ranges::sized_range<E> && Element<std::ranges::range_value_t<E>> && detail::EigenDense<E>
 TensorView view(const E& expression) noexcept {

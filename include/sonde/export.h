@@ -1,5 +1,5 @@
-// Marks what the shared library shows to its users; everything else in it is hidden. All other headers include this one
-// before anything of their own, so it also says which C++ they need.
+// Marks the symbols that the shared library exports; all others are hidden. All other headers include this one first,
+// so it also states which C++ version they need.
 #pragma once
 
 #if __cplusplus < 202002L

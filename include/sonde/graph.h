@@ -37,11 +37,11 @@ class Graph {
     nodes_.push_back(std::move(node));
     return *this;
   }
-  // Fails on an empty name, a name given twice, or an input that names no node. Recorder::graph asks it first.
+  // Fails on an empty name, a name given twice, or an input that names no node. Recorder::graph calls it first.
 #if !defined(SONDE_DISABLED)
   SONDE_API Status check() const;
 #else
-  [[gnu::always_inline]] Status check() const { return {}; }  // nothing is looked at, as in Policy::check
+  [[gnu::always_inline]] Status check() const { return {}; }  // checks nothing, as in Policy::check
 #endif
 
   const std::vector<Node>& nodes() const noexcept { return nodes_; }

@@ -1,9 +1,9 @@
 // Recording from a running program.
 //
 //   auto opened = sonde::Recorder::open("logs/train");
-//   if (!opened) ...                                     // nothing is thrown
+//   if (!opened) ...                                     // it does not throw
 //   sonde::Recorder& rec = *opened;
-//   sonde::Scalar loss = rec.series("loss");             // resolve a name once; then tens of nanoseconds a call
+//   sonde::Scalar loss = rec.series("loss");             // resolve a name once; then a call takes tens of nanoseconds
 //   sonde::Probe out = rec.probe("dense_1/out");
 //   for (std::int64_t n = 0; n < steps; ++n) {
 //     auto step = rec.step(n);                           // ends with its scope
@@ -12,19 +12,21 @@
 //   }
 //
 // Threads. Every call is safe from any thread. A Step and a Group are objects of the program: threads that share one
-// may record in a Step at the same time, but must agree on who ends it, and only one at a time may use a Group. The
-// work - statistics, encoding, writing - is done by one backend thread for the whole process. Failure. A record call
-// never fails in the caller's way: what cannot be kept is counted (Recorder::counters), reported to
-// RecorderOptions::on_error and noted in the log. Blocking. No record call blocks longer than
-// RecorderOptions::max_wait. Lifetime. Handles may outlive their recorder; after close they do nothing. At the end of
-// the process recorders that are still open are drained for up to two seconds. Recorders and handles made without
-// arguments are inert, as are those of a recorder that could not be opened: every call on them does nothing, flush()
-// and close() succeed since there is nothing to write, and checkpoint() says that it saved nothing. Fork. The child's
-// first call opens files of its own, and records by the policy that was in force. The flight ring, the budget, the
-// control file and the trigger signal stay the parent's. A child that is to have them opens a recorder itself. Order.
-// Within a tag, the order in the file is the order of the calls, over all threads.
+// may record in a Step at the same time, but must agree on who ends it, and only one at a time may use a Group. One
+// backend thread for the whole process does the work: statistics, encoding, writing.
+// Failure. A record call never disrupts the caller: what cannot be kept is counted (Recorder::counters), reported to
+// RecorderOptions::on_error and noted in the log.
+// Blocking. No record call blocks longer than RecorderOptions::max_wait.
+// Lifetime. Handles may outlive their recorder; after close they do nothing. When the process ends, recorders that are
+// still open are drained for up to two seconds. Default-constructed recorders and handles are inert, as are those of a
+// recorder that could not be opened: every call on them does nothing, flush() and close() succeed because there is
+// nothing to write, and checkpoint() returns an error that says that it saved nothing.
+// Fork. The child's first call opens its own files, and it records with the policy that was in force. The flight ring,
+// the budget, the control file and the trigger signal stay with the parent. A child that needs them opens its own
+// recorder.
+// Order. Within a tag, the order in the file is the order of the calls, over all threads.
 //
-// With SONDE_DISABLED defined all of this compiles to nothing, and Policy::parse, load and check look at nothing: a
+// With SONDE_DISABLED defined all of this compiles to nothing, and Policy::parse, load and check do nothing: a
 // program that only records then needs no library.
 #pragma once
 
@@ -64,7 +66,7 @@ struct ProbeEntry;
 struct StepData;
 }  // namespace record
 
-// What the end of a step knows: everything that arrived during it. Only valid inside the condition that receives it.
+// The values that arrived during a step, for a condition at its end. Only valid inside the condition that receives it.
 class StepValues {
  public:
   // The last value of a scalar recorded during the step; NaN if there was none.
@@ -92,8 +94,8 @@ class Scalar {
   std::uint32_t id_ = 0;
 };
 
-// One pass of training, evaluation or inference. It ends with its scope; one of training also when the next one begins.
-// Then its conditions are evaluated and its statistics written as one record.
+// One pass of training, evaluation or inference. It ends with its scope; a training step also ends when the next one
+// begins. Then its conditions are evaluated and its statistics written as one record.
 class Step {
  public:
   Step() noexcept = default;  // inert
@@ -110,21 +112,21 @@ class Step {
   friend class Probe;
   std::shared_ptr<record::Channel> channel_;
   std::int64_t number_ = 0;
-  std::int64_t since_ = -1;  // of an evaluation pass: the step of the one before
-  std::uint32_t pass_ = 0;   // among those that are open side by side; 0: a training step
+  std::int64_t since_ = -1;  // of an evaluation pass: the step of the previous one
+  std::uint32_t pass_ = 0;   // identifies one of the passes that are open at the same time; 0: a training step
   bool evaluation_ = false;
 };
 
-// A place in the network. Recorded again within one step it is occurrence #1, #2, ... (micro-batches).
+// A place in the network. If it is recorded again within one step, that is occurrence #1, #2, ... (micro-batches).
 class Probe {
  public:
   Probe() noexcept = default;  // inert
   // Whether record() would keep anything of this step; ask before computing or fetching the values.
   SONDE_API bool wanted(const Step& step) const noexcept;
   SONDE_API void record(const Step& step, TensorArg tensor) const noexcept;
-  // Statistics that were computed elsewhere, in place of the tensor. Conditions see them, and they are written as if
-  // they had been computed here; there is no picture of them, and nothing for the flight ring. Where they contradict
-  // each other they are rejected, with the reason.
+  // Statistics that were computed elsewhere, instead of the tensor. Conditions see them, and they are written as if the
+  // library had computed them; no picture can be made from them, and the flight ring stores nothing. Inconsistent
+  // statistics are rejected, with the reason.
   SONDE_API void record(const Step& step, const Statistics& statistics) const noexcept;
 
  private:
@@ -159,13 +161,13 @@ class Group {
 };
 
 // Writes one run: a directory with an event file that TensorBoard opens and a statistics file. Several recorders in one
-// process (train and test writers) share the backend; each has a file of its own.
+// process (train and test writers) share the backend; each has its own file.
 class Recorder {
  public:
   Recorder() noexcept = default;  // inert, until another one is moved into it
-  // Makes the directory where it is missing. Fails, with the reason, where nothing can be written.
+  // Creates the directory if it is missing. Fails, with the reason, if nothing can be written.
   SONDE_API static Result<Recorder> open(std::string_view directory, const RecorderOptions& options = {});
-  // For jobs that must go on: the reason goes to `on_error`, and the recorder that comes back does nothing.
+  // For jobs that must continue: if open fails, the reason goes to `on_error`, and the returned recorder does nothing.
   SONDE_API static Recorder open_or_disabled(std::string_view directory, const ErrorHandler& on_error,
                                              const RecorderOptions& options = {});
 
@@ -176,20 +178,21 @@ class Recorder {
   bool enabled() const noexcept { return channel_ != nullptr; }
   SONDE_API const std::string& directory() const noexcept;
 
-  // Handles. The same name gives the same series; an empty or unusable name gives an inert handle and is counted.
+  // Handles. The same name gives the same series; an empty or unusable name gives an inert handle
+  // and is counted as rejected.
   SONDE_API Scalar series(std::string_view name) noexcept;
   SONDE_API Probe probe(std::string_view name, const ProbeOptions& options = {}) noexcept;
 
-  // A step of training. The one before it ends, if it has not.
+  // A step of training. It ends the previous one, if that is still open.
   SONDE_API Step step(std::int64_t number) noexcept;
-  // A pass over held-out data, at the training step that it belongs to, so that its tensors line up with the test loss
-  // also after a restart. Probes recorded in it go under "eval/". What a policy or ProbeOptions want every n steps is
-  // due once a multiple of n has passed since the evaluation before.
+  // A pass over held-out data, at the training step that it belongs to, so that its tensors line up with the test loss,
+  // even after a restart. Probes recorded in it go under "eval/". What a policy or ProbeOptions record every n steps is
+  // due once a multiple of n has passed since the previous evaluation.
   SONDE_API Step evaluation(std::int64_t step) noexcept;
-  // A pass of inference, such as one request to a server. Any number of passes may be open side by side, begun and
-  // ended by any thread and in any order; none ends another. Each is written as a step with the number that it is
-  // given, when it ends; scalars recorded with that number meanwhile are its own. Conditions and triggers look at the
-  // passes in the order in which they end.
+  // A pass of inference, such as one request to a server. Any number of passes may be open at the same time; any thread
+  // may begin and end them, in any order, and none ends another. When a pass ends, it is written as a step with the
+  // given number; scalars recorded with that number meanwhile belong to it. Conditions and triggers see the passes in
+  // the order in which they end.
   SONDE_API Step pass(std::int64_t number) noexcept;
   // An epoch begins with the next step: for policies that say every = "epoch".
   SONDE_API void epoch(std::int64_t number) noexcept;
@@ -215,29 +218,30 @@ class Recorder {
 
   // On the console: dense_1/out f32[32,128] -2.1 |.:#:.| 2.6  mean 0.01 std 1.02
   SONDE_API void print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
-  // The values, summarised as NumPy prints them. What print and print_full print has appeared when flush() returns.
+  // The values, summarised as NumPy prints them. When flush() returns, the output of print and print_full has appeared.
   SONDE_API void print_full(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;
-  // The line and the values, printed before it returns, by the calling thread: for a debugger, or the last words before
-  // a crash. It may overtake what print has not printed yet.
+  // Prints the line and the values on the calling thread before it returns: for a debugger, or for the last message
+  // before a crash. It may overtake what print has not printed yet.
   SONDE_API Status print_now(std::string_view name, const TensorView& tensor, std::int64_t step,
                              const PrintOptions& options = {}) noexcept;
 
-  // Rows of a table, tables/<name>.<writer>.csv: row i takes index i of the first axis of every column. For a sample of
-  // validation outputs beside their labels, appended every few epochs.
+  // Rows of a table, tables/<name>.<writer>.csv: row i takes index i of the first axis of every column. For example, a
+  // sample of validation outputs beside their labels, appended every few epochs.
   SONDE_API void table(std::string_view name, const std::vector<TableColumn>& columns, std::int64_t step,
                        const TableOptions& options = {}) noexcept;
 
-  // Saves the tensors under a name, checkpoints/<name>-<step>.safetensors, before it returns: written aside, synced,
-  // renamed. See sonde/checkpoint.h for what is kept and how to load it. Fails where the recorder is disabled;
-  // a budget counts it, but never holds it back.
+  // Saves the tensors under a name, checkpoints/<name>-<step>.safetensors, before it returns: it writes a temporary
+  // file, syncs it and renames it. See sonde/checkpoint.h for what is kept and how to load it. Fails if the recorder is
+  // disabled. A budget counts checkpoints, but never prevents them.
   SONDE_API Status checkpoint(std::string_view name, std::int64_t step, const std::vector<NamedView>& tensors,
                               const CheckpointOptions& options = {}) noexcept;
 
-  // Saves a capture when the step in progress ends: it and the steps before it, out of the flight ring, and `after`
-  // more. For what no expression can say. Refused, and told to the error handler, where BudgetPolicy::disk has no room.
+  // Saves a capture when the current step ends: this step and the steps before it, from the flight ring, and `after`
+  // more. For events that no expression can describe. If BudgetPolicy::disk has no room, the capture is rejected and
+  // the error handler is told.
   SONDE_API void trigger(std::string_view reason = "manual", std::int64_t before = 5, std::int64_t after = 0) noexcept;
 
-  // Another policy, from the next step on. One that makes no sense changes nothing.
+  // Replaces the policy from the next step on. An invalid one changes nothing.
   SONDE_API Status set_policy(const Policy& policy) noexcept;
 
   // Floating-point steps do not compile: they are swapped arguments.
@@ -254,28 +258,28 @@ class Recorder {
   template <std::floating_point Number>
   Step pass(Number number) = delete;
 
-  // The last step that is complete, or the largest number of a pass that is, -1 before the first: the backend has taken
-  // all that was recorded in it, and conditions and triggers have seen it. What the flight ring takes of it is there,
-  // and whole tensors and tables that the policy keeps are in their files: that survives the process. Its records for
-  // the event and statistics files may still be in memory, for about RecorderOptions::flush_interval: flush() waits
-  // until they are written.
+  // The last complete step, or the largest number of a complete pass; -1 before the first. Complete means: the backend
+  // has taken everything recorded in the step, and conditions and triggers have seen it. The flight ring's part of it,
+  // and whole tensors and tables that the policy keeps, are in their files and survive the process. Its records for the
+  // event and statistics files may still be in memory, for about RecorderOptions::flush_interval: flush() waits until
+  // they are written.
   SONDE_API std::int64_t committed_step() const noexcept;
   SONDE_API Counters counters() const noexcept;
 
-  // With Callbacks::on_caller: runs the error handler and the conditions that wait, on the calling thread. Returns
+  // With Callbacks::on_caller: runs the waiting error handler calls and conditions on the calling thread. Returns
   // whether there were any. Never waits for another thread.
   SONDE_API bool run_callbacks() noexcept;
 
-  // Returns when everything recorded before the call, by any thread, is in the file. Otherwise the error: what a file
-  // refused, or the first loss since the last flush - records that were dropped because the buffer was full, whole
-  // tensors and tables whose files could not be written. The error handler gets the same sentence.
+  // Returns when everything recorded before the call, by any thread, is in the file. Otherwise it returns the error: a
+  // failed write, or the first loss since the last flush - records that were dropped because the buffer was full, whole
+  // tensors and tables whose files could not be written. The error handler gets the same message.
   SONDE_API Status flush() noexcept;
-  // Ends the owners of frozen tensors that the recorders of this process are done with, on the calling thread, as
+  // Releases, on the calling thread, the owners of frozen tensors that the recorders of this process no longer need, as
   // RecorderOptions::release_owners says. Recording does so by itself; this is for a program that wants them back and
-  // records nothing, and for what was on its way when its recorder was closed. Owners that nobody asks for before the
-  // process ends, and those of a parent process, are never ended.
+  // records nothing, and for tensors that were in flight when their recorder was closed. Owners that nobody asks for
+  // before the process ends, and those of a parent process, are never released.
   SONDE_API static void release_owners() noexcept;
-  // Flushes and ends the files, with the same errors. A second call does nothing.
+  // Flushes and closes the files, with the same errors. A second call does nothing.
   SONDE_API Status close() noexcept;
 
  private:

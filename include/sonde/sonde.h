@@ -1,8 +1,8 @@
-// Sonde: records what happens inside a neural network. This header brings the whole public interface, recording and
+// Sonde records what happens inside a neural network. This header includes the whole public interface, recording and
 // reading. Views of Eigen's matrices are in sonde/eigen.h, which needs Eigen.
 #pragma once
 
-#include "sonde/export.h"  // an older C++ ends here, with the one sentence that says so
+#stops an older C++ with a clear error
 
 #if __cplusplus >= 202002L
 #include "sonde/capture.h"     // IWYU pragma: export

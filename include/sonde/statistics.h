@@ -1,5 +1,5 @@
-// Statistics of a tensor that somebody else has computed: on a device, or merged over ranks. Probe::record takes them
-// in place of the tensor.
+// Statistics of a tensor that the program has computed itself: on a device, or merged over ranks. Probe::record takes
+// them instead of the tensor.
 //
 //   sonde::Statistics found = {.shape = {4096, 4096}, .count = 4096 * 4096, ...};
 //   out.record(step, found);
@@ -16,8 +16,8 @@
 
 namespace sonde {
 
-// One bin of the log-linear grid on which all histograms are kept, so that they merge: one bin for zero, and for either
-// sign 16 bins an octave, from 2^-1074 to 2^1024.
+// One bin of the log-linear grid of all histograms, which makes them mergeable: one bin for zero, and for either sign
+// 16 bins per octave, from 2^-1074 to 2^1024.
 struct HistogramBin {
   std::int32_t key = 0;  // histogram_key of the values in it
   std::uint64_t count = 0;
@@ -44,18 +44,19 @@ struct Statistics {
   std::uint64_t negative_infinity = 0;
   std::uint64_t zeros = 0;                                // of either sign
   std::uint64_t negatives = 0;                            // finite and below zero
-  double min = std::numeric_limits<double>::quiet_NaN();  // NaN where nothing is finite, as max and mean
+  double min = std::numeric_limits<double>::quiet_NaN();  // NaN if nothing is finite, like max and mean
   double max = std::numeric_limits<double>::quiet_NaN();
   double mean = std::numeric_limits<double>::quiet_NaN();
   double m2 = 0;  // sum of (x - mean)^2
   double sum_abs = 0;
   std::vector<HistogramBin> histogram = {};  // of the finite values, in any order; empty: none
 
-  // That they can be those of a tensor; one sentence about the first thing that cannot. Probe::record asks it.
+  // Checks that a tensor can have these statistics; the error is one sentence about the first contradiction.
+  // Probe::record calls it.
 #if !defined(SONDE_DISABLED)
   SONDE_API Status check() const;
 #else
-  [[gnu::always_inline]] Status check() const { return {}; }  // nothing is looked at, as in Policy::check
+  [[gnu::always_inline]] Status check() const { return {}; }  // checks nothing, as in Policy::check
 #endif
 };
 

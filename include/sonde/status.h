@@ -14,7 +14,7 @@ namespace sonde {
 
 enum class Code : std::uint8_t {
   ok,
-  invalid_argument,   // the caller's value makes no sense: a shape that does not match its data, an empty name
+  invalid_argument,   // the caller's value is invalid: a shape that does not match its data, an empty name
   not_found,          // no such file, run or tag
   permission_denied,  // the system refused
   no_space,           // the disk or the quota is full
@@ -25,11 +25,11 @@ enum class Code : std::uint8_t {
   exhausted,          // a set limit was reached
 };
 
-// The name of a code as it stands above, for messages and JSON.
+// The name of a code as written above, for messages and JSON.
 SONDE_API std::string_view to_string(Code code) noexcept;
 
-// Whether something worked, and if not, one sentence for the person who reads it: what happened, to which file or
-// argument, what to do. Cheap to return when all is well.
+// Whether something worked, and if not, one sentence for people: what happened, to which file or
+// argument, what to do. Cheap to return on success.
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;

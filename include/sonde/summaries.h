@@ -1,4 +1,4 @@
-// What can be recorded besides plain numbers and tensors, and how it is shown.
+// What can be recorded besides plain numbers and tensors, and how it is displayed.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace sonde {
 
-// The part a tensor plays in a network; together with its name it is the tensor's identity.
-// More kinds may come: a file of a newer version can hold numbers beyond these. A reader keeps such a kind as its
+// The role of a tensor in a network; role and name together identify the tensor.
+// More kinds may follow: a file of a newer version can hold numbers beyond these. A reader keeps such a kind as its
 // number and names it "kind 9".
 enum class Kind : std::uint8_t {
   activation,
@@ -23,10 +23,10 @@ enum class Kind : std::uint8_t {
   output,
   unknown = 255,  // has a name that this version does not know; never recorded
 };
-inline constexpr int kKindCount = 6;  // known ones
+inline constexpr int kKindCount = 6;  // the known ones
 SONDE_API std::string_view to_string(Kind kind) noexcept;
 
-// Which axis is which in a tensor that is drawn. The axes left out have size 1.
+// The meaning of the axes of a tensor that is drawn. The axes left out have size 1.
 enum class Layout : std::uint8_t { HW, HWC, CHW, NHW, NHWC, NCHW };
 
 enum class ColorMap : std::uint8_t {
@@ -38,7 +38,7 @@ enum class ColorMap : std::uint8_t {
 
 struct ImageOptions {
   ColorMap colors = ColorMap::automatic;
-  // A batch of N images is one grid; so are the channels where they are not colours. At most so many cells are drawn.
+  // A batch of N images is one grid; so are the channels if they are not colours. At most this many cells are drawn.
   int max_cells = 64;
   // Floats are scaled from [low, high] to the full range. Equal bounds (the default) mean: [0, 1] for colours, and the
   // finite minimum and maximum of the tensor (symmetric about zero where diverging) for colour maps. `low` above `high`
@@ -57,7 +57,7 @@ using HParam = std::variant<bool, std::int64_t, double, std::string>;
 struct HParams {
   std::vector<std::pair<std::string, HParam>> values = {};
   std::vector<std::string> metrics = {};  // tags of scalars to show in the table of runs
-  std::string group = {};                 // runs of one group are repetitions; empty: a group of its own
+  std::string group = {};                 // runs of one group are repetitions; empty: the run forms its own group
 };
 
 struct MeshOptions {

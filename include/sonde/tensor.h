@@ -1,4 +1,4 @@
-// Tensors as this library sees them: memory that belongs to somebody else, with an element type, a shape and strides.
+// Tensors as this library sees them: memory that somebody else owns, with an element type, a shape and strides.
 //
 //   sonde::view(vector)                      one dimension
 //   sonde::view(vector, {32, 128})           row-major; the sizes are checked against each other
@@ -41,7 +41,7 @@ enum class DType : std::uint8_t {
   bf16,
   f32,
   f64,
-  c64,  // complex: carried by files, but it has no order, hence no statistics
+  c64,  // complex: files can hold them, but they have no order, hence no statistics
   c128,
 };
 inline constexpr int kDTypeCount = 17;
@@ -109,13 +109,13 @@ class Shape {
 };
 
 namespace detail {
-// Whether a product of two sizes is at most 2^62. A division takes longer than all the rest, and is rarely needed.
+// Whether a product of two sizes is at most 2^62. A division takes longer than the rest, and is rarely needed.
 constexpr bool fits(std::int64_t a, std::int64_t b) noexcept {
   return (a | b) >> 31 == 0 || a <= (std::int64_t{1} << 62) / b;
 }
 }  // namespace detail
 
-// The number of elements; 1 for rank 0, -1 where a size is negative, the shape invalid or the product over 2^62.
+// The number of elements; 1 for rank 0, -1 if a size is negative, the shape invalid or the product over 2^62.
 constexpr std::int64_t element_count(const Shape& shape) noexcept {
   if (!shape.valid()) return -1;
   std::int64_t count = 1;
@@ -147,11 +147,11 @@ struct TensorView {
   DType dtype = DType::f32;
   Shape shape = {0};
   Shape strides = {1};  // in elements; zero (broadcast) and negative strides are allowed
-  // Set where the view was made from a range whose length does not match the shape. Such a view is never read.
+  // Set if the view was made from a range whose length does not match the shape. Such a view is never read.
   bool mismatched = false;
 
   std::int64_t size() const noexcept { return element_count(shape); }
-  // True if a pointer is there wherever there are elements, and shape and strides agree.
+  // True if the data pointer is set (or there are no elements), and shape and strides agree.
   bool valid() const noexcept {
     const std::int64_t count = size();
     return !mismatched && count >= 0 && strides.valid() && strides.rank() == shape.rank() &&
@@ -214,7 +214,7 @@ concept Element = requires { detail::DTypeOf<std::remove_cv_t<T>>::value; };
 template <Element T>
 inline constexpr DType dtype_of = detail::DTypeOf<std::remove_cv_t<T>>::value;
 
-// Of memory whose extent only the caller knows.
+// A view of memory whose extent only the caller knows.
 inline TensorView view(const void* data, DType dtype, const Shape& shape) noexcept {
   return {data, dtype, shape, row_major(shape)};
 }
@@ -231,7 +231,7 @@ TensorView view(const T* data, const Shape& shape, const Shape& strides) noexcep
   return view(static_cast<const void*>(data), dtype_of<T>, shape, strides);
 }
 
-// Of a vector, array or span.
+// A view of a vector, array or span.
 template <std::ranges::contiguous_range R>
   requires std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>
 TensorView view(const R& range) noexcept {
@@ -256,8 +256,8 @@ struct TensorArg {
 };
 
 // Shares the memory instead of copying it. The caller promises that nothing writes to it until the owner is released;
-// holding it is not enough, since a held tensor can still be overwritten in place. The owner is released on a thread
-// that records something or begins a step (or in flush and close), never on the backend.
+// to hold the owner is not enough, since the tensor can still be overwritten in place. The owner is released on a
+// thread that records something or begins a step (or in flush and close), never on the backend.
 inline TensorArg frozen(const TensorView& view, std::shared_ptr<const void> owner) { return {view, std::move(owner)}; }
 
 // A tensor that owns its elements: what reading a file returns.
