@@ -1,4 +1,4 @@
-// sonde arm: one more trigger for a job that runs.
+// sonde arm: adds a trigger to a running job.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,12 +21,12 @@ class Arm final : public Subcommand {
   Arm()
       : Subcommand({.name = "arm",
                     .usage = "arm RUN --when EXPR [options]",
-                    .summary = "add a trigger to a job that runs",
+                    .summary = "add a trigger to a running job",
                     .details = "When the condition holds at the end of a step, the job saves that step, and those "
                                "before and after it, as a capture in RUN/captures: 'sonde captures' prints it. The "
-                               "trigger is added to those that are there, in RUN/control.toml, and stays when "
-                               "'sonde policy' gives the job another policy. 'sonde policy RUN' lists what is in "
-                               "force; 'sonde policy RUN --clear' takes all such changes back.",
+                               "trigger is added to the existing ones, in RUN/control.toml, and stays when "
+                               "'sonde policy' gives the job another policy. 'sonde policy RUN' shows what is in "
+                               "force; 'sonde policy RUN --clear' undoes all such changes.",
                     .examples = {"sonde arm logs/train --when 'loss > 1.0'",
                                  "sonde arm logs/train --when \"nonfinite('gradient/.*')\" --before 3 --after 2",
                                  "sonde arm logs/train --rule exploding_gradient"}}) {}
@@ -35,15 +35,15 @@ class Arm final : public Subcommand {
     flags.argument(run_, "RUN", "the directory of a run");
     flags.option(trigger_.when, "--when", "EXPR", "a condition, such as 'loss > 1.0'");
     flags.option(trigger_.rule, "--rule", "NAME", "a ready-made condition instead: 'sonde policy --rules' lists them");
-    flags.option(trigger_.tensors, "--tensors", "RE", "which tensors a rule looks at (the rule's own choice)");
-    flags.option(trigger_.scalar, "--scalar", "NAME", "which scalar a rule about the loss looks at (loss)");
+    flags.option(trigger_.tensors, "--tensors", "RE", "the tensors that a rule looks at (the rule's default)");
+    flags.option(trigger_.scalar, "--scalar", "NAME", "the scalar that a rule about the loss looks at (loss)");
     flags.option(trigger_.name, "--name", "NAME", "part of the captures' names (the rule's, or 'trigger')");
     flags.option(trigger_.before, "--before", "N", "steps before it to save (5)");
     flags.option(trigger_.after, "--after", "N", "steps after it to save (0)");
     flags.option(trigger_.hold_off, "--hold-off", "N", "steps after a capture in which it does not fire again (0)");
     flags.option(rearm_, "--rearm", "WHEN",
-                 "when it may fire again: edge, once the condition was false in between, always or never (edge)");
-    flags.option(trigger_.max_captures, "--max-captures", "N", "at most so many captures; 0: no limit (10)");
+                 "when it may fire again: edge, after the condition has been false, always or never (edge)");
+    flags.option(trigger_.max_captures, "--max-captures", "N", "maximum number of captures; 0: no limit (10)");
   }
 
   int run() override {

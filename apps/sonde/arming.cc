@@ -9,7 +9,7 @@
 namespace sonde::cli {
 namespace {
 
-// control.toml with the trigger in addition; everything else in it stays.
+// control.toml with the trigger added; everything else in it stays.
 Result<std::string> extended(const Control& control, const TriggerPolicy& trigger) {
   const std::string text = with_armed(control.text, {trigger});
   const Result<policy::ControlFile> parsed = policy::parse_control(text, control_path(control.run));
@@ -33,7 +33,7 @@ Status check_trigger(const TriggerPolicy& trigger) {
   policy.triggers = {trigger};
   const Status status = policy.check();
   if (status.ok()) return Status::success();
-  constexpr std::string_view kWhich = "trigger 1: ";  // there is no other
+  constexpr std::string_view kWhich = "trigger 1: ";  // it is the only one
   const std::string& message = status.message();
   return {status.code(), message.starts_with(kWhich) ? message.substr(kWhich.size()) : message};
 }

@@ -1,4 +1,4 @@
-// One more trigger for a job that runs: by `sonde arm`, and by the page.
+// Adding a trigger to a running job: for `sonde arm`, and for the page.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace sonde::cli {
 
-// The trigger as the recorder would judge it, in words that fit the options of `sonde arm`.
+// Checks the trigger as the recorder would, with errors in terms of the options of `sonde arm`.
 Status check_trigger(const TriggerPolicy& trigger);
 
 // What it waits for and what it saves: "spike, when loss > 50, with 2 steps before and 1 after".
 Result<std::string> describe(const TriggerPolicy& trigger);
 
-// Adds the trigger, which has been checked, to those of the run in this directory, and waits for the recorder's answer.
+// Adds the trigger, which must have been checked, to those of the run in this directory, and waits for the recorder's
+// answer.
 Result<Answer> arm(const std::string& run, const TriggerPolicy& trigger);
 
 }  // namespace sonde::cli

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kWidth = 48;  // of the longest bar
 
-// Shared out over `count` buckets of equal width, as far as each lies in them.
+// Distributes the buckets over `count` buckets of equal width, in proportion to the overlap.
 std::vector<Bucket> equal_buckets(const std::vector<Bucket>& from, int count) {
   const double low = from.front().left;
   const double high = from.back().right;
@@ -38,7 +38,7 @@ std::vector<Bucket> equal_buckets(const std::vector<Bucket>& from, int count) {
 
 std::string bar(double share, const TextStyle& style) {
   constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  // What is there can be seen, however small its share is.
+  // A count above 0 is visible, however small its share is.
   const bool blocks = style.glyphs == render::Glyphs::blocks;
   const int units = blocks ? 8 * kWidth : kWidth;
   const int length = share > 0 ? std::max(1, static_cast<int>(std::lround(share * units))) : 0;
@@ -48,7 +48,7 @@ std::string bar(double share, const TextStyle& style) {
   return padded(std::move(text), kWidth);
 }
 
-// "1,234"; "~1,234" of a share of finer bins.
+// "1,234"; "~1,234" for a share of finer bins.
 std::string count_text(double count) {
   if (!(count < 1e15)) return number_text(count);
   if (count == std::floor(count)) return grouped(static_cast<std::uint64_t>(count));

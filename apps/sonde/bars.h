@@ -1,4 +1,4 @@
-// A histogram in lines of text, a bar each:
+// A histogram in lines of text, one bar per line:
 //
 //      -2.1 |####                    | 12
 //      -1.4 |########################| 71
@@ -13,11 +13,11 @@
 
 namespace sonde::cli {
 
-// A line for each bucket, beginning with its left end; at most `lines`, of equal width from the first bucket that is
-// not empty to the last. Nothing where all are empty.
+// One line per bucket, beginning with its left end; at most `lines`, of equal width from the first non-empty bucket to
+// the last. Empty if all are empty.
 std::string bars(const std::vector<Bucket>& buckets, int lines, const TextStyle& style);
 
-// What the statistics of a tensor say, in the form from which percentiles and equal buckets are derived.
+// The statistics of a tensor in the form from which percentiles and equal buckets are derived.
 stats::Summary summary_of(const TensorStatistics& statistics);
 stats::Histogram histogram_of(const TensorStatistics& statistics);
 

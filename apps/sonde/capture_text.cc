@@ -33,7 +33,7 @@ std::string local_time(double seconds) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
 }
 
-// In as many lines as the terminal's width makes of it; in a pipe nothing is broken. Leading blanks stay.
+// Wrapped to the width of the terminal; in a pipe nothing is wrapped. Leading blanks stay.
 std::vector<std::string> broken(const std::string& line, std::size_t room) {
   if (!is_terminal(stdout) || count_characters(line) <= room) return {line};
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
@@ -74,7 +74,7 @@ std::string range_text(std::int64_t first, std::int64_t last) {
                        : "steps " + std::to_string(first) + " .. " + std::to_string(last);
 }
 
-// "steps 3 .. 9"; a job may also go back, or give all of its steps the same number. Of training steps, not empty.
+// "steps 3 .. 9"; a job may also go back, or give all of its steps the same number. For training steps; not empty.
 std::string numbers_text(const std::vector<std::int64_t>& steps) {
   const auto [least, most] = std::ranges::minmax(steps);
   const bool ascending = std::ranges::adjacent_find(steps, std::ranges::greater_equal()) == steps.end();
@@ -84,7 +84,7 @@ std::string numbers_text(const std::vector<std::int64_t>& steps) {
          ", not ascending";
 }
 
-// Of a step without an end. Only of the last one in a ring in which all can be read it is known why.
+// For a step without an end. The reason is known only for the last step of a ring that can be read completely.
 std::string unfinished_text(const CaptureInfo& info, const CapturedStep& step) {
   const std::string which = (step.evaluation ? "evaluation pass " : "step ") + std::to_string(step.step);
   const bool torn =
@@ -98,9 +98,9 @@ std::string unfinished_text(const CaptureInfo& info, const CapturedStep& step) {
 
 std::string kept_text(const CaptureInfo& info, std::uint64_t bytes) {
   const std::vector<CapturedStep>& steps = info.steps;
-  // Where a trigger's capture holds nothing, what was lost says why.
+  // If a trigger's capture holds nothing, the gaps say why.
   if (steps.empty() && info.cause != CaptureInfo::Cause::crash) return "nothing";
-  if (steps.empty()) return "nothing: the ring holds no step, as the process ended before any had reached it";
+  if (steps.empty()) return "nothing: the ring holds no step, because the process ended before any had reached it";
   std::uint64_t tensors = 0;
   const CapturedStep* unfinished = nullptr;
   std::vector<std::int64_t> numbers;
@@ -127,7 +127,7 @@ std::string values_text(const std::vector<std::pair<std::string, double>>& value
   return text;
 }
 
-// What is missing in one captured step after the other, for one reason, as one.
+// Joins gaps with the same reason in consecutive steps.
 std::vector<CaptureGap> joined_gaps(const CaptureInfo& info) {
   const auto follows = [&](const CaptureGap& next, const CaptureGap& gap) {
     return next.what == gap.what && next.reason == gap.reason && next.first_step >= gap.first_step &&
@@ -150,7 +150,7 @@ std::vector<CaptureGap> joined_gaps(const CaptureInfo& info) {
 
 // "200 tensors, steps 10 .. 19: the flight ring had no room"
 std::string gap_text(const CaptureGap& gap) {
-  // Of steps that never came into the capture only their number is known.
+  // For steps that never reached the capture only their number is known.
   if (gap.what == "all tensors" && gap.count > 0) {
     return "all tensors of " + counted(gap.count, "step") + ": " + gap.reason;
   }
@@ -168,7 +168,7 @@ Style style_of(const Origin& origin) {
   return origin.producers.front().unseen.empty() ? Style::red : Style::yellow;
 }
 
-// The first line tells what happened; the others are for those who read on.
+// The first line says what happened; the others give details.
 std::string origin_text(const Origin& origin, bool color) {
   const std::string text = origin.text();
   const std::size_t end = std::min(text.find('\n') + 1, text.size());
@@ -176,8 +176,8 @@ std::string origin_text(const Origin& origin, bool color) {
          field("", text.substr(end), Style::plain, color);
 }
 
-// What a step's file has that capture.json does not say, as the end of a sentence. The head of the file alone is read,
-// which tells its length, too.
+// Where a step's file contradicts capture.json, as the end of a sentence. Reads only the header of the file, which also
+// gives its length.
 std::string damage(const Capture& capture, const CapturedStep& step) {
   const Result<TensorFile> file = capture.step_file(step);
   if (!file) return " are damaged: " + file.error().message();
@@ -218,7 +218,7 @@ std::string capture_text(const Capture& capture, const CaptureFiles& files, bool
   info.dropped = joined_gaps(info);
   std::string directory = capture.directory();
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
-  // Where nothing has reached the ring no step is known.
+  // If nothing has reached the ring, no step is known.
   const bool stepless = info.steps.empty() && info.cause == CaptureInfo::Cause::crash;
   std::string facts = stepless ? "" : ", step " + std::to_string(info.step);
   if (const std::string time = local_time(info.wall_time); !time.empty()) {
@@ -243,8 +243,8 @@ std::string capture_text(const Capture& capture, const CaptureFiles& files, bool
   if (info.dropped.size() > kGapsShown) {
     add("lost", "and more: capture.json names all " + grouped(info.dropped.size()), Style::yellow);
   }
-  // To say that all values are finite where there is none would be true, and no help.
-  if (info.steps.empty()) return out + field("origin", "unknown, as nothing was kept", Style::plain, color);
+  // With no steps, "all values are finite" would be true but useless.
+  if (info.steps.empty()) return out + field("origin", "unknown, because nothing was kept", Style::plain, color);
   return out + origin_text(find_origin(info), color);
 }
 

@@ -1,4 +1,4 @@
-// A capture for people, and what its files are.
+// Text about a capture and its files.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace sonde::cli {
 
 struct CaptureFiles {
   std::uint64_t bytes = 0;
-  std::string problem;  // a sentence about files that are missing or damaged; empty where all are sound
+  std::string problem;  // a sentence about files that are missing or damaged; empty if there are none
 };
-// Of the files with tensors only the heads are read: they must hold what capture.json says, and be as long as that.
+// Reads only the headers of the tensor files: they must match capture.json, also in length.
 CaptureFiles files_of(const Capture& capture);
 
-// Some lines, indented: what made it, what it holds, what it lacks, and where the first non-finite values came from.
+// Some indented lines: what made it, what it holds, what it lacks, and where the first non-finite values came from.
 std::string capture_text(const Capture& capture, const CaptureFiles& files, bool color);
 
 }  // namespace sonde::cli

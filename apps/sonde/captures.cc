@@ -1,4 +1,4 @@
-// sonde captures: what triggers saved, why, and who produced the NaN.
+// sonde captures: what triggers saved, why, and which tensor produced the NaN.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -21,7 +21,7 @@ namespace sonde::cli {
 namespace {
 
 struct Found {
-  std::string run;  // below the directory that was named; "." is that itself
+  std::string run;  // below the given directory; "." is the directory itself
   std::string path;
 };
 
@@ -30,14 +30,14 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-// "." for what has no slash.
+// "." if there is no slash.
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The captures of a run, or of all runs below a directory, or one of them. Links are followed, but not in circles.
+// The captures of a run, or of all runs below a directory, or a single one. Links are followed, but not in circles.
 class Finder {
  public:
   Status find(const std::string& named) {
@@ -62,7 +62,7 @@ class Finder {
                                [&](const DirectoryEntry& entry) { return entry.name == name && entry.type == type; });
   }
 
-  // Whether there were any.
+  // Returns whether there were any.
   bool list(const std::string& path, const std::string& run) {
     const Result<std::vector<std::string>> captures = list_captures(path);
     if (!captures) problems.push_back(captures.error().message());
@@ -97,10 +97,10 @@ class Captures final : public Subcommand {
   Captures()
       : Subcommand({.name = "captures",
                     .usage = "captures LOGDIR [options]",
-                    .summary = "what triggers saved, and who produced the NaN",
+                    .summary = "show what triggers saved, and which tensor produced the NaN",
                     .details = "For each capture: what made it, which steps it holds, what it lacks, and the "
                                "first tensor that was non-finite although its inputs were finite. The tensors "
-                               "are in its directory, one safetensors file a step: 'sonde show' prints them.",
+                               "are in its directory, one safetensors file per step: 'sonde show' prints them.",
                     .examples = {"sonde captures logs", "sonde captures logs/train/captures/1-nan",
                                  "sonde captures logs --json"}}) {}
 

@@ -1,4 +1,4 @@
-// sonde check: whether the files of a log are sound, and a copy that is.
+// sonde check: verifies the files of a log, and can write a copy without damage.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -25,24 +25,25 @@ constexpr int kDamaged = 1;
 class Check final : public Subcommand {
  public:
   Check()
-      : Subcommand({.name = "check",
-                    .usage = "check LOGDIR|FILE [options]",
-                    .summary = "verify every checksum of a log directory",
-                    .details =
-                        "Looks at all event and statistics files: the checksums of every record, and whether what "
-                        "it holds can be decoded. Each damaged place is printed with its file, offset, size and what "
-                        "is wrong. A record that the end of a file cuts off counts as damage; in a log that is being "
-                        "written it may just not be complete yet.\n"
-                        "--repair writes a copy of the directory with the sound records of those files, byte for "
-                        "byte, and all other files as they are. The log itself is never changed.\n"
-                        "Exit status: 0 all is sound, 1 something is damaged (repaired or not), 2 something cannot "
-                        "be read.",
-                    .examples = {"sonde check logs", "sonde check logs --repair clean", "sonde check logs --json"}}) {}
+      : Subcommand(
+            {.name = "check",
+             .usage = "check LOGDIR|FILE [options]",
+             .summary = "verify every checksum of a log directory",
+             .details =
+                 "Reads all event and statistics files: verifies the checksums of every record, and that its "
+                 "content can be decoded. Each damaged place is printed with its file, offset, size and the "
+                 "reason. A record that is cut off at the end of a file counts as damage; in a log that is "
+                 "being written it may just not be complete yet.\n"
+                 "--repair writes a copy of the directory with the intact records of those files, byte for "
+                 "byte, and all other files unchanged. The log itself is never changed.\n"
+                 "Exit status: 0 everything is intact, 1 something is damaged (repaired or not), 2 something cannot "
+                 "be read.",
+             .examples = {"sonde check logs", "sonde check logs --repair clean", "sonde check logs --json"}}) {}
 
   void setup(Flags& flags) override {
     flags.argument(path_, "LOGDIR|FILE", "a directory with runs, or one event or statistics file");
     flags.path_option(out_, "--repair", "OUT",
-                      "write a copy without what is damaged; OUT is new, or an empty directory");
+                      "write a copy without the damaged records; OUT is new, or an empty directory");
     flags.toggle(json_, "--json", "for programs");
   }
 
@@ -88,7 +89,7 @@ class Check final : public Subcommand {
     return Status::success();
   }
 
-  // Looks at all files, and copies them where a copy is asked for.
+  // Reads all files, and copies them if a copy is wanted.
   Status look() {
     Progress progress(std::string(copy_ ? "repairing " : "checking ") + path_);
     std::uint64_t total = 0;
@@ -118,8 +119,7 @@ class Check final : public Subcommand {
   bool is_records(const TreeFile& file) const noexcept { return file.kind != RecordKind::none || single_file_; }
   bool relevant(const TreeFile& file) const noexcept { return is_records(file) || copy_; }
 
-  // What cannot be read is a problem, and the others are looked at nevertheless. Fails where the copy cannot be
-  // written.
+  // A file that cannot be read is a problem, and the others are still checked. Fails if the copy cannot be written.
   Status look_at(const TreeFile& file, const std::function<void(std::uint64_t)>& tell) {
     const Result<InputFile> content = InputFile::open(file.path);
     if (!content) {

@@ -1,4 +1,4 @@
-// sonde checkpoints: what a run has saved as a whole, and a copy of one of them.
+// sonde checkpoints: lists the checkpoints of a run, and copies one of them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,8 +30,8 @@ using Checkpoints = std::vector<CheckpointInfo>;
 
 constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 
-// Whether `one` is the best of its name, and the first where several are. Only finite metrics count, as for what is
-// kept.
+// Whether `one` is the best of its name, and the first if several are equal. Only finite metrics count, as in the rule
+// for what is kept.
 bool is_best(const CheckpointInfo& one, const Checkpoints& all) {
   if (!std::isfinite(one.metric)) return false;
   return std::ranges::none_of(all, [&](const CheckpointInfo& other) {
@@ -41,7 +41,7 @@ bool is_best(const CheckpointInfo& one, const Checkpoints& all) {
   });
 }
 
-// Whether `one` is the last of its name that was saved.
+// Whether `one` is the checkpoint of its name that was saved last.
 bool is_latest(const CheckpointInfo& one, const Checkpoints& all) {
   return std::ranges::none_of(all, [&](const CheckpointInfo& other) {
     return other.name == one.name && std::pair(other.wall_time, other.step) > std::pair(one.wall_time, one.step);
@@ -66,7 +66,7 @@ Status copy_file(const std::string& from, const std::string& to) {
 
 // The checkpoints of one run.
 struct RunCheckpoints {
-  std::string run;  // its name below the directory that was asked for; "." for that itself
+  std::string run;  // its name below the given directory; "." for the directory itself
   std::string directory;
   Checkpoints checkpoints;
 };
@@ -98,7 +98,7 @@ class CheckpointsCommand final : public Subcommand {
                     .usage = "checkpoints RUN|LOGDIR [options]",
                     .summary = "list the checkpoints of a run or of all runs, or copy one",
                     .details = "One line for each: name, step, when it was saved, how many tensors it holds, its size "
-                               "and its metric. The best of a name and the one that was saved last are marked. Of a "
+                               "and its metric. The best and the latest checkpoint of each name are marked. For a "
                                "log directory the checkpoints of all runs are listed, run by run. A checkpoint is a "
                                "safetensors file, which 'sonde show' and other programs read.",
                     .examples = {"sonde checkpoints logs", "sonde checkpoints logs/train",
@@ -107,13 +107,13 @@ class CheckpointsCommand final : public Subcommand {
   void setup(Flags& flags) override {
     flags.argument(directory_, "RUN", "the directory of a run, or one with runs below it");
     flags.option(name_, "--name", "NAME", "only checkpoints of this name");
-    flags.option(step_, "--load", "STEP", "copy the checkpoint of this step to the file of -o");
-    flags.path_option(output_, "-o,--output", "FILE", "where the copy goes; a file that is there is replaced");
+    flags.option(step_, "--load", "STEP", "copy the checkpoint of this step to the file given with -o");
+    flags.path_option(output_, "-o,--output", "FILE", "where the copy goes; an existing file is replaced");
     flags.toggle(json_, "--json", "for programs");
   }
 
   int run() override {
-    if (step_ != kNoStep && output_.empty()) return fail("--load needs -o FILE, the file that the copy goes to");
+    if (step_ != kNoStep && output_.empty()) return fail("--load needs -o FILE, the file to copy to");
     if (step_ == kNoStep && !output_.empty()) return fail("-o needs --load STEP, the checkpoint to copy");
     std::vector<Status> unreadable;
     Result<std::vector<RunCheckpoints>> found = collect(unreadable);
@@ -240,7 +240,7 @@ class CheckpointsCommand final : public Subcommand {
     if (!row[6].empty()) {
       line += "  " + styled(row[6], row[6].starts_with("best") ? Style::green : Style::cyan, color_);
     } else {
-      line.erase(line.find_last_not_of(' ') + 1);  // nothing follows the last column, blanks least of all
+      line.erase(line.find_last_not_of(' ') + 1);  // no blanks after the last column
     }
     print((heading ? styled(line, Style::dim, color_) : line) + "\n");
   }

@@ -18,7 +18,7 @@
 namespace sonde::cli {
 namespace {
 
-constexpr double kPatience = 2;  // seconds; the recorder looks four times a second
+constexpr double kPatience = 2;  // seconds; the recorder checks four times a second
 
 std::string state_path(const std::string& run) { return join_path(run, run_layout::kControlState); }
 
@@ -47,7 +47,7 @@ std::string with_line_end(std::string text) {
   return text;
 }
 
-// The recorder's answer to the file with this checksum, if it is there: "applied 1a2b3c4d", "applied 1a2b3c4d what
+// The recorder's answer to the file with this checksum, if there is one: "applied 1a2b3c4d", "applied 1a2b3c4d what
 // could not be done", "refused 1a2b3c4d why".
 std::optional<Result<Answer>> answer_to(const std::string& run, std::string_view checksum) {
   const Result<std::string> state = read_file(state_path(run));
@@ -94,7 +94,7 @@ Status check_run(const std::string& run) {
     const Result<Directory> below = read_directory(join_path(run, entry.name));
     if (below && has_events(*below)) runs.push_back(join_path(run, entry.name));
   }
-  if (runs.empty()) return Status::success();  // of a job that is still to come
+  if (runs.empty()) return Status::success();  // of a job that has not started yet
   return {Code::invalid_argument, "'" + run + "' is not a run but a directory of runs: name " +
                                       (runs.size() == 1 ? "" : "one of them, ") + listed(runs)};
 }
@@ -104,7 +104,7 @@ Result<OwnText> read_own_control(const std::string& run) {
   if (!file) return file.error();
   const Result<bool> own = file->belongs_to_user();
   if (!own) return own.error();
-  Result<std::string> text = file->read_up_to(policy::kMostBytes + 1);  // one too many: parsing will say so
+  Result<std::string> text = file->read_up_to(policy::kMostBytes + 1);  // one too many: the parser reports it
   if (!text) return text.error();
   return OwnText{*std::move(text), *own};
 }
@@ -119,13 +119,13 @@ Result<Control> read_control(const std::string& run) {
   if (!file) return file.error();
   if (!file->own) {
     return Status(Code::permission_denied,
-                  "'" + path + "' belongs to another user, so that your recorders ignore it and nothing is added to " +
+                  "'" + path + "' belongs to another user: your recorders ignore it, and nothing is added to " +
                       "it: remove it with 'sonde policy " + run + " --clear'");
   }
   Result<policy::ControlFile> content = policy::parse_control(file->text, path);
   if (!content) {
     return Status(content.error().code(), content.error().message() +
-                                              "; this is what was put there before: fix it, or remove it with "
+                                              "; this is the file that exists already: fix it, or remove it with "
                                               "'sonde policy " +
                                               run + " --clear'");
   }
@@ -158,13 +158,13 @@ Result<std::string> with_control_key(const std::string& text, std::string_view k
     out = with_line_end(std::move(out));
     out += (out.empty() ? "[control]\n" : "\n[control]\n") + setting;
   }
-  // A person may have written the table in another way, or such lines inside a text.
+  // A person may have formatted the table differently, or have such lines inside a string.
   const auto before = policy::parse_control(text, "");
   const auto after = policy::parse_control(out, "");
   if (before && after && before->policy == after->policy && before->armed == after->armed) return out;
   return Status(Code::invalid_argument,
-                "control.toml has a [control] that only a person can change: give it a line of "
-                "its own, [control], and each of its keys one below");
+                "control.toml has a [control] table that this command cannot edit: give [control] a line of "
+                "its own, and each of its keys one line below it");
 }
 
 std::vector<TriggerPolicy> armed_triggers(const policy::ControlFile& content) {
@@ -190,7 +190,7 @@ State state_of(const Control& control) {
 
 Result<Answer> put_control(const Control& before, const std::string& text) {
   const std::string path = control_path(before.run);
-  // An old answer may be one to the same text, by a process that is gone.
+  // An old answer may belong to the same text, from a process that has ended.
   if (Status status = remove_file(state_path(before.run)); !status) return status;
   if (Status status = write_file(path, text); !status) return status;
   const std::string checksum = checksum_of(text);
@@ -202,15 +202,15 @@ Result<Answer> put_control(const Control& before, const std::string& text) {
   if (answer) {
     if (Status status = put_back(before); !status) return status;
     const Status& refused = answer->error();
-    return Status(refused.code(), "the recorder refused it, and all is as it was: " + refused.message());
+    return Status(refused.code(), "the recorder rejected it, and nothing has changed: " + refused.message());
   }
   const Result<std::string> now = read_file(path);
   if (now && *now == text) return Answer{};
-  return Status(Code::io, "somebody else has changed '" + path + "' in the meantime: try again");
+  return Status(Code::io, "another process has changed '" + path + "' meanwhile: try again");
 }
 
 std::string describe(const Answer& answer) {
-  if (!answer.applied) return "; no running recorder has taken it yet, and it takes effect when one does";
+  if (!answer.applied) return "; no running recorder has read it yet; it takes effect when one does";
   return answer.but.empty() ? "" : "; " + harmless(answer.but);
 }
 

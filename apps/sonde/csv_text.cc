@@ -26,7 +26,7 @@ bool is_number(std::string_view text) noexcept {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// As JSON has numbers; others, "NaN" among them, are texts.
+// Numbers as JSON defines them; everything else, "NaN" too, is text.
 bool is_json_number(std::string_view text) noexcept {
   if (!is_number(text)) return false;
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
@@ -80,7 +80,7 @@ class Rows {
   std::uint64_t count_ = 0;
 };
 
-// Gives the text of one row, or of a few, at a time to `add`.
+// Passes the text of one or a few rows at a time to `add`.
 Status read_rows(const std::string& path, Rows& rows) {
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   constexpr std::size_t kLongest = std::size_t{64} << 20;  // of a row
@@ -88,7 +88,7 @@ Status read_rows(const std::string& path, Rows& rows) {
   if (!file) return file.error();
   std::vector<std::byte> piece(kPiece);
   std::string text;
-  std::uint64_t line = 1;  // of the file, at which the text begins
+  std::uint64_t line = 1;  // the line of the file at which the text begins
   bool quoted = false;
   const auto parse = [&]() -> Status {
     csv::Reader reader(text, line);
@@ -182,14 +182,15 @@ std::string text_of(const Rows& rows, const CsvRequest& request) {
   text.append("\n").append(styled(columns.line(rows.heading()), Style::dim, color)).append("\n");
   for (const Row& row : rows.first()) text += columns.line(row) + "\n";
   if (rows.left_out() > 0) {
-    text += styled("  ... " + counted(rows.left_out(), "row") + " left out: --rows N or --full prints more", Style::dim,
-                   color) +
+    text += styled("  ... " + counted(rows.left_out(), "row") + " left out: use --rows N or --full to print more",
+                   Style::dim, color) +
             "\n";
   }
   for (const Row& row : rows.last()) text += columns.line(row) + "\n";
   if (columns.hidden() > 0) {
     text +=
-        styled("  ... and " + counted(columns.hidden(), "column") + ": --full prints all", Style::dim, color) + "\n";
+        styled("  ... and " + counted(columns.hidden(), "column") + ": use --full to print all", Style::dim, color) +
+        "\n";
   }
   return text;
 }

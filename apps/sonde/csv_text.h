@@ -10,18 +10,18 @@
 namespace sonde::cli {
 
 struct CsvRequest {
-  std::uint64_t rows = 20;                // at most so many, half of them from the end
+  std::uint64_t rows = 20;                // maximum number of rows, half of them from the end
   bool full = false;                      // all rows, and all columns on a terminal
-  std::optional<std::int64_t> step = {};  // only rows whose column "step" holds it
+  std::optional<std::int64_t> step = {};  // only rows with this value in the column "step"
   std::string name;                       // for the heading
 };
 
 struct CsvText {
-  std::string text;        // lines for a person
+  std::string text;        // lines for people
   std::string json;        // "columns":[...],"rows":N,"left_out":N,"values":[[...],...]
-  std::uint64_t rows = 0;  // that there are, of the step where one is asked for
+  std::uint64_t rows = 0;  // number of rows, of the given step if there is one
 };
-// The file is read once, in pieces, and only what is shown is kept. It may grow meanwhile.
+// Reads the file once, in pieces, and keeps only what is shown. The file may grow meanwhile.
 Result<CsvText> show_csv(const std::string& path, const CsvRequest& request);
 
 }  // namespace sonde::cli

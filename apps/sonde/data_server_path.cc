@@ -1,4 +1,4 @@
-// sonde data-server-path: where the program is that shows a log in TensorBoard.
+// sonde data-server-path: prints the path of the data server for TensorBoard.
 #include <array>
 #include <filesystem>
 #include <memory>
@@ -30,9 +30,10 @@ class DataServerPath final : public Subcommand {
   int run() override {
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
-    if (error) return fail("cannot tell where this program is: " + error.message());
+    if (error) return fail("cannot find the path of this program: " + error.message());
     const fs::path folder = own.parent_path();
-    // In a build folder beside this program; installed, where programs are that people do not start themselves.
+    // In a build folder next to this program; installed, in the directory for programs that people do not start
+    // themselves.
     const std::array places = {folder / "sonde-data-server",
                                folder.parent_path() / "libexec" / "sonde" / "sonde-data-server"};
     for (const fs::path& place : places) {

@@ -1,4 +1,4 @@
-// sonde demo: trains the network of examples/digits, recorded, says what became of it, and serves the log.
+// sonde demo: trains the network of examples/digits, recorded, prints the result, and serves the log.
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,8 +57,8 @@ std::string default_directory() {
   return text;
 }
 
-// The directory for a run of its own: `wanted`, or the next free `wanted/run-N` where that holds a run. Making "train"
-// takes it, also from another demo that starts at the same moment. Where nothing can be made, the recorder says why.
+// The directory for a new run: `wanted`, or the next free `wanted/run-N` if that holds a run. Creating "train" reserves
+// it, also against another demo that starts at the same moment. If nothing can be created, the recorder says why.
 std::string take_directory(const std::string& wanted) {
   std::error_code error;
   for (int n = 1;; ++n) {
@@ -76,14 +76,14 @@ struct FaultText {
 };
 constexpr std::array kFaults = {
     FaultText{"nan", digits::Fault::nan,
-              "a picture without any ink comes up. A layer divides by the brightest pixel, which is 0."},
+              "an empty picture comes up. A layer divides by the brightest pixel, which is 0."},
     FaultText{"explode", digits::Fault::explode, "the last layer begins to learn twice as fast with every step."},
     FaultText{"dead", digits::Fault::dead,
-              "the optimiser takes 50 off every bias of dense_1. No ReLU opens after that."},
+              "the optimiser subtracts 50 from every bias of dense_1. No ReLU is active after that."},
 };
-constexpr std::int64_t kFewestStepsOfFault = 100;  // the fault begins at half of them, when there is something to spoil
+constexpr std::int64_t kFewestStepsOfFault = 100;  // the fault starts halfway, when the network has learned something
 
-// How far it is: in place on a terminal, a line a second elsewhere.
+// Progress: in place on a terminal, otherwise one line per second.
 class ProgressLine {
  public:
   explicit ProgressLine(std::int64_t steps) : steps_(steps), in_place_(isatty(STDOUT_FILENO) == 1) {}
@@ -118,9 +118,9 @@ class ProgressLine {
   Clock::time_point next_{};
 };
 
-// ---- What became of a fault.
+// ---- The outcome of a fault.
 
-// The tensor for which a rule came true, and what was wrong with it, out of the values of its condition:
+// The tensor for which a rule became true, and why, from the values of its condition:
 // any('gradient/dense_1/kernel', ...) = 1, absmax('gradient/dense_1/kernel') = 4.96
 struct Culprit {
   std::string key;
@@ -141,7 +141,7 @@ Culprit culprit_of(const CaptureInfo& info) {
   return culprit;
 }
 
-// A line for every step of the capture: what one tensor looked like.
+// One line for every step of the capture: what one tensor looked like.
 std::string history_of(const Capture& capture, const std::string& key) {
   const auto glyphs = shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii;
   std::size_t width = 0;
@@ -162,7 +162,7 @@ std::string history_of(const Capture& capture, const std::string& key) {
   return lines;
 }
 
-// A heading, and lines beside it.
+// A heading, with lines next to it.
 void print_field(std::string_view heading, const std::string& text) {
   constexpr std::size_t kWidth = 9;
   std::string left = styled(padded(std::string(heading), kWidth), Style::bold, colored(stdout));
@@ -193,14 +193,14 @@ class Demo final : public Subcommand {
   Demo()
       : Subcommand({.name = "demo",
                     .usage = "demo [options]",
-                    .summary = "train a small network, recorded, and show it in the browser",
+                    .summary = "train and record a small network, and show it in the browser",
                     .details = "Trains a convolutional network on 1,797 handwritten digits, which takes a few seconds, "
                                "and records what happens inside it; then serves the page on that log, as 'sonde serve' "
-                               "does. Needs nothing but this program.\n"
+                               "does. It needs only this program.\n"
                                "With --fault something goes wrong halfway: a NaN, gradients that explode, or a layer "
                                "that dies. A trigger catches it and saves the step with the five before it, and the "
-                               "demo says where it came from.\n"
-                               "Another run is never overwritten: where the directory holds one already, the new one "
+                               "demo says which tensor caused it.\n"
+                               "The demo never overwrites a run: if the directory already holds one, the new one "
                                "goes into run-2, run-3 and so on below it.",
                     .examples = {"sonde demo", "sonde demo --fault nan",
                                  "sonde demo --dir logs/digits --steps 3000 --seed 7"}}) {}
@@ -209,8 +209,8 @@ class Demo final : public Subcommand {
     flags.path_option(directory_, "--dir", "D", "where the log goes (logs/demo-<time>)");
     flags.option(steps_, "--steps", "N", "how long to train (1000)");
     flags.option(seed_, "--seed", "S", "another seed, another network (1)");
-    flags.choice(fault_, "--fault", {"nan", "explode", "dead"}, "let something go wrong halfway, and see it caught");
-    flags.toggle(no_serve_, "--no-serve", "end after the training");
+    flags.choice(fault_, "--fault", {"nan", "explode", "dead"}, "break the training halfway, and catch it");
+    flags.toggle(no_serve_, "--no-serve", "stop after the training");
   }
 
   int run() override {
@@ -219,12 +219,12 @@ class Demo final : public Subcommand {
     const auto* const fault = std::ranges::find(kFaults, fault_, &FaultText::name);
     if (fault != kFaults.end() && steps_ < kFewestStepsOfFault) {
       return fail("--steps is " + std::to_string(steps_) + ", but must be at least " +
-                  std::to_string(kFewestStepsOfFault) + " with --fault, which comes at half of them");
+                  std::to_string(kFewestStepsOfFault) + " with --fault, which starts halfway");
     }
     const std::string wanted = directory_.empty() ? default_directory() : directory_;
     const std::string directory = take_directory(wanted);
     if (directory != wanted)
-      print(harmless(wanted + " holds a run already; this one goes into " + directory + ".") + "\n");
+      print(harmless(wanted + " already holds a run; this one goes into " + directory + ".") + "\n");
 
     ProgressLine line(steps_);
     const auto outcome = digits::train({.directory = directory,
@@ -250,7 +250,7 @@ class Demo final : public Subcommand {
     const bool color = colored(stdout);
     const auto heading = [&](std::string_view text) { return styled(text, Style::bold, color); };
     const auto share = [&](double seconds) { return 100 * seconds / outcome.seconds; };
-    print(format("\nThe network reads %s of the digits that it was never shown.\n\n",
+    print(format("\nThe network reads %s of the digits that were not in its training set.\n\n",
                  styled(format("%.1f %%", 100 * outcome.test.accuracy), Style::green, color).c_str()));
     print(heading("Log   ") + harmless(directory) +
           format("   %.1f MB, runs train and test\n", 1e-6 * static_cast<double>(outcome.bytes_written)));
@@ -261,19 +261,19 @@ class Demo final : public Subcommand {
     if (outcome.dropped > 0) {
       print(heading("Gaps  ") + format("%llu records are missing\n", static_cast<unsigned long long>(outcome.dropped)));
     }
-    print(heading("Look  ") + "sonde serve " + harmless(directory) + ", or tensorboard --logdir " +
+    print(heading("View  ") + "sonde serve " + harmless(directory) + ", or tensorboard --logdir " +
           harmless(directory) + "\n");
     print(kWhatToLookAt);
     if (const auto captures = list_captures(outcome.train_directory); captures && !captures->empty()) {
       print(heading("Caught") + " " + counted(captures->size(), "capture") + ": sonde captures " + harmless(directory) +
             "\n");
     } else {
-      print(heading("Try   ") + "sonde demo --fault nan, and see something go wrong and be caught\n");
+      print(heading("Try   ") + "sonde demo --fault nan, which breaks the training and catches it\n");
     }
   }
 
   static int print_fault(const std::string& directory, const digits::Outcome& outcome, std::string_view planted) {
-    print(format("\nThe network read %.1f %% of the digits that it was never shown, until step %lld.\n\n",
+    print(format("\nThe network read %.1f %% of the digits that were not in its training set, until step %lld.\n\n",
                  100 * outcome.test.accuracy, static_cast<long long>(outcome.fault_step)));
     print_field("Planted", "At step " + std::to_string(outcome.fault_step) + " " + std::string(planted));
     const auto captures = list_captures(outcome.train_directory);

@@ -1,4 +1,4 @@
-// sonde doctor: whether this machine suits recording, one line for each thing that matters to it.
+// sonde doctor: checks whether this machine is suitable for recording, one line per check.
 #include <sys/resource.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ namespace {
 struct Check {
   std::string name;
   bool good = true;
-  std::string text;  // what was found; where it is not good, also what to do
+  std::string text;  // the finding; if it is not good, also what to do
 };
 
 std::string bytes_text(double bytes) {
@@ -44,7 +44,7 @@ std::string bytes_text(double bytes) {
   return render::brief(bytes) + " " + std::string(kUnits[unit]);
 }
 
-// Of a file of the kernel; empty where there is none.
+// The content of a kernel file; empty if there is none.
 std::string content_of(const std::string& path) {
   Result<std::string> content = read_file(path);
   return content ? *std::move(content) : "";
@@ -54,7 +54,7 @@ std::string kernel_value(const std::string& path) {
   return content.substr(0, content.find('\n'));
 }
 
-// What follows "<key> ... :" in files like /proc/cpuinfo.
+// The text after "<key> ... :" in files like /proc/cpuinfo.
 std::string field(const std::string& content, std::string_view key) {
   std::istringstream lines(content);
   for (std::string line; std::getline(lines, line);) {
@@ -75,7 +75,7 @@ Check check_build() {
 #else
   check.text += ", g++ " __VERSION__;
 #endif
-  if (!check.good) check.text += "; recording is slow in it: build with -DCMAKE_BUILD_TYPE=Release";
+  if (!check.good) check.text += "; recording is slow in this build: use -DCMAKE_BUILD_TYPE=Release";
   return check;
 }
 
@@ -99,14 +99,14 @@ Check check_cpu() {
 Check check_simd() {
   const std::string target = stats::simd_target();
   const bool good = target != "SCALAR" && target != "EMU128" && !target.starts_with("SSE") && target != "SSSE3";
-  return {"simd", good, target + (good ? "" : ": statistics run at a fraction of what AVX2 gives")};
+  return {"simd", good, target + (good ? "" : ": statistics are much slower than with AVX2")};
 }
 
 Check check_clock() {
   const std::string source = kernel_value("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   const std::string name = source.empty() ? "unknown source" : source;
   if (tsc_is_clock()) return {"clock", true, name + ", read without a system call"};
-  return {"clock", false, name + ", not tsc: a time stamp costs more than recording a number"};
+  return {"clock", false, name + ", not tsc: a time stamp takes longer than recording a number"};
 }
 
 struct FileSystem {
@@ -139,10 +139,10 @@ void check_directory(const std::string& directory, std::vector<Check>& checks) {
   const auto known = std::ranges::find_if(
       kFileSystems, [&](const FileSystem& one) { return one.magic == static_cast<long>(info.f_type); });
   if (known == kFileSystems.end()) {
-    checks.push_back({"file system", true, "of an unknown kind"});
+    checks.push_back({"file system", true, "unknown type"});
   } else if (known->network) {
-    checks.push_back(
-        {"file system", false, std::string(known->name) + ", a network: record on a local disk, copy later"});
+    checks.push_back({"file system", false,
+                      std::string(known->name) + ", a network file system: record on a local disk, copy later"});
   } else {
     checks.push_back({"file system", true, std::string(known->name)});
   }
@@ -156,7 +156,7 @@ Check check_open_files() {
   return {"open files", good, count + (good ? "" : ": raise it with 'ulimit -n 4096'")};
 }
 
-// From here on the kernel writes dirty pages back, in the background: the flight ring should stay below.
+// Above this limit the kernel writes dirty pages back in the background: the flight ring should stay below it.
 Check check_dirty_limit() {
   const std::string ring =
       "; a flight ring has " + bytes_text(static_cast<double>(sinks::FlightRing::default_bytes())) + " by default";
@@ -178,7 +178,7 @@ Check check_tensorboard() {
   return {"tensorboard", true, "not on PATH (optional: pip install tensorboard)"};
 }
 
-// What was read of logs is remembered there.
+// Where the index caches what it has read of logs.
 Check check_cache() {
   const Result<std::string> directory = user_cache_directory();
   if (!directory) return {"cache", true, "none: " + directory.error().message()};
@@ -198,7 +198,7 @@ class Doctor final : public Subcommand {
   Doctor()
       : Subcommand({.name = "doctor",
                     .usage = "doctor [options]",
-                    .summary = "check whether this machine suits recording",
+                    .summary = "check whether this machine is suitable for recording",
                     .examples = {"sonde doctor", "sonde doctor --dir /data/logs"}}) {}
 
   void setup(Flags& flags) override {

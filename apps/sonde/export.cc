@@ -1,4 +1,4 @@
-// sonde export: what is in a log directory, for other programs.
+// sonde export: writes the content of a log directory for other programs.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -29,9 +29,9 @@ namespace sonde::cli {
 namespace {
 
 struct ExportKind {
-  std::string_view name;  // as in --kind, and of the table in a database
+  std::string_view name;  // as in --kind, and the table's name in a database
   TagKind kind;
-  std::string_view formats;  // the first one unless --format says otherwise; none: files of its own, and their list
+  std::string_view formats;  // the first one is the default; none: writes files, and a list of them
 };
 constexpr std::string_view kRows = "csv jsonl sqlite";
 constexpr std::array kKinds = {
@@ -57,7 +57,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// Whether a value cannot be decoded, or is of another kind than its tag says: it costs itself only.
+// Whether a value cannot be decoded, or has another kind than its tag says: only this value is lost.
 bool is_unreadable(const Status& status) noexcept {
   return status.code() == Code::corrupt || status.code() == Code::unsupported ||
          status.code() == Code::invalid_argument;
@@ -115,15 +115,15 @@ class Export final : public Subcommand {
                     .usage = "export LOGDIR [options]",
                     .summary = "write a log as CSV, JSON lines, a database or files",
                     .details =
-                        "Scalars, statistics, histograms, tensors, PR curves and graphs become rows, every one of "
-                        "them, that begin with run, tag, step and wall_time (seconds since 1970): one for each bucket "
-                        "of a histogram, threshold of a curve, node of a graph and element of a tensor; in JSON lines "
-                        "a tensor is one row. Of hyper-parameters a row has run, hparam and value. Images, audio and "
+                        "Scalars, statistics, histograms, tensors, PR curves and graphs become rows that begin with "
+                        "run, tag, step and wall_time (seconds since 1970): one row for each point, bucket of a "
+                        "histogram, threshold of a curve, node of a graph and element of a tensor; in JSON lines "
+                        "a tensor is one row. For hyper-parameters a row has run, hparam and value. Images, audio and "
                         "text become files in the folder that -o names, RUN/TAG/STEP.png and so on, with a list of "
                         "them in manifest.csv; so do graphs with --format json, or pb, which is a GraphDef. Tensors "
                         "that were kept whole are files already, RUN/tensors.\n"
-                        "Numbers have as many digits as it takes to read the recorded value back: 0.1 for the float32 "
-                        "next to it, in CSV, in JSON, and in SQLite, where a REAL is the double next to 0.1. NaN and "
+                        "Numbers have as many digits as are needed to restore the recorded value: 0.1 for the nearest "
+                        "float32, in CSV, in JSON, and in SQLite, where a REAL is the double nearest to 0.1. NaN and "
                         "infinities are NaN, Infinity and -Infinity: in JSON as strings, in SQLite NaN is NULL.",
                     .examples = {"sonde export logs > scalars.csv", "sonde export logs --tags '.*loss' --format jsonl",
                                  "sonde export logs --kind statistics --format sqlite -o stats.db",
@@ -138,13 +138,12 @@ class Export final : public Subcommand {
     const std::string help = "what to export: " + enumerated(kinds) + " (scalars)";
     flags.choice(kind_, "--kind", std::move(kinds), help, "KIND");
     flags.choice(format_, "--format", {"csv", "jsonl", "sqlite", "json", "pb"},
-                 "of rows (csv); json and pb are for graphs");
+                 "the format of rows (csv); json and pb are for graphs");
     flags.option(runs_.pattern(), "--runs", "RE", "the run of this name, or those that match (all)");
     flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
-    flags.choice(history_, "--history", {"newest", "all"},
-                 "all: also the points that a restarted job wrote again (newest)");
+    flags.choice(history_, "--history", {"newest", "all"}, "all: also the points that a restart replaced (newest)");
     flags.path_option(output_, "-o,--output", "FILE", "where to write; the folder for files (standard output)");
-    flags.toggle(force_, "--force", "replace the file of -o where it is there already");
+    flags.toggle(force_, "--force", "replace the file given with -o if it exists");
   }
 
   int run() override {
@@ -192,20 +191,20 @@ class Export final : public Subcommand {
     if (!known) {
       return {Code::invalid_argument,
               "--kind " + kind_ + " cannot be written as " + format_ +
-                  (formats.empty() ? ": it writes files and a list of them in CSV, leave --format out"
+                  (formats.empty() ? ": it writes files and a list of them in CSV, omit --format"
                                    : ": --format is one of " + enumerated(formats))};
     }
     if (kind.kind == TagKind::hparams && !tags_.pattern().empty()) {
-      return {Code::invalid_argument, "hyper-parameters have no tags: leave --tags out"};
+      return {Code::invalid_argument, "hyper-parameters have no tags: omit --tags"};
     }
     if (!writes_files(kind)) return Status::success();
-    if (force_) return {Code::invalid_argument, "--force is for a file, and a folder is never replaced: leave it out"};
+    if (force_) return {Code::invalid_argument, "--force is for a file, and a folder is never replaced: omit it"};
     if (!output_.empty()) return Status::success();
     const std::string what = kind.formats.empty() ? "--kind " + kind_ : "--kind " + kind_ + " --format " + format_;
     return {Code::invalid_argument, what + " writes files: name the folder for them with -o"};
   }
 
-  // Tags of the graph plugins that hold something else than a graph of operations.
+  // Tags of the graph plugins that do not hold a graph of operations.
   static void leave_out_metadata(std::vector<SelectedRun>& selected) {
     std::vector<std::string> names;
     for (SelectedRun& one : selected) {
@@ -223,7 +222,7 @@ class Export final : public Subcommand {
     if (const std::string damage = damage_text(log, runs); !damage.empty()) note(damage);
   }
 
-  // The sentence for runs without what was asked for, and what there is instead.
+  // The message for runs that lack the requested kind, with the kinds that exist.
   std::string nothing_of(const ExportKind& kind, const std::vector<Run>& runs) const {
     std::vector<std::string> others;
     for (const ExportKind& other : kKinds) {
@@ -310,7 +309,7 @@ class Export final : public Subcommand {
     }
   }
 
-  // A row for each hyper-parameter of a run, with the group of the run and how it ended.
+  // One row per hyper-parameter of a run, with the group of the run and how it ended.
   Status write_hparams(TableWriter& table, const std::vector<SelectedRun>& selected) {
     for (const SelectedRun& one : selected) {
       hparams::SessionStart start;
@@ -402,7 +401,7 @@ class Export final : public Subcommand {
 
   std::string directory_;
   std::string kind_ = "scalars";
-  std::string format_;  // empty: what suits the kind
+  std::string format_;  // empty: the default of the kind
   std::string history_ = "newest";
   std::string output_;
   bool force_ = false;

@@ -1,4 +1,4 @@
-// The rows that `sonde export` writes of each kind of value.
+// The rows that `sonde export` writes for each kind of value.
 #pragma once
 
 #include <string>
@@ -20,12 +20,12 @@ std::vector<Column> columns_of(TagKind kind, std::string_view format);
 Status put_histogram(TableWriter& table, const ValueRef& value, const std::vector<Bucket>& buckets);
 Status put_statistics(TableWriter& table, const TensorStatistics& one);
 Status put_pr_curve(TableWriter& table, const ValueRef& value, const PrCurve& curve);
-// In JSON lines one row with all values; elsewhere one row for each element, counted from 0 in the order of the axes.
+// In JSON lines one row with all values; otherwise one row per element, counted from 0 in the order of the axes.
 Status put_tensor(TableWriter& table, std::string_view format, const ValueRef& value, const TensorView& view);
 // One row for each node.
 Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<NodeInfo>& nodes);
 
-// {"nodes":[{"name":...,"op":...,"device":...,"inputs":[...],"attributes":{...}},...]}, a line for each node.
+// {"nodes":[{"name":...,"op":...,"device":...,"inputs":[...],"attributes":{...}},...]}, one line per node.
 std::string json_graph(const std::vector<NodeInfo>& nodes);
 
 }  // namespace sonde::cli

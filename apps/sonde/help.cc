@@ -37,7 +37,8 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
-// Two columns below a heading. The left one is as wide as its widest entry, but entries that are too wide stand alone.
+// Two columns below a heading. The left one is as wide as its widest entry; entries that are too wide get their own
+// line.
 std::string table(std::string_view heading, const std::vector<Row>& rows, bool color) {
   constexpr std::size_t kWidest = 32;
   if (rows.empty()) return "";
@@ -64,7 +65,7 @@ std::string option_text(const Flags::Flag& flag) {
   return flag.value.empty() ? text : text + " " + flag.value;
 }
 
-// A command line in as many lines as it takes, which a shell reads as one.
+// A command line split into as many lines as needed, which a shell reads as one.
 std::string shell_lines(std::string_view line) {
   constexpr std::size_t kRoom = kWidth - 4;  // the indent, and a backslash
   std::string out;
@@ -94,16 +95,17 @@ std::string general_help(const Commands& commands, bool color) {
   rows.emplace_back("help", "explain a command: sonde help show");
   out += table("Commands", rows, color);
   out += table("Options", {{"-h, --help", "this text"}, {"    --version", "the version of Sonde"}}, color);
-  out += table("Environment",
-               {{"SONDE_CACHE_SIZE",
-                 "what the cache may take, such as 500MB; 0B: no cache (2GiB). What was read of logs is remembered in "
-                 "$XDG_CACHE_HOME/sonde or ~/.cache/sonde, so that the next time only what is new is read; what was "
-                 "used least recently is removed first, and all of it may be deleted at any time"},
-                {"NO_COLOR", "where it is set, nothing is printed in colours"}},
-               color);
+  out +=
+      table("Environment",
+            {{"SONDE_CACHE_SIZE",
+              "maximum size of the cache, such as 500MB; 0B: no cache (2GiB). Sonde caches what it has read of logs in "
+              "$XDG_CACHE_HOME/sonde or ~/.cache/sonde, so that it reads only new data the next time; it removes the "
+              "least recently used entries first, and you can delete all of it at any time"},
+             {"NO_COLOR", "if set, nothing is printed in colour"}},
+            color);
   rows.clear();
-  if (has(commands, "demo")) rows.emplace_back("sonde demo", "train a network, recorded, in seconds");
-  rows.emplace_back("sonde tail logs", "watch the numbers of a training come in");
+  if (has(commands, "demo")) rows.emplace_back("sonde demo", "train and record a network, in seconds");
+  rows.emplace_back("sonde tail logs", "follow the numbers of a training");
   rows.emplace_back("sonde export logs > scalars.csv", "every scalar, for other programs");
   rows.emplace_back("sonde weights.safetensors", "every tensor in one line");
   rows.emplace_back("sonde show acts.npy --png a.png", "a picture of the values");

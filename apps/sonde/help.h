@@ -10,7 +10,7 @@ namespace sonde::cli {
 
 using Commands = std::vector<std::unique_ptr<Subcommand>>;
 
-// What `sonde --help` prints: the commands there are, and a few ways to begin.
+// What `sonde --help` prints: the available commands, and a few ways to start.
 std::string general_help(const Commands& commands, bool color);
 // What `sonde help COMMAND` prints.
 std::string command_help(Subcommand& command, bool color);

@@ -16,7 +16,7 @@ void remember(int signal) {
 
 void catch_interrupts() noexcept {
   for (int signal : {SIGINT, SIGTERM}) {
-    // Whoever starts a command in the background may have it ignore Ctrl-C: that stays so.
+    // If the caller made the command ignore Ctrl-C, as for background jobs, that stays so.
     if (std::signal(signal, remember) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }

@@ -1,8 +1,8 @@
 // Ctrl-C and SIGTERM in commands that write a temporary file or folder: it is removed before they end.
 //
-// Once catch_interrupts() was called, both only set a flag. Loops ask not_interrupted() now and then and end with its
+// After catch_interrupts() both only set a flag. Loops check not_interrupted() from time to time and end with its
 // error, so that destructors clean up; then main lets the signal end the process, as its sender expects. A second
-// one ends it at once.
+// signal ends it at once.
 #pragma once
 
 #include "sonde/status.h"
@@ -12,7 +12,7 @@ namespace sonde::cli {
 void catch_interrupts() noexcept;
 bool interrupted() noexcept;
 Status not_interrupted();
-// Does not return where there was a signal.
+// Does not return if there was a signal.
 void end_if_interrupted() noexcept;
 
 }  // namespace sonde::cli

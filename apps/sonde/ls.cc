@@ -1,4 +1,4 @@
-// sonde ls: what is in a log directory.
+// sonde ls: lists the content of a log directory.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -31,13 +31,13 @@ using tensor_files::KeptTensors;
 
 void note_status(const Status& status) { note(status.message()); }
 
-// "0 .. 990", or one step alone.
+// "0 .. 990", or a single step.
 std::string steps_text(std::uint64_t count, std::int64_t first, std::int64_t last) {
   if (count == 0) return "";
   return first == last ? std::to_string(first) : std::to_string(first) + " .. " + std::to_string(last);
 }
 
-// A run, with those of its tags, tables and kept tensors that are asked for.
+// A run with its selected tags, tables and kept tensors.
 struct ListedRun {
   Run run;
   std::vector<Tag> tags;
@@ -46,7 +46,7 @@ struct ListedRun {
   std::vector<KeptSeries> tables;
 };
 
-// "full -> statistics: recording took 3.1 % of the time, more than 1 %": what the budget gave up, and took up again.
+// "full -> statistics: recording took 3.1 % of the time, more than 1 %": what the budget turned off, and on again.
 struct BudgetChange {
   std::int64_t step = 0;
   std::string change;
@@ -69,7 +69,7 @@ Besides besides(const Run& run) {
       found.gaps.push_back(std::move(gap));
     }
   }
-  // Those that cannot be read are the business of the commands that list them.
+  // Unreadable ones are reported by the commands that list them.
   if (const auto captures = list_captures(run.directory())) found.captures = captures->size();
   if (const auto checkpoints = list_checkpoints(run.directory())) found.checkpoints = checkpoints->checkpoints.size();
   return found;
@@ -83,11 +83,12 @@ class Ls final : public Subcommand {
              .usage = "ls LOGDIR [options]",
              .summary = "list the runs and tags of a log directory",
              .details =
-                 "One line for each tag: what it is, how many points it has, from which step to which, "
+                 "One line for each tag: its kind, the number of points, the first and last step, "
                  "and the last value of a scalar. Then tensors that were kept whole, with the number of their "
-                 "steps, and tables, with that of their rows; what is missing, what a budget gave up and when, "
+                 "steps, and tables, with the number of their rows; what is missing, what a budget turned off and "
+                 "when, "
                  "and how many captures and checkpoints there are. Files that TensorBoard's plugins show and Sonde "
-                 "does not read (Debugger V2, the projector, profiles) are named at the end. Of a job that was "
+                 "does not read (Debugger V2, the projector, profiles) are named at the end. If a job was "
                  "restarted and wrote steps again, the newest points count.",
              .examples = {"sonde ls logs", "sonde ls logs --runs 'train.*' --tags '.*loss'", "sonde ls logs --json"}}) {
   }
@@ -120,7 +121,7 @@ class Ls final : public Subcommand {
   }
 
  private:
-  // By their names: a pattern speaks of tags, kept tensors and tables alike.
+  // By name: a pattern applies to tags, kept tensors and tables.
   Result<std::vector<ListedRun>> choose(const std::vector<Run>& runs) const {
     std::vector<ListedRun> listed;
     if (runs.empty()) {
@@ -195,8 +196,8 @@ class Ls final : public Subcommand {
     }
   }
 
-  // A line for each tag. What a tensor's statistics and histogram have in common is said once. Then what was kept
-  // whole, with the number of its steps, and the tables, with that of their rows.
+  // One line per tag. A tensor's statistics and histogram share a line where they agree. Then the tensors that were
+  // kept whole, with the number of their steps, and the tables, with the number of their rows.
   static std::vector<Row> rows_of(const ListedRun& selected) {
     std::vector<Row> rows;
     for (const Tag& tag : selected.tags) {
@@ -232,7 +233,7 @@ class Ls final : public Subcommand {
     return row;
   }
 
-  // Columns as wide as their widest entry; of a terminal's width the tags get what the others leave.
+  // Columns as wide as their widest entry; the tags get the rest of the terminal's width.
   void measure(const std::vector<std::vector<Row>>& rows) {
     std::size_t tag = 3;  // as the headings
     for (const auto& of_run : rows) {
@@ -246,7 +247,7 @@ class Ls final : public Subcommand {
     }
     const std::size_t others = 2 + 2 + kind_width_ + 2 + points_width_ + 2 + steps_width_ + 2 + last_width_;
     const auto width = static_cast<std::size_t>(terminal_width());
-    // A pipe has no width: nothing is cut there.
+    // A pipe has no width: nothing is truncated there.
     const std::size_t room = !is_terminal(stdout) ? tag : width > others + 16 ? width - others : 16;
     tag_width_ = std::min(tag, room);
   }
@@ -266,7 +267,7 @@ class Ls final : public Subcommand {
   void print_row(const Row& one, Style style) const {
     const Style others = style == Style::dim ? style : Style::plain;
     std::string points = padded_left(one.points, points_width_) + "  ";
-    // Nothing follows the last column, blanks least of all.
+    // No blanks after the last column.
     points += one.last.empty() ? one.steps : padded(one.steps, steps_width_) + "  ";
     print("  " + styled(padded(fitted(one.tag, tag_width_), tag_width_), others, color_) + "  " +
           styled(padded(one.kind, kind_width_), style, color_) + "  " + styled(points, others, color_) +
@@ -284,13 +285,13 @@ class Ls final : public Subcommand {
     }
     if (written_again == 0) return;
     warn(grouped(written_again) + " of " + counted(points, "point") +
-         " were written again by a restart: the newest count, 'sonde export --history all' has all");
+         " were written again after a restart: the newest count, 'sonde export --history all' exports all");
   }
 
   void print_besides(const Run& run) const {
     const std::string path = harmless(run_path(directory_, run.name()));
     if (const std::size_t places = run.damage().size(); places > 0) {
-      warn(counted(places, "damaged place") + ": 'sonde check " + path + "' tells where");
+      warn(counted(places, "damaged place") + ": 'sonde check " + path + "' shows where");
     }
     const Besides found = besides(run);
     for (const RecordingGap& gap : by_reason(found.gaps)) {
@@ -309,7 +310,7 @@ class Ls final : public Subcommand {
     }
   }
 
-  // Those of one reason as one.
+  // Merges the gaps with the same reason.
   static std::vector<RecordingGap> by_reason(const std::vector<RecordingGap>& gaps) {
     std::vector<RecordingGap> joined;
     for (const RecordingGap& gap : gaps) {

@@ -45,7 +45,7 @@ Subcommand* find(const Commands& commands, const std::string& name) {
   return nullptr;
 }
 
-// Neither a command nor something that can be shown.
+// The error for a word that is neither a command nor something that can be shown.
 int unknown(const Commands& commands, const std::string& word) {
   if (word.starts_with('-')) {
     const std::vector<std::string> options = {"--help", "--version"};
@@ -115,13 +115,13 @@ int main(int argc, char** argv) {
   try {
     code = sonde::cli::run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   } catch (const std::bad_alloc&) {
-    return sonde::cli::fail("there is not enough memory");
+    return sonde::cli::fail("out of memory");
   }
   sonde::cli::end_if_interrupted();
   const bool flushed = std::fflush(stdout) == 0;
   if (!flushed || std::ferror(stdout) != 0) {
-    if (errno == EPIPE) return code;  // the reader of the pipe has seen enough
-    // Of a write that failed before, the reason is no longer known.
+    if (errno == EPIPE) return code;  // the reader of the pipe has closed it
+    // The reason of an earlier failed write is no longer known.
     return sonde::cli::fail(sonde::cli::standard_output_error(flushed ? 0 : errno));
   }
   return code;

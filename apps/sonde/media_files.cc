@@ -32,13 +32,13 @@ std::string checksum(std::string_view text) {
   return "%~" + std::string(sum.data(), end.ptr);
 }
 
-// Whether a file written here may have this name.
+// Whether a file that is written here may have this name.
 bool like_a_file(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 8> kEnds = {".png", ".jpg", ".gif", ".bmp", ".bin", ".wav", ".md", ".csv"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// One folder of a path. No two names become the same, but for those of more than 200 bytes, which end with a checksum.
+// One folder of a path. Different names stay different, except names of more than 200 bytes, which end with a checksum.
 std::string path_part(std::string_view name) {
   constexpr std::size_t kLongest = 200;
   const bool is_utf8 = valid_utf8(name) == name;
@@ -86,7 +86,7 @@ std::string media_path(std::string_view run, std::string_view tag) {
   std::string path;
   if (run != ".") put_parts(path, run);
   put_parts(path, tag);
-  constexpr std::size_t kLongest = 1000;  // the system takes four times as much, with all that comes before
+  constexpr std::size_t kLongest = 1000;  // the system accepts four times as much, including the path before it
   if (path.size() <= kLongest) return path;
   const std::string sum = checksum(path);
   path.resize(path.rfind('/', kLongest) + 1);
@@ -105,7 +105,7 @@ MediaFiles::~MediaFiles() {
 Result<std::unique_ptr<MediaFiles>> MediaFiles::create(const std::string& folder) {
   std::error_code error;
   if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
-    return Status(Code::invalid_argument, "'" + folder + "' is there already: name a new or an empty folder with -o");
+    return Status(Code::invalid_argument, "'" + folder + "' already exists: name a new or an empty folder with -o");
   }
   catch_interrupts();
   std::unique_ptr<MediaFiles> files(new MediaFiles(folder));

@@ -1,12 +1,12 @@
 // Images, sound, text and graphs of a log as files:
 //
-//   OUT/<run>/<tag>/<step>[-k].png|wav|md|pb    k counts the images, clips or texts of one step where there are several
+//   OUT/<run>/<tag>/<step>[-k].png|wav|md|pb    k counts the images, clips or texts of one step if there are several
 //   OUT/manifest.csv                         file,run,tag,step,wall_time,label
 //
-// Slashes in names make folders, and the root run "." has none of its own. Bytes that do not belong in file names,
-// and the names "." and "..", are written as %XX, so that nothing can come to lie outside OUT; so is the last dot of a
-// folder that is called like one of the files ("1.png"), so that none is in the way of a file. Of what is too long for
-// the system the beginning is kept, and a checksum.
+// Slashes in names become folders; the root run "." has no folder. Bytes that are not allowed in file names, and the
+// names "." and "..", are written as %XX, so that nothing can be written outside OUT. The last dot of a folder that is
+// named like one of the files ("1.png") is escaped, too, so that no folder blocks a file. Names that are too long for
+// the system are truncated and get a checksum.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ std::string media_path(std::string_view run, std::string_view tag);
 
 class MediaFiles {
  public:
-  // Written to a temporary folder that finish() renames. Fails where the folder is there and not empty.
+  // Writes to a temporary folder that finish() renames. Fails if the folder exists and is not empty.
   static Result<std::unique_ptr<MediaFiles>> create(const std::string& folder);
   MediaFiles(const MediaFiles&) = delete;
   MediaFiles& operator=(const MediaFiles&) = delete;
-  // Removes what was not finished.
+  // Removes unfinished output.
   ~MediaFiles();
 
-  // The files of one value, of a tag whose kind is images, audio or text. Code::corrupt where it cannot be decoded.
+  // Adds the files of one value of an images, audio or text tag. Code::corrupt if it cannot be decoded.
   Status add(const Run& run, const Tag& tag, const ValueRef& value);
-  // One file, of any content.
+  // Adds one file with any content.
   Status add(const Run& run, const Tag& tag, const ValueRef& value, std::string_view bytes, std::string_view extension);
   Status finish();
 
@@ -51,7 +51,7 @@ class MediaFiles {
   std::string folder_;
   std::string temporary_;
   std::string manifest_;
-  std::unordered_set<std::string> names_;  // relative paths given away
+  std::unordered_set<std::string> names_;  // relative paths that are taken
   bool finished_ = false;
 };
 

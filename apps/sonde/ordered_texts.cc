@@ -8,7 +8,7 @@
 
 namespace sonde::cli {
 
-// The next piece; none where there is no more, or no room for it yet.
+// The next piece; null if there are no more, or the window is full.
 std::shared_ptr<OrderedTexts::Piece> OrderedTexts::claim() {
   if (ended_ || pieces_.size() >= window_) return nullptr;
   auto piece = std::make_shared<Piece>();

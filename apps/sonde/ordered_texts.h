@@ -1,5 +1,5 @@
-// Text that is made in pieces by several threads and written in order. A thread that the system lets wait holds up no
-// other: the caller's makes pieces itself while the next one in order is not there yet.
+// Text that several threads produce in pieces and that is written in order. A delayed thread does not block the others:
+// the caller's thread produces pieces itself while it waits for the next one in order.
 //
 //   OrderedTexts texts([&](OrderedTexts::Make& make) { ...; return true; });
 //   Status status = texts.run([&](std::string_view text) { return out.append(text); });
@@ -19,15 +19,15 @@ namespace sonde::cli {
 
 class OrderedTexts {
  public:
-  // Appends one piece. Called in any thread, several at once.
+  // Appends one piece. Called on any thread, several at once.
   using Make = std::function<void(std::string&)>;
-  // Gives the next piece, or false after the last. Called in any thread, one call at a time.
+  // Returns the next piece, or false after the last. Called on any thread, one call at a time.
   using Source = std::function<Result<bool>(Make&)>;
 
   explicit OrderedTexts(Source source) : source_(std::move(source)) {}
 
-  // Calls `write` with all pieces in order, in this thread. Ends with the first error, its own or the source's; what
-  // comes before that of the source is written.
+  // Calls `write` with all pieces in order, on this thread. Stops at the first error, its own or the source's; pieces
+  // before the source's error are written.
   Status run(const std::function<Status(std::string_view)>& write);
 
  private:
@@ -41,11 +41,11 @@ class OrderedTexts {
   void help();
 
   Source source_;
-  std::mutex mutex_;  // of all below, and held over calls of source_
+  std::mutex mutex_;  // guards everything below, and is held during calls of source_
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Piece>> pieces_;  // claimed and not written yet, in order
-  std::size_t window_ = 0;                     // so many at most, which bounds the memory
-  bool ended_ = false;                         // the source has no more, or all is to end
+  std::size_t window_ = 0;                     // maximum number of pieces, which bounds the memory
+  bool ended_ = false;                         // the source has no more pieces, or work must stop
   Status error_;                               // of the source
 };
 

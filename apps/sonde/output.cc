@@ -19,12 +19,12 @@ Status writable_as_file(const std::string& path, Existing existing) {
   if (!fs::exists(path, error)) return Status::success();
   if (fs::is_regular_file(path, error)) {
     if (existing == Existing::replace) return Status::success();
-    return {Code::invalid_argument, "'" + path + "' is there already: name another file, or replace it with --force"};
+    return {Code::invalid_argument, "'" + path + "' already exists: name another file, or replace it with --force"};
   }
   if (fs::is_directory(path, error)) {
-    return {Code::invalid_argument, "'" + path + "' is a directory, and the output is a file"};
+    return {Code::invalid_argument, "'" + path + "' is a directory, but the output is a file"};
   }
-  return {Code::invalid_argument, "'" + path + "' is not a regular file; leave -o out to write to standard output"};
+  return {Code::invalid_argument, "'" + path + "' is not a regular file; omit -o to write to standard output"};
 }
 
 std::string temporary_path(const std::string& path) {

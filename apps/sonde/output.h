@@ -1,5 +1,5 @@
-// Where a command writes much: standard output, or a temporary file that is renamed at the end, so that nobody ever
-// sees a part of it.
+// Large output of a command: standard output, or a temporary file that is renamed at the end, so that nobody ever sees
+// a part of it.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace sonde::cli {
 
-// What becomes of a file that is there already.
+// What to do with an existing file.
 enum class Existing : std::uint8_t { refuse, replace };
 
-// Fails where something is in the way of `path`: a directory, say, or a file that must not be replaced.
+// Fails if something blocks `path`: a directory, say, or a file that must not be replaced.
 Status writable_as_file(const std::string& path, Existing existing);
-// A name beside `path`, for a file or folder that becomes `path` when it is complete.
+// A temporary name next to `path`, for a file or folder that becomes `path` when it is complete.
 std::string temporary_path(const std::string& path);
-// An error about the temporary file, told of the path that the user knows.
+// Replaces the temporary path in an error with the path that the user knows.
 Status about_path(const Status& error, const std::string& path);
-// Puts the complete file or folder in its place.
+// Renames the complete file or folder to its final path.
 Status move_into_place(const std::string& temporary, const std::string& path);
 
-// The sentence of a failed write there; 0 where the reason is not known.
+// The error for a failed write to standard output; 0 if the reason is not known.
 Status standard_output_error(int error);
 
 class Output {
@@ -33,16 +33,16 @@ class Output {
   static Result<Output> open(const std::string& path, Existing existing);
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
-  // Removes a file that was not finished.
+  // Removes an unfinished file.
   ~Output();
 
-  // To append to; then call `flush_some` now and then.
+  // The text to write; append to it, and call `flush_some` from time to time.
   std::string& buffer() noexcept { return buffer_; }
   // Writes once there is a megabyte.
   Status flush_some() { return buffer_.size() < kLarge ? Status::success() : flush(); }
   Status finish();
 
-  // Whether a write failed because the reader of standard output has seen enough: no error for a person.
+  // Whether a write failed because the reader closed standard output: not an error for the user.
   bool reader_left() const noexcept { return reader_left_; }
 
  private:

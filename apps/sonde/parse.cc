@@ -61,7 +61,7 @@ struct Bound {
 };
 
 Status unexpected(const std::string& word, const Flags& flags) {
-  if (word.size() < 2 || word[0] != '-') return invalid("'" + word + "' is one argument too many");
+  if (word.size() < 2 || word[0] != '-') return invalid("'" + word + "' is an unexpected argument");
   std::vector<std::string> names = {"--help"};
   for (const Flags::Flag& flag : flags.all_options()) names.push_back(long_name(flag.name));
   const std::string name = word.substr(0, word.find('='));
@@ -70,7 +70,7 @@ Status unexpected(const std::string& word, const Flags& flags) {
 
 Status lacks_value(const Flags::Flag& flag) { return invalid(long_name(flag.name) + " needs a value, " + flag.value); }
 
-// CLI11 does not name the option in a form that suits a sentence: it is a switch with a value, or one that lacks it.
+// CLI11 does not name the option in a usable form: it is a switch with a value, or an option without one.
 Status mismatch(const Flags& flags, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string name = arguments[i].substr(0, arguments[i].find('='));
@@ -81,7 +81,7 @@ Status mismatch(const Flags& flags, const std::vector<std::string>& arguments) {
       if (!flag.value.empty() && last) return lacks_value(flag);
     }
   }
-  return invalid("an option lacks its value");
+  return invalid("an option needs a value");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
       if (one.flag->required) return invalid(one.flag->name + " is missing: " + one.flag->help);
       continue;
     }
-    // Nobody means a file named "--full".
+    // "--full" is never meant as a file name.
     if (!one.flag->value.empty() && one.texts.back().starts_with("--")) return lacks_value(*one.flag);
     if (one.flag->path && one.texts.back().empty()) return lacks_value(*one.flag);
     if (Status status = std::visit(Assign{*one.flag, one.texts}, one.flag->target); !status) return status;

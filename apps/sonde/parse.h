@@ -9,10 +9,10 @@
 
 namespace sonde::cli {
 
-// Writes what is given to the variables that the flags are bound to. The error says in one sentence what is wrong.
+// Parses the arguments into the variables that the flags are bound to. The error is one sentence.
 Status parse(const Flags& flags, const std::vector<std::string>& arguments);
 
-// Whether -h or --help is among them, wherever it stands.
+// Whether -h or --help is among them, at any position.
 bool asks_for_help(const std::vector<std::string>& arguments);
 
 }  // namespace sonde::cli

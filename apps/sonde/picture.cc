@@ -16,8 +16,8 @@ constexpr Layout kLayouts[] = {Layout::HW, Layout::HWC, Layout::CHW, Layout::NHW
 
 bool is_color_count(std::int64_t channels) noexcept { return channels == 1 || channels == 3 || channels == 4; }
 
-// Where the channels are: at the end or in front of the two axes of the picture. Three of them speak for themselves;
-// otherwise pictures tend to be square.
+// Whether the channels are before or after the two axes of the picture. Three channels are unambiguous; otherwise
+// pictures tend to be square.
 bool channels_first(std::int64_t first, std::int64_t second, std::int64_t third) noexcept {
   if (is_color_count(third)) return false;
   return is_color_count(first) || (second == third && first != second);
@@ -39,7 +39,7 @@ std::optional<Layout> layout_named(const std::string& name) noexcept {
   return std::nullopt;
 }
 
-// Whether the values can be meant as colours: bytes, or floats from 0 to 1.
+// Whether the values can be colours: bytes, or floats from 0 to 1.
 bool are_colors(const TensorView& view, const stats::Summary& summary) noexcept {
   if (view.dtype == DType::u8 || view.dtype == DType::u16 || summary.finite() == 0) return true;
   const bool one = view.dtype == DType::boolean || view.dtype >= DType::f8_e4m3;

@@ -1,4 +1,4 @@
-// sonde policy: what a job that runs records, from a file; and whether such a file is right.
+// sonde policy: changes what a running job records, from a file; and checks such a file.
 #include "sonde/policy.h"
 
 #include <algorithm>
@@ -35,10 +35,10 @@ std::string contents(const policy::ControlFile& file, std::size_t armed = 0) {
   if (file.has_allow) parts.emplace_back("allowed infinities");
   if (armed > 0) parts.push_back(counted(armed, "armed trigger"));
   const std::string text = enumerated(parts);
-  return text.empty() ? "nothing, so all stays as the program has it" : text;
+  return text.empty() ? "nothing, so the program's own policy applies" : text;
 }
 
-// The lines of a file, each behind two blanks, safe to print.
+// The lines of a file, indented by two blanks, safe to print.
 std::string indented(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -49,14 +49,14 @@ std::string indented(std::string_view text) {
   return out;
 }
 
-// A policy file: its text, and what is in it.
+// A policy file: its text and its content.
 struct PolicyText {
   std::string text;
   policy::ControlFile content;
 };
-// It may be a pipe, and so is read once.
+// It may be a pipe, so it is read only once.
 Result<PolicyText> load(const std::string& path) {
-  Result<std::string> text = read_stream(path, policy::kMostBytes + 1);  // one too many: parse will say so
+  Result<std::string> text = read_stream(path, policy::kMostBytes + 1);  // one too many: parse reports it
   if (!text) return text.error();
   if (const Result<Policy> policy = Policy::parse(*text, path); !policy) return policy.error();
   Result<policy::ControlFile> content = policy::parse_control(*text, path);
@@ -70,33 +70,32 @@ class PolicyCommand final : public Subcommand {
       : Subcommand(
             {.name = "policy",
              .usage = "policy RUN [FILE] | RUN --clear | --check FILE | --rules",
-             .summary = "change what a job that runs records",
+             .summary = "change what a running job records",
              .details = "Each part that FILE has - watches, triggers, the flight ring, the budget - replaces "
-                        "the program's own within a second; parts that it does not have stay, and so do "
-                        "triggers that 'sonde arm' has added. A file with a mistake changes nothing. Without "
-                        "FILE it prints what is in force. The change is RUN/control.toml, and it also holds "
-                        "for the next job in this run, until --clear.",
+                        "the program's own within a second; missing parts do not change, and neither do "
+                        "triggers that 'sonde arm' has added. An invalid file changes nothing. Without "
+                        "FILE it prints what is in force. The change is stored in RUN/control.toml, and also applies "
+                        "to the next job in this run, until --clear.",
              .examples = {"sonde policy --check policy.toml", "sonde policy logs/train policy.toml",
                           "sonde policy logs/train", "sonde policy logs/train --clear", "sonde policy --rules"}}) {}
 
   void setup(Flags& flags) override {
     flags.optional_argument(run_, "RUN", "the directory of a run");
     flags.optional_argument(file_, "FILE", "a policy: TOML, as docs/policy.md explains");
-    flags.toggle(clear_, "--clear", "take back all changes: the job's own policy holds again");
-    flags.path_option(check_, "--check", "FILE", "only tell whether the policy is right");
+    flags.toggle(clear_, "--clear", "undo all changes: the job's own policy applies again");
+    flags.path_option(check_, "--check", "FILE", "only check the policy");
     flags.toggle(rules_, "--rules", "list the ready-made rules for triggers");
   }
 
   int run() override {
     const bool named = !run_.empty() || !file_.empty();
     const int tasks = (clear_ ? 1 : 0) + (check_.empty() ? 0 : 1) + (rules_ ? 1 : 0);
-    if (tasks > 1) return fail("--clear, --check and --rules are three things: ask for one of them");
-    if (!clear_ && tasks == 1 && named)
-      return fail("--check and --rules are not about a run: leave '" + run_ + "' out");
+    if (tasks > 1) return fail("--clear, --check and --rules exclude each other: use one of them");
+    if (!clear_ && tasks == 1 && named) return fail("--check and --rules do not take a run: omit '" + run_ + "'");
     if (rules_) return list_rules();
     if (!check_.empty()) return check();
     if (run_.empty()) return fail("name the directory of a run; see 'sonde help policy'");
-    if (clear_) return file_.empty() ? clear() : fail("--clear takes no file: leave '" + file_ + "' out");
+    if (clear_) return file_.empty() ? clear() : fail("--clear takes no file: omit '" + file_ + "'");
     return file_.empty() ? show() : apply();
   }
 
@@ -110,7 +109,7 @@ class PolicyCommand final : public Subcommand {
     std::string text = with_armed(policy->text, armed);
     if (const auto whole = policy::parse_control(text, control_path(run_)); !whole) return fail(whole.error());
     if (control->content.fire > 0) {
-      // Left out, it would be a new number, and so a capture.
+      // Without this the new file would have another number, and cause a capture.
       Result<std::string> counting = with_control_key(text, "fire", std::to_string(control->content.fire));
       if (!counting) return fail(counting.error());
       text = *std::move(counting);
@@ -123,7 +122,7 @@ class PolicyCommand final : public Subcommand {
     return kSuccess;
   }
 
-  // What control.toml changes, and whether a recorder has taken it.
+  // Prints the changes in control.toml, and whether a recorder has read them.
   int show() const {
     const Result<Control> control = read_control(run_);
     if (!control) return fail(control.error());
@@ -134,11 +133,11 @@ class PolicyCommand final : public Subcommand {
     }
     policy::ControlFile content = control->content;
     const std::vector<TriggerPolicy> armed = armed_triggers(content);
-    if (content.keep_triggers) content.has_triggers = false;  // they are armed ones
+    if (content.keep_triggers) content.has_triggers = false;  // these are armed triggers
     const State state = state_of(*control);
     std::string text = state.standing == Standing::in_force  ? "in force"
-                       : state.standing == Standing::refused ? "refused by the recorder"
-                                                             : "not taken by a recorder yet";
+                       : state.standing == Standing::refused ? "rejected by the recorder"
+                                                             : "not read by a recorder yet";
     if (!state.but.empty()) text += " (" + harmless(state.but) + ")";
     text += ": " + contents(content, armed.size()) + ", from " + path + "\n";
     for (const TriggerPolicy& trigger : armed) {
@@ -146,12 +145,12 @@ class PolicyCommand final : public Subcommand {
       if (!said) return fail(said.error());
       text += "  armed: " + *said + "\n";
     }
-    text += "All other parts are the program's own. The file:\n\n";
+    text += "All other parts come from the program. The file:\n\n";
     print(text + indented(control->text));
     return kSuccess;
   }
 
-  // One that is broken is replaced, too, and one of another owner: no recorder obeys it.
+  // Also replaces an invalid file, and one of another owner: no recorder obeys it.
   Result<Control> read_control_to_replace() const {
     Result<Control> control = read_control(run_);
     if (control) return control;
@@ -167,8 +166,8 @@ class PolicyCommand final : public Subcommand {
     const bool there = file_state(path).ok();
     if (Status status = remove_file(path); !status) return fail(status);
     if (Status status = remove_file(join_path(run_, run_layout::kControlState)); !status) return fail(status);
-    print(there ? "cleared: the job's own policy holds again\n"
-                : "There is nothing to clear in '" + harmless(run_) + "': the job's own policy holds.\n");
+    print(there ? "cleared: the job's own policy applies again\n"
+                : "There is nothing to clear in '" + harmless(run_) + "': the job's own policy applies.\n");
     return kSuccess;
   }
 

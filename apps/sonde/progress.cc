@@ -15,7 +15,7 @@ constexpr std::uint64_t kInterval = 100'000'000;  // ns
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-// `share` of the cells filled, in eighths where the terminal has the characters for it.
+// Fills `share` of the cells, in eighths if the terminal has the characters for it.
 std::string bar(double share, std::size_t cells, bool unicode) {
   const auto eighths = static_cast<std::size_t>(share * static_cast<double>(cells * 8));
   std::string text;

@@ -1,4 +1,4 @@
-// A bar on standard error for work that takes a while: only on a terminal, only after half a second, and wiped away at
+// A bar on standard error for work that takes a while: only on a terminal, only after half a second, and erased at
 // the end. Used by one thread.
 //
 //   Progress progress("reading 'logs'");
@@ -17,12 +17,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Of any unit. Cheap enough to be called a million times a second; draws ten times a second at most.
+  // In any unit. Cheap enough for a million calls per second; draws at most ten times per second.
   void update(std::uint64_t done, std::uint64_t total);
-  // Wipes the bar away, so that something else can be printed.
+  // Erases the bar, so that something else can be printed.
   void clear();
 
-  // Whether there is anybody to see it.
+  // Whether the bar is shown.
   bool wanted() const noexcept { return wanted_; }
 
  private:

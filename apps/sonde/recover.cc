@@ -1,4 +1,4 @@
-// sonde recover: the last steps of a process that was killed, out of the ring that it left.
+// sonde recover: saves the last steps of a killed process, from the ring that it left behind.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -23,17 +23,18 @@ class Recover final : public Subcommand {
   Recover()
       : Subcommand({.name = "recover",
                     .usage = "recover RUN [options]",
-                    .summary = "save the last steps of a process that was killed",
-                    .details = "A process with a flight ring keeps its last steps in a file of its run, or where "
-                               "[flight] dir of its policy says. Where it was killed, this turns the file into a "
-                               "capture, as the next start of the job would do, "
-                               "and removes it. The ring of a process that runs is left alone.",
+                    .summary = "save the last steps of a killed process",
+                    .details =
+                        "A process with a flight ring keeps its last steps in a file in its run, or where "
+                        "[flight] dir of its policy says. If the process was killed, this command turns the file "
+                        "into a capture, as the next start of the job would do, and removes it. It does not "
+                        "touch the ring of a running process.",
                     .examples = {"sonde recover logs/train",
                                  "sonde recover logs/train --ring rings/flight-host-4711-0.ring"}}) {}
 
   void setup(Flags& flags) override {
     flags.argument(run_, "RUN", "the directory of a run");
-    flags.path_option(ring_, "--ring", "FILE", "this ring alone (all of RUN that were left)");
+    flags.path_option(ring_, "--ring", "FILE", "only this ring (all abandoned rings of RUN)");
   }
 
   int run() override {
@@ -49,9 +50,9 @@ class Recover final : public Subcommand {
     }
     if (held.empty()) return code;
     const std::string sentence = std::string(held.size() == 1 ? "the ring " : "the rings ") + listed(held) +
-                                 (held.size() == 1 ? " belongs to a process that still runs: it becomes a capture"
-                                                   : " belong to processes that still run: they become captures") +
-                                 " when that has ended";
+                                 (held.size() == 1 ? " belongs to a running process: it can become a capture"
+                                                   : " belong to running processes: they can become captures") +
+                                 " after the process ends";
     if (rings->empty()) return fail(sentence);
     note(sentence);
     return code;
@@ -68,7 +69,7 @@ class Recover final : public Subcommand {
     return kSuccess;
   }
 
-  // The rings of the run that are not among those that were left.
+  // The rings of the run that are not abandoned.
   std::vector<std::string> others(const std::vector<std::string>& left) const {
     std::vector<std::string> found;
     const Result<Directory> directory = read_directory(run_);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// An error of reading goes to `unreadable` where there is one.
+// A read error goes to `unreadable` if that is set.
 Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end, AppendFile& to,
                   Status* unreadable = nullptr) {
   constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
@@ -55,13 +55,13 @@ Status CleanCopy::check_target(const std::string& source, const std::string& out
   std::error_code error;
   if (fs::exists(fs::symlink_status(out, error)) &&
       !(fs::is_directory(source, error) && fs::is_directory(out, error) && fs::is_empty(out, error))) {
-    return {Code::invalid_argument, "'" + out + "' is there already, and --repair writes something new"};
+    return {Code::invalid_argument, "'" + out + "' already exists, and --repair writes a new copy"};
   }
   const fs::path inner = fs::weakly_canonical(out, error);
   const fs::path outer = fs::weakly_canonical(source, error);
   const fs::path between = inner.lexically_relative(outer);
   if (fs::is_directory(source, error) && !between.empty() && *between.begin() != "..") {
-    return {Code::invalid_argument, "'" + out + "' is inside '" + source + "': a copy must lie outside of it"};
+    return {Code::invalid_argument, "'" + out + "' is inside '" + source + "': the copy must be outside of it"};
   }
   return Status::success();
 }
@@ -80,7 +80,7 @@ Status CleanCopy::add_records(const TreeFile& file, const InputFile& content, co
   if (!path) return path.error();
   Result<AppendFile> copy = AppendFile::create(*path);
   if (!copy) return copy.error();
-  std::uint64_t sound = 0;  // where the sound bytes begin that are not copied yet
+  std::uint64_t sound = 0;  // start of the intact bytes that are not copied yet
   for (const DamagedPart& part : verdict.damage) {
     if (Status status = copy_bytes(content, sound, part.offset, *copy); !status) return status;
     sound = part.offset + part.size;
@@ -109,7 +109,7 @@ Status CleanCopy::add_file(const TreeFile& file, std::string& problem) {
     fs::remove(*path, error);
     return Status::success();
   }
-  // Programs stay programs. Where the system does not let us set something, the copy goes on.
+  // Keeps permissions, so that programs stay executable. If the system does not allow it, the copy continues.
   fs::permissions(*path, fs::status(file.path, error).permissions(), error);
   return Status::success();
 }

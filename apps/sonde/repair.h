@@ -1,4 +1,4 @@
-// A copy of a log directory in which every record is sound.
+// A copy of a log directory in which every record is intact.
 #pragma once
 
 #include <string>
@@ -12,24 +12,24 @@ namespace sonde::cli {
 // Written to a temporary folder that is renamed at the end.
 class CleanCopy {
  public:
-  // Fails where OUT holds something already, or lies inside `source`.
+  // Fails if OUT is not empty, or is inside `source`.
   static Status check_target(const std::string& source, const std::string& out);
 
   // `source` is a directory, or a single file that becomes the file `out`.
   CleanCopy(std::string out, bool single_file);
   CleanCopy(const CleanCopy&) = delete;
   CleanCopy& operator=(const CleanCopy&) = delete;
-  // Removes what was not finished.
+  // Removes unfinished output.
   ~CleanCopy();
 
-  // A file of records: its sound ones, byte for byte, in their order.
+  // A file of records: copies its intact ones, byte for byte, in order.
   Status add_records(const TreeFile& file, const InputFile& content, const Verdict& verdict);
-  // Any other file as it is. Where it cannot be read it is left out, and `problem` says why.
+  // Copies any other file. If it cannot be read it is left out, and `problem` says why.
   Status add_file(const TreeFile& file, std::string& problem);
   Status finish();
 
  private:
-  // Where the file is written until finish() renames everything; its folder is made.
+  // Where the file is written until finish() renames everything; creates its folder.
   Result<std::string> place(const TreeFile& file) const;
 
   std::string out_;

@@ -44,7 +44,7 @@ Status Selector::compile() const {
   if (compiled_ == nullptr) compiled_ = std::make_unique<re2::RE2>(pattern_, re2::RE2::Quiet);
   if (compiled_->ok()) return Status::success();
   return {Code::invalid_argument, option_ + " '" + render::printable(pattern_) + "' is neither a " + what_ +
-                                      " nor a regular expression (" + compiled_->error() + ")"};
+                                      " nor a valid regular expression (" + compiled_->error() + ")"};
 }
 
 Result<std::vector<Run>> select_runs(const Log& log, const Selector& runs, Selector::Missing missing) {
@@ -91,7 +91,7 @@ Result<std::vector<SelectedRun>> select(const std::vector<Run>& runs, const Sele
 Result<Log> open_log(const std::string& directory, const LogOptions& options) {
   std::error_code error;
   if (std::filesystem::exists(directory, error) && !std::filesystem::is_directory(directory, error)) {
-    return Status(Code::invalid_argument, "'" + directory + "' is a file, and a log directory is needed");
+    return Status(Code::invalid_argument, "'" + directory + "' is a file, but a log directory is needed");
   }
   Result<Log> log = Log::open(directory, options);
   if (!log) return log;
@@ -125,7 +125,7 @@ int report_unreadable(const Log& log, const std::vector<Run>& runs) {
 
 std::string damage_text(const Log& log, const std::vector<Run>& runs) {
   std::uint64_t places = 0;
-  std::string only;  // the run, where it is one alone
+  std::string only;  // the run, if there is only one
   std::size_t damaged_runs = 0;
   for (const Run& run : runs) {
     const std::size_t of_run = run.damage().size();
@@ -136,7 +136,7 @@ std::string damage_text(const Log& log, const std::vector<Run>& runs) {
   }
   if (places == 0) return "";
   const std::string path = damaged_runs == 1 ? run_path(log.directory(), only) : log.directory();
-  return counted(places, "damaged place") + " left out: 'sonde check " + path + "' tells where";
+  return counted(places, "damaged place") + " left out: 'sonde check " + path + "' shows where";
 }
 
 }  // namespace sonde::cli

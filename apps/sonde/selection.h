@@ -1,4 +1,4 @@
-// Which runs and tags of a log a command is about: all, the one of exactly that name, or those that a pattern matches.
+// The runs and tags that a command applies to: all, the one with exactly that name, or those that a pattern matches.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,10 @@ class RE2;
 namespace sonde::cli {
 
 // One option, such as `--runs RE`. An exact name wins; otherwise the pattern is RE2 and matches whole names. An empty
-// one takes all.
+// pattern selects all.
 class Selector {
  public:
-  // `option` and `what` are for sentences: "--runs", "run".
+  // `option` and `what` are for messages: "--runs", "run".
   Selector(std::string option, std::string what);
   Selector(Selector&&) noexcept;
   ~Selector();
@@ -29,10 +29,10 @@ class Selector {
   const std::string& pattern() const noexcept { return pattern_; }
 
   enum class Missing : unsigned char { error, fine };
-  // The names that are chosen. Where the pattern is not valid, or nothing matches, the error names the nearest ones;
-  // with Missing::fine no match is an empty result.
+  // The selected names. If the pattern is invalid, or nothing matches, the error names the nearest ones; with
+  // Missing::fine no match is an empty result.
   Result<std::unordered_set<std::string>> choose(const std::vector<std::string>& names, Missing missing) const;
-  // Fails where the pattern is not valid, for logs without any name.
+  // Fails if the pattern is invalid; for logs without any name.
   Status compile() const;
 
  private:
@@ -41,7 +41,7 @@ class Selector {
   std::string option_;
   std::string what_;
   std::string pattern_;
-  mutable std::unique_ptr<re2::RE2> compiled_;  // when it is first needed
+  mutable std::unique_ptr<re2::RE2> compiled_;  // compiled when it is first needed
 };
 
 struct SelectedRun {
@@ -49,10 +49,10 @@ struct SelectedRun {
   std::vector<Tag> tags;
 };
 
-// By name.
+// Sorted by name.
 Result<std::vector<Run>> select_runs(const Log& log, const Selector& runs,
                                      Selector::Missing missing = Selector::Missing::error);
-// Runs without a chosen tag are left out unless all tags are chosen. Waits for the runs to be read.
+// Runs without a selected tag are left out unless all tags are selected. Waits until the runs have been read.
 Result<std::vector<SelectedRun>> select(const std::vector<Run>& runs, const Selector& tags,
                                         std::optional<TagKind> kind = {},
                                         Selector::Missing missing = Selector::Missing::error);
@@ -62,9 +62,9 @@ Result<Log> open_log(const std::string& directory, const LogOptions& options = {
 
 // Directories and files that could not be read, one sentence each.
 std::vector<std::string> unreadable(const Log& log, const std::vector<Run>& runs);
-// The same on standard error. Returns kSuccess where there is none, else kError.
+// The same on standard error. Returns kSuccess if there are none, else kError.
 int report_unreadable(const Log& log, const std::vector<Run>& runs);
-// How many damaged places there are and what tells more; empty where there are none.
+// The number of damaged places and the command that shows them; empty if there are none.
 std::string damage_text(const Log& log, const std::vector<Run>& runs);
 
 }  // namespace sonde::cli

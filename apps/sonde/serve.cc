@@ -1,4 +1,4 @@
-// sonde serve: the page and its API, for log directories.
+// sonde serve: serves the page and its API for log directories.
 #include "serve.h"
 
 #include <sys/resource.h>
@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::uint16_t kUsualPort = 6006;
 
-// What the page may change by way of the modules that write.
+// What the page may change through the writing modules.
 class PageActions final : public query::Actions {
  public:
   Status arm(const std::string& run_directory, std::string_view when, std::int64_t before,
@@ -46,7 +46,7 @@ class PageActions final : public query::Actions {
       const std::string& message = status.message();  // about an option, which the page does not have
       return {status.code(), message.starts_with("--") ? message.substr(2) : message};
     }
-    const std::lock_guard lock(mutex_);  // what is there is read, extended and written
+    const std::lock_guard lock(mutex_);  // guards the read-modify-write of the control file
     return cli::arm(run_directory, trigger).status();
   }
 
@@ -54,7 +54,7 @@ class PageActions final : public query::Actions {
   std::mutex mutex_;
 };
 
-// The last part of a directory's path, which names its runs where several are served.
+// The last part of a directory's path, which prefixes the names of its runs if several are served.
 std::string last_part(const std::string& directory) {
   const Result<std::string> real = real_path(directory);
   const std::string path = real ? *real : directory;
@@ -85,7 +85,7 @@ Result<std::vector<query::Served>> open_logs(const std::vector<std::string>& dir
   return logs;
 }
 
-// A connection takes a file descriptor, and half of them are left for logs. Systems often begin with few.
+// Each connection takes a file descriptor; half of them are reserved for logs. Systems often start with few.
 std::size_t raise_connection_limit(std::size_t wanted) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -97,7 +97,7 @@ std::size_t raise_connection_limit(std::size_t wanted) {
   return std::min<std::size_t>(wanted, limit.rlim_cur / 2);
 }
 
-// On the port that was asked for; where none was, on the usual one or the next that is free.
+// Listens on the given port; without one, on the default or the next free one.
 Result<std::unique_ptr<server::Server>> start(server::ServerOptions options, const ServeOptions& wanted,
                                               const std::shared_ptr<query::Api>& api) {
   options.port = wanted.port.value_or(kUsualPort);
@@ -105,21 +105,21 @@ Result<std::unique_ptr<server::Server>> start(server::ServerOptions options, con
   if (started || started.error().code() != Code::exhausted) return started;
   const std::string sentence = started.error().message();
   const std::uint16_t free = server::free_port(options.host, options.port + 1);
-  if (free == 0) return Status(Code::exhausted, sentence + ", and so are those after it: choose one with --port");
+  if (free == 0) return Status(Code::exhausted, sentence + ", and so are the following ones: choose one with --port");
   if (wanted.port) {
     return Status(Code::exhausted, sentence + ": the next free one is " + std::to_string(free) + " (--port " +
                                        std::to_string(free) + ")");
   }
-  note(sentence + ", so this is port " + std::to_string(free));
+  note(sentence + ", using port " + std::to_string(free));
   options.port = free;
   return server::Server::start(options, api);
 }
 
-// What a person far away types there to see this page; empty where nobody seems to be far away.
+// The ssh command with which a remote user can reach this page; empty if the user does not seem to be remote.
 std::string tunnel(const server::Server& server) {
   const char* const connection = std::getenv("SSH_CONNECTION");
   if (connection == nullptr || !server.loopback()) return {};
-  // The client's address and port, then this machine's, as the client sees it.
+  // The client's address and port, then this machine's as the client sees them.
   std::vector<std::string> parts;
   for (std::string_view rest = connection; !rest.empty();) {
     parts.emplace_back(rest.substr(0, rest.find(' ')));
@@ -153,13 +153,13 @@ void print_address(const server::Server& server, const ServeOptions& options, co
                Style::cyan, color) +
         "\n");
   if (const std::string line = tunnel(server); !line.empty()) {
-    print(heading("Far   ") + harmless(line) + "   first, where your browser is\n");
+    print(heading("Far   ") + harmless(line) + "   run this first on the machine with your browser\n");
   }
-  print("      Ctrl-C ends it.\n");
+  print("      Ctrl-C stops it.\n");
   std::fflush(stdout);
 }
 
-// Ctrl-C and SIGTERM, kept back from the program until somebody waits for them. Threads never get them.
+// Blocks Ctrl-C and SIGTERM until somebody waits for them. Other threads never get them.
 class Interrupts {
  public:
   Interrupts() noexcept {
@@ -182,8 +182,8 @@ class Interrupts {
   sigset_t before_{};
 };
 
-// Reading a large log and answering a long question may take seconds to come to an end, and nothing is lost with them:
-// what is written takes its name when it is whole. So after this the process ends soon, whatever it does.
+// Reading a large log or answering an expensive question may take seconds, and it is safe to abandon them: files get
+// their final names only when they are complete. So the process ends soon after this, whatever it is doing.
 void end_soon() {
   constexpr std::chrono::milliseconds kPatience{100};
   Result<Thread> last = Thread::start("sonde-end", [kPatience] {
@@ -196,29 +196,28 @@ void end_soon() {
 class Serve final : public Subcommand {
  public:
   Serve()
-      : Subcommand(
-            {.name = "serve",
-             .usage = "serve LOGDIR... [options]",
-             .summary = "show logs in the browser, live",
-             .details =
-                 "Serves the page for one or more log directories: those of Sonde and all that TensorBoard can "
-                 "open. What is recorded meanwhile appears by itself.\n"
-                 "Only this machine can reach it unless --host says otherwise; then everything needs the token, "
-                 "which is part of the address that is printed. Notes, deleting and arming need it always. "
-                 "--allow-origin lets pages from elsewhere ask and show this one, with the token: notebooks, and "
-                 "proxies by the address that browsers see. 'sonde LOGDIR' does the same.",
-             .examples = {"sonde serve logs", "sonde serve logs/a logs/b --port 7000",
-                          "sonde serve logs --host 0.0.0.0",
-                          "sonde serve logs --path-prefix /board --allow-origin https://example.org"}}) {}
+      : Subcommand({.name = "serve",
+                    .usage = "serve LOGDIR... [options]",
+                    .summary = "show logs in the browser, live",
+                    .details =
+                        "Serves the page for one or more log directories: those of Sonde and all that TensorBoard can "
+                        "open. New data appears by itself.\n"
+                        "Only this machine can reach it unless --host says otherwise; then everything needs the token, "
+                        "which is part of the address that is printed. Notes, deleting and arming always need it. "
+                        "--allow-origin lets other pages query and embed this one, with the token: notebooks, and "
+                        "proxies by the address that browsers see. 'sonde LOGDIR' does the same.",
+                    .examples = {"sonde serve logs", "sonde serve logs/a logs/b --port 7000",
+                                 "sonde serve logs --host 0.0.0.0",
+                                 "sonde serve logs --path-prefix /board --allow-origin https://example.org"}}) {}
 
   void setup(Flags& flags) override {
     flags.optional_arguments(options_.directories, "LOGDIR", "directories with runs");
-    flags.option(more_, "--logdir", "D", "the same, as TensorBoard has it");
+    flags.option(more_, "--logdir", "D", "the same, as in TensorBoard");
     flags.option(options_.host, "--host", "H", "the address to listen on (127.0.0.1)");
-    flags.option(port_, "--port", "N", "the port (6006, or the next that is free); 0: any");
-    flags.option(options_.path_prefix, "--path-prefix", "/X", "where a proxy has the page below this path");
-    flags.option(options_.allow_origins, "--allow-origin", "O", "an origin that may ask and show the page");
-    flags.option(options_.token, "--token", "T", "the token (one is made)");
+    flags.option(port_, "--port", "N", "the port (6006, or the next free one); 0: any");
+    flags.option(options_.path_prefix, "--path-prefix", "/X", "the path below which a proxy serves the page");
+    flags.option(options_.allow_origins, "--allow-origin", "O", "an origin that may query and embed the page");
+    flags.option(options_.token, "--token", "T", "the token (generated)");
   }
 
   int run() override {

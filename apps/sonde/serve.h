@@ -11,13 +11,13 @@ namespace sonde::cli {
 struct ServeOptions {
   std::vector<std::string> directories;
   std::string host = "127.0.0.1";
-  std::optional<std::uint16_t> port = {};  // none: 6006, or the next that is free
+  std::optional<std::uint16_t> port = {};  // none: 6006, or the next free one
   std::string path_prefix = {};
   std::vector<std::string> allow_origins = {};
-  std::string token = {};  // empty: one is made
+  std::string token = {};  // empty: one is generated
 };
 
-// Prints the address, and returns when somebody presses Ctrl-C: the exit code.
+// Prints the address, serves until Ctrl-C, and returns the exit code.
 int serve(const ServeOptions& options);
 
 }  // namespace sonde::cli

@@ -1,4 +1,4 @@
-// sonde show: what is in a tensor file, in lines, values or a picture.
+// sonde show: prints or draws the content of a tensor file.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -39,17 +39,17 @@ class Show final : public Subcommand {
              .usage = "show FILE | LOGDIR RUN TAG [options]",
              .summary = "print or draw the tensors of a file, or what a run recorded",
              .details =
-                 "Of a file: reads npy, npz, safetensors, png, wav and csv. A file of several tensors is listed, one "
+                 "For a file: reads npy, npz, safetensors, png, wav and csv. A file of several tensors is listed, one "
                  "line "
                  "each: name, type and shape, smallest value, histogram, largest value, mean, standard "
-                 "deviation, and how many values are not finite. Of a single tensor, or the one chosen "
-                 "with --tensor, the values follow, as NumPy prints them. Of a table (csv) the first and the last "
+                 "deviation, and how many values are not finite. For a single tensor, or the one selected "
+                 "with --tensor, the values follow, as NumPy prints them. For a table (csv) the first and the last "
                  "rows are printed.\n"
-                 "Of a log directory: what a run has recorded under a tag, at the last step or that of "
+                 "For a log directory: what a run has recorded under a tag, at the last step or that of "
                  "--step: the course of a scalar, statistics with a histogram, the size of a picture or "
-                 "sound, text, a PR curve, hyper-parameters, a tensor that was kept whole, a table. RUN is the name "
-                 "that 'sonde ls' lists, TAG too. Scalars are printed with all their digits.\n"
-                 "Pictures show one element as one pixel; NaN is pink, an infinity orange.",
+                 "sound, text, a PR curve, hyper-parameters, a tensor that was kept whole, a table. RUN and TAG "
+                 "are names that 'sonde ls' lists. Scalars are printed with all their digits.\n"
+                 "In pictures one element is one pixel; NaN is pink, an infinity orange.",
              .examples = {"sonde show weights.safetensors", "sonde show weights.safetensors --tensor conv_1/kernel",
                           "sonde show activations.npy --png activations.png", "sonde show batch.npz --tensor 0 --full",
                           "sonde show batch.npz --tensor 0 --full --json", "sonde show validation.csv --rows 100",
@@ -63,13 +63,14 @@ class Show final : public Subcommand {
     flags.option(recorded_.step, "--step", "N", "what was recorded at this step (the last one)");
     flags.option(tensor_, "--tensor", "NAME", "one tensor of the file, by its name or its number in the list");
     flags.toggle(full_, "--full", "all values, however many; with --json too");
-    flags.option(recorded_.rows, "--rows", "N", "of a table, at most so many rows, half of them from its end (20)");
+    flags.option(recorded_.rows, "--rows", "N", "maximum number of rows of a table, half of them from its end (20)");
     flags.path_option(picture_.path, "--png", "FILE", "draw the tensor instead of printing its values");
     flags.choice(picture_.layout, "--layout", {"HW", "HWC", "CHW", "NHW", "NHWC", "NCHW"},
-                 "which axis is which in the picture (by the shape)");
-    flags.choice(picture_.colors, "--colors", {"auto", "grey", "viridis", "diverging"},
-                 "of the picture (auto: as they are where the values can be colours, else a map that suits the sign)");
-    flags.option(picture_.cells, "--cells", "N", "draw at most so many images and channels side by side (64)");
+                 "the meaning of the axes (by the shape)");
+    flags.choice(
+        picture_.colors, "--colors", {"auto", "grey", "viridis", "diverging"},
+        "colours of the picture (auto: the values themselves if they can be colours, else a map that suits the sign)");
+    flags.option(picture_.cells, "--cells", "N", "maximum number of images and channels side by side (64)");
     flags.toggle(json_, "--json", "for programs");
   }
 
@@ -79,7 +80,7 @@ class Show final : public Subcommand {
     if (picture_.cells < 1) return fail("--cells is " + std::to_string(picture_.cells) + ", but must be at least 1");
     if (fs::is_directory(file_, error)) return show_log();
     if (!recorded_.run.empty())
-      return fail("'" + recorded_.run + "' is one argument too many: '" + file_ + "' is not a log directory");
+      return fail("'" + recorded_.run + "' is an unexpected argument: '" + file_ + "' is not a log directory");
     const std::string extension = fs::path(file_).extension().string();
     if (extension == ".csv") return show_table();
     if (recorded_.step != kLastStep) return fail("--step is for log directories and tables, not for '" + file_ + "'");
@@ -112,8 +113,7 @@ class Show final : public Subcommand {
 
   int show_log() {
     if (recorded_.tag.empty() && file_state(join_path(file_, run_layout::kCaptureFile))) {
-      return fail("'" + file_ +
-                  "' is a capture: 'sonde captures' tells what it holds, and 'sonde show' prints each of " +
+      return fail("'" + file_ + "' is a capture: 'sonde captures' lists its content, and 'sonde show' prints each of " +
                   "its safetensors files");
     }
     if (recorded_.tag.empty()) {
@@ -157,7 +157,7 @@ class Show final : public Subcommand {
     std::size_t name_width = 0;
     std::size_t type_width = 0;
     if (list) {
-      type_width = 12;  // of deflated arrays the type is not known before
+      type_width = 12;  // the type of compressed arrays is not known before
       for (std::size_t i : chosen) {
         name_width = std::max(name_width, count_characters(render::printable(file.names()[i])));
         type_width = std::max(type_width, file.type(i).value_or("").size());
@@ -188,7 +188,7 @@ class Show final : public Subcommand {
     return kSuccess;
   }
 
-  // Draws the tensor if a picture is asked for; `said` then tells what was drawn.
+  // Draws the tensor if a picture is wanted; `said` then describes it.
   Status draw(const TensorView& view, const Described& described, std::string& said) const {
     if (picture_.path.empty()) return Status::success();
     Result<std::string> drawn = write_picture(view, described.summary.value_or(stats::Summary{}), picture_);
@@ -206,7 +206,7 @@ class Show final : public Subcommand {
     }
   }
 
-  // A picture as its size, sound as its length.
+  // A picture is described by its size, sound by its length.
   std::string medium_text(const std::string& name, const TensorView& view, const TensorFile& file) const {
     std::string text = styled(render::printable(name), Style::bold, style_.color) + "  ";
     if (file.format() == FileFormat::wav) {

@@ -37,7 +37,7 @@ namespace {
 constexpr int kBars = 16;
 constexpr double kQuantiles[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
 
-// What one kind of recording has to say: lines for a person, or the members of a JSON object.
+// The output for one kind of recording: lines for people, or the members of a JSON object.
 struct Section {
   std::string text;
   std::string json;
@@ -58,7 +58,7 @@ std::string percent_text(std::uint64_t part, std::uint64_t all) {
   return grouped(part) + " (" + number_text(100 * static_cast<double>(part) / static_cast<double>(all)) + " %)";
 }
 
-// The first members of every object.
+// The first members of every JSON object.
 std::string json_head(std::string_view kind, std::int64_t step) {
   return "\"kind\":" + json_text(kind) + ",\"step\":" + std::to_string(step);
 }
@@ -113,9 +113,9 @@ class Recorded {
   bool at_last_step() const noexcept { return request_.step == kLastStep; }
   bool wants_picture() const noexcept { return !request_.picture.path.empty(); }
 
-  // ---- What there is.
+  // ---- Collecting the data.
 
-  // Fills sections_, and draws the picture where one is asked for.
+  // Fills sections_, and draws the picture if one is wanted.
   Status collect() {
     std::optional<tensor_files::KeptTensor> whole =
         kept_->last(request_.tag, at_last_step() ? std::nullopt : std::optional(request_.step));
@@ -139,7 +139,7 @@ class Recorded {
     return Status::success();
   }
 
-  // Tables of the run: the one of the path that 'sonde ls' lists, or all that were recorded under a name.
+  // Tables of the run: the one with the path that 'sonde ls' lists, or all that were recorded under a name.
   std::vector<std::string> chosen_tables() const {
     const std::vector<std::string> paths = tensor_files::table_paths(run_->directory());
     const std::string& name = request_.tag;
@@ -174,7 +174,7 @@ class Recorded {
             "the table '" + render::printable(request_.tag) + "' has no row of step " + std::to_string(request_.step)};
   }
 
-  // The step that all but scalars are shown at; none where there is nothing else.
+  // The step at which everything except scalars is shown; unset if there is nothing else.
   void choose_step(const std::optional<tensor_files::KeptTensor>& whole) {
     if (!at_last_step()) {
       step_ = request_.step;
@@ -183,7 +183,7 @@ class Recorded {
     for (const Tag& tag : tags_) {
       if (tag.kind != TagKind::scalars) step_ = std::max(step_.value_or(tag.last_step), tag.last_step);
     }
-    // A picture is of the last step at which there is something to draw.
+    // A picture shows the last step at which there is something to draw.
     if (whole && (!step_ || whole->step > *step_ || wants_picture())) step_ = whole->step;
   }
 
@@ -218,12 +218,12 @@ class Recorded {
       hint = near.size() == 2 ? "; the nearest steps are " + near[0] + " and " + near[1]
                               : "; the nearest step is " + near[0];
     }
-    return {Code::not_found, "there is nothing of '" + render::printable(request_.tag) + "' in run '" + run_->name() +
-                                 "' at step " + std::to_string(request_.step) + hint};
+    return {Code::not_found, "nothing was recorded of '" + render::printable(request_.tag) + "' in run '" +
+                                 run_->name() + "' at step " + std::to_string(request_.step) + hint};
   }
 
   Status no_picture() const {
-    return {Code::unsupported, "what is recorded of '" + render::printable(request_.tag) + "'" +
+    return {Code::unsupported, "the recorded data of '" + render::printable(request_.tag) + "'" +
                                    (step_ ? " at step " + std::to_string(*step_) : "") +
                                    " cannot be drawn: only images can, and tensors that were kept whole"};
   }
@@ -326,7 +326,7 @@ class Recorded {
     section.json = json_head("statistics", known->step) + ",\"dtype\":" + json_text(sonde::to_string(known->dtype)) +
                    ",\"shape\":" + json_shape(known->shape) + ",\"count\":" + std::to_string(known->count) +
                    ",\"negative\":" + std::to_string(known->negatives) + ",\"stats\":" + json_stats(summary);
-    const bool varied = known->min < known->max;  // false where nothing is finite
+    const bool varied = known->min < known->max;  // false if nothing is finite
     if (varied) {
       section.text += labelled("range", number_text(known->min) + " .. " + number_text(known->max)) +
                       labelled("mean", number_text(known->mean) + ", std " + number_text(known->std));
@@ -363,7 +363,7 @@ class Recorded {
     section.json += ",\"percentiles\":{" + json + "}";
   }
 
-  // As TensorBoard has it; of a tensor's statistics the file of its own knows more.
+  // As TensorBoard has it; the statistics file has more detail about a tensor.
   Status add_histogram(const ValueRef& value) {
     const bool known_better = std::ranges::any_of(tags_, [&](const Tag& tag) {
       if (tag.kind != TagKind::statistics) return false;
@@ -449,7 +449,7 @@ class Recorded {
     std::string json;
     for (const std::string& text : *texts) {
       json += (json.empty() ? "" : ",") + json_text(text);
-      // Lines stay lines; within them nothing reaches the terminal that it would obey.
+      // Line breaks stay; within a line no terminal codes are printed.
       for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         if (end > at || end < text.size()) section.text += harmless(text.substr(at, end - at)) + "\n";
@@ -515,7 +515,7 @@ class Recorded {
     return Status::success();
   }
 
-  // ---- Saying it.
+  // ---- Printing.
 
   void print_text() const {
     std::string heading = styled(render::printable(run_->name()), Style::bold, style_.color) + "  " +
@@ -548,7 +548,7 @@ class Recorded {
   const RecordedRequest& request_;
   const TextStyle style_ = output_style();
   std::optional<Run> run_;
-  std::vector<Tag> tags_;  // those of the name, of every kind
+  std::vector<Tag> tags_;  // all tags of this name, of every kind
   std::optional<tensor_files::KeptTensors> kept_;
   std::optional<std::int64_t> step_;
   std::optional<double> wall_time_;  // of that step

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 8> kAscii = {"_", "_", ".", "-", "-", "="
 
 std::string sparkline(const Drawing& drawing, int width, render::Glyphs glyphs) {
   const Scalars& points = drawing.points;
-  // With more columns than points there would be nothing but gaps.
+  // With more columns than points there would be only gaps.
   const std::size_t count = points.size() + drawing.non_finite.size();
   std::vector<Cell> cells(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(std::max(width, 1))));
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -37,7 +37,7 @@ std::string sparkline(const Drawing& drawing, int width, render::Glyphs glyphs) 
   };
   for (std::int64_t step : points.steps) include(step);
   for (const Drawing::NonFinite& one : drawing.non_finite) include(one.step);
-  // In doubles, since steps may lie further apart than an integer holds.
+  // In doubles, since the distance between steps may overflow an integer.
   const double range = static_cast<double>(last) - static_cast<double>(first);
   const auto cell_of = [&](std::int64_t step) -> Cell& {
     const double share = range > 0 ? (static_cast<double>(step) - static_cast<double>(first)) / range : 0;
@@ -63,7 +63,7 @@ std::string sparkline(const Drawing& drawing, int width, render::Glyphs glyphs) 
     } else if (cell.empty()) {
       text += ' ';
     } else {
-      // Halved before subtracting: the range of doubles may be larger than a double. A constant lies in the middle.
+      // Halved before subtracting, since the range of doubles may overflow a double. A constant is in the middle.
       const double height = most > least ? (cell.middle() / 2 - least / 2) / (most / 2 - least / 2) : 0.5;
       const auto level = static_cast<std::size_t>(std::clamp(height, 0.0, 1.0) * 7.999);
       text += glyphs == render::Glyphs::blocks ? kBlocks[level] : kAscii[level];

@@ -1,11 +1,11 @@
 // The only file that includes SQLite. The database is written to a temporary file, in one transaction and without a
-// journal, since nobody sees it before it is renamed; indexes are made at the end, when the rows are there.
+// journal, since nobody sees it before it is renamed; indexes are created at the end, after the rows.
 //
 //   CREATE TABLE scalars (run TEXT, tag TEXT, step INTEGER, wall_time REAL, value REAL)
 //
-// SQLite has no NaN: it stores NULL instead. Infinities are kept. A REAL is a double: a float becomes the double that
-// is nearest to its shortest text, so that it is printed as in CSV (0.1, not 0.10000000149011612) and is the same float
-// when it is rounded to one.
+// SQLite has no NaN: it stores NULL instead. Infinities are kept. A REAL is a double: a float becomes the double
+// nearest to its shortest text, so that it is printed as in CSV (0.1, not 0.10000000149011612) and rounds to the same
+// float.
 #include <sqlite3.h>
 
 #include <filesystem>
@@ -101,7 +101,7 @@ class SqliteTable final : public TableWriter {
       case Cell::Type::shape: return "TEXT";
       case Cell::Type::any: break;
     }
-    return "";  // every value as it is
+    return "";  // values as they are
   }
 
   void bind_text(int at, std::string_view text) {
@@ -118,7 +118,7 @@ class SqliteTable final : public TableWriter {
       case Cell::Type::text:
       case Cell::Type::json: return bind_text(at, cell.text);
       case Cell::Type::shape: shape_ = json_shape(*cell.shape); return bind_text(at, shape_);
-      case Cell::Type::any: return;  // no cell is
+      case Cell::Type::any: return;  // no cell has this type
     }
   }
 
@@ -128,7 +128,7 @@ class SqliteTable final : public TableWriter {
 
   Status failure() const {
     if (Status status = not_interrupted(); !status) return status;
-    const char* reason = database_ != nullptr ? sqlite3_errmsg(database_) : "there is not enough memory";
+    const char* reason = database_ != nullptr ? sqlite3_errmsg(database_) : "out of memory";
     return {Code::io, "cannot write '" + path_ + "': " + reason};
   }
 

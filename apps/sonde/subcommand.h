@@ -1,11 +1,11 @@
-// One subcommand: its name, a summary, its flags, and what it does. Each lives in a file of its own; main.cc lists
+// One subcommand: its name, a summary, its flags, and what it does. Each is in its own file; main.cc lists
 // them all.
 //
 //   class Hello final : public Subcommand {
 //    public:
 //     Hello() : Subcommand({.name = "hello", .usage = "hello NAME [options]", .summary = "greet somebody"}) {}
 //     void setup(Flags& flags) override {
-//       flags.argument(name_, "NAME", "whom to greet");
+//       flags.argument(name_, "NAME", "the person to greet");
 //       flags.option(times_, "--times", "N", "how often (1)");
 //     }
 //     int run() override { ... return 0; }
@@ -30,21 +30,21 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kError = 2;
 
 // The arguments and options of one command, bound to variables that are written when the command line is parsed; a
-// variable keeps its value where the option is not given. Knows nothing of the parser, which only parse.cc includes.
+// variable keeps its value if the option is not given. Does not know the parser, which only parse.cc includes.
 class Flags {
  public:
   using Target = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*>;
   struct Flag {
     std::string name;   // "--steps"; an argument's "FILE"
     std::string value;  // placeholder: "N"; empty for switches and arguments
-    std::string help;   // a few words, with the default where there is one
+    std::string help;   // a few words, with the default if there is one
     Target target;
-    std::vector<std::string> choices = {};  // empty: anything
+    std::vector<std::string> choices = {};  // empty: any value
     bool required = false;                  // arguments only
-    bool path = false;                      // of a file or folder, which cannot be empty
+    bool path = false;                      // the path of a file or folder, which cannot be empty
   };
 
-  // Arguments are taken in the order of these calls; `arguments` takes all that are left, at least one.
+  // Arguments are parsed in the order of these calls; `arguments` takes all remaining ones, at least one.
   void argument(std::string& target, std::string name, std::string help) {
     arguments_.push_back({std::move(name), "", std::move(help), &target, {}, true});
   }
@@ -58,7 +58,7 @@ class Flags {
     arguments_.push_back({std::move(name), "", std::move(help), &target});
   }
 
-  // `--name VALUE`, or `-x,--name VALUE` where the name gives both.
+  // `--name VALUE`, or `-x,--name VALUE` if the name gives both.
   template <class T>
   void option(T& target, std::string name, std::string value, std::string help) {
     options_.push_back({std::move(name), std::move(value), std::move(help), &target});
@@ -66,7 +66,7 @@ class Flags {
   void path_option(std::string& target, std::string name, std::string value, std::string help) {
     options_.push_back({std::move(name), std::move(value), std::move(help), &target, {}, false, true});
   }
-  // In the help the value is `value`, or the choices themselves.
+  // The help shows `value`, or the choices themselves.
   void choice(std::string& target, std::string name, std::vector<std::string> choices, std::string help,
               std::string value = {}) {
     const bool named = !value.empty();
@@ -75,7 +75,7 @@ class Flags {
     }
     options_.push_back({std::move(name), std::move(value), std::move(help), &target, std::move(choices)});
   }
-  // `--name`, which makes the target true.
+  // `--name`, which sets the target to true.
   void toggle(bool& target, std::string name, std::string help) {
     options_.push_back({std::move(name), "", std::move(help), &target});
   }
@@ -107,7 +107,7 @@ class Subcommand {
 
   // Called once, before parsing.
   virtual void setup(Flags& flags) = 0;
-  // Called after parsing. Returns the exit code: kSuccess, or what fail() gave (terminal.h).
+  // Called after parsing. Returns the exit code: kSuccess, or the result of fail() (terminal.h).
   virtual int run() = 0;
 
  private:

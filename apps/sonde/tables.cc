@@ -28,7 +28,7 @@ std::array<Cell, 3> point_cells(const ScalarPiece& piece, std::size_t at) noexce
           piece.single ? Cell::of_single(scalars.values[at]) : Cell::of_real(scalars.values[at])};
 }
 
-// What the formats of text have in common.
+// The common part of the text formats.
 class TextTable : public TableWriter {
  public:
   explicit TextTable(Output output) : output_(std::move(output)) {}
@@ -40,7 +40,7 @@ class TextTable : public TableWriter {
     return output_.flush_some();
   }
 
-  // On all processors: nearly all of the time goes into digits.
+  // Uses all processors: formatting numbers takes nearly all of the time.
   Status rows(const ScalarSource& source) override {
     OrderedTexts texts([&](OrderedTexts::Make& make) -> Result<bool> {
       ScalarPiece piece;
@@ -78,15 +78,15 @@ class TextTable : public TableWriter {
       case Cell::Type::shape: return put_shape(out, *cell.shape);
       case Cell::Type::truth: out += cell.integer != 0 ? "true" : "false"; return;
       case Cell::Type::json: return put_json(out, cell.text);
-      case Cell::Type::any: return;  // no cell is
+      case Cell::Type::any: return;  // no cell has this type
     }
   }
 
  private:
-  // What every row of a series begins with. These are called in any thread.
+  // The prefix of every row of a series. These are called on any thread.
   virtual std::string prefix(std::string_view run, std::string_view tag) const = 0;
   virtual void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const = 0;
-  // The cells that each format spells in its own way.
+  // The cells that each format writes differently.
   virtual void put_nonfinite(std::string& out, double value) const = 0;
   virtual void put_text(std::string& out, std::string_view text) const = 0;
   virtual void put_shape(std::string& out, const Shape& shape) const = 0;

@@ -21,8 +21,8 @@ struct Cell {
   enum class Type : std::uint8_t {
     integer,
     count,
-    single,  // exactly a float; the shortest text that reads back as the same one
-    real,    // the shortest text that reads back as the same double
+    single,  // exactly a float; the shortest text that parses to the same float
+    real,    // the shortest text that parses to the same double
     time,    // the same, seconds since 1970, never with an exponent
     text,
     shape,
@@ -48,7 +48,7 @@ struct Cell {
   static Cell of_shape(const Shape& value) noexcept { return {.type = Type::shape, .shape = &value}; }
 };
 
-// A number of type `single`, `real` or `time`, which is finite.
+// A finite number of type `single`, `real` or `time`.
 void put_finite(std::string& out, Cell::Type type, double value);
 
 struct Column {
@@ -63,12 +63,12 @@ struct ScalarPiece {
   std::shared_ptr<const Scalars> scalars;
   std::size_t begin = 0;
   std::size_t end = 0;
-  // Whether every value of the series is a float or not finite. Decided for all of them at once: two values that differ
-  // must differ as text, and the float next to 0.1 and the double next to it have the same shortest text.
+  // Whether every value of the series is a float or not finite. Decided for the whole series: different values must
+  // have different texts, and the float nearest to 0.1 and the double nearest to it have the same shortest text.
   bool single = false;
 };
 
-// Gives the next piece, or false after the last. Called in any thread, one call at a time.
+// Returns the next piece, or false after the last. Called on any thread, one call at a time.
 using ScalarSource = std::function<Result<bool>(ScalarPiece&)>;
 
 // A table whose rows begin with `run` and `tag`, or another key, followed by the columns given.
@@ -76,12 +76,12 @@ class TableWriter {
  public:
   virtual ~TableWriter() = default;
 
-  // The run and tag of the rows that follow.
+  // Sets the run and tag of the rows that follow.
   virtual void series(std::string_view run, std::string_view tag) = 0;
   virtual Status row(std::span<const Cell> cells) = 0;
-  // A row for each point: step, wall_time, value. What a piece refers to must live until the call returns.
+  // One row per point: step, wall_time, value. The data that a piece refers to must live until the call returns.
   virtual Status rows(const ScalarSource& source);
-  // Without it nothing is left on the disk.
+  // Completes the file; without this call nothing is left on the disk.
   virtual Status finish() = 0;
   // See Output.
   virtual bool reader_left() const noexcept { return false; }
@@ -89,9 +89,9 @@ class TableWriter {
 
 struct TableTarget {
   std::string format;       // "csv", "jsonl", "sqlite"
-  std::string path;         // empty: standard output, which SQLite cannot have
+  std::string path;         // empty: standard output, which SQLite does not support
   std::string table;        // its name in a database
-  std::string key = "tag";  // the name of the column behind `run`
+  std::string key = "tag";  // the name of the column after `run`
   Existing existing = Existing::refuse;
 };
 Result<std::unique_ptr<TableWriter>> open_table(const TableTarget& target, const std::vector<Column>& columns);

@@ -1,6 +1,6 @@
-// sonde tail: the scalars of a log directory as they come in.
+// sonde tail: prints the scalars of a log directory as they arrive.
 //
-// On a terminal a table that is redrawn in place; elsewhere one line for each new point.
+// On a terminal a table that is redrawn in place; otherwise one line per new point.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,13 +34,13 @@ constexpr auto kRedraw = std::chrono::milliseconds(200);  // not more often
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int) { interrupted = 1; }
 
-// Leaves the terminal as it was, however the command ends by itself or by Ctrl-C.
+// Restores the terminal when the command ends, also after Ctrl-C.
 class Screen {
  public:
   Screen() {
     std::signal(SIGINT, interrupt);
     std::signal(SIGTERM, interrupt);
-    print("\x1b[?25l\x1b[?7l");  // and a line that is too long is cut, since the next drawing counts lines
+    print("\x1b[?25l\x1b[?7l");  // also truncates long lines, since the next drawing counts lines
   }
   ~Screen() {
     print("\x1b[?7h\x1b[?25h");
@@ -50,13 +50,13 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 };
 
-// What the table shows of one series.
+// What the table shows about one series.
 struct Line {
   std::string run, tag, step, value, history, rate, age, alarm;
   bool finite = true;
 };
 
-// Steps in a second, lately: over the last quarter of what is drawn, since jobs change their pace.
+// Recent steps per second: over the last quarter of the drawn points, since jobs change their pace.
 std::string rate_text(const Scalars& points) {
   if (points.size() < 2) return "";
   const std::size_t last = points.size() - 1;
@@ -67,7 +67,7 @@ std::string rate_text(const Scalars& points) {
   return render::brief(steps / seconds) + "/s";
 }
 
-// "NaN at step 120", and how many there are.
+// "NaN at step 120", and the number of such points.
 std::string alarm_text(const Drawing& drawing) {
   std::uint64_t nan = 0;
   std::uint64_t infinite = 0;
@@ -97,12 +97,11 @@ class Tail final : public Subcommand {
       : Subcommand({.name = "tail",
                     .usage = "tail LOGDIR [options]",
                     .summary = "follow the scalars of a log directory, live",
-                    .details =
-                        "On a terminal a table, one line for each scalar: run, tag, last step and value, its "
-                        "history, steps in a second, how long ago the last point was recorded, and where "
-                        "values are not finite. Elsewhere a line for each new point: time, run, tag, step and "
-                        "value, with tabs between them, the value with all its digits; where points come faster "
-                        "than five in a second, some are left out. Runs that appear later are found. Ctrl-C ends it.",
+                    .details = "On a terminal a table, one line for each scalar: run, tag, last step and value, its "
+                               "history, steps per second, how long ago the last point was recorded, and where "
+                               "values are not finite. Otherwise one line for each new point: time, run, tag, step and "
+                               "value, separated by tabs, the value with all its digits; if points come faster "
+                               "than five per second, some are left out. New runs are found. Ctrl-C stops it.",
                     .examples = {"sonde tail logs", "sonde tail logs --runs 'train.*' --tags '.*loss'",
                                  "sonde tail logs --once"}}) {}
 
@@ -110,7 +109,7 @@ class Tail final : public Subcommand {
     flags.argument(directory_, "LOGDIR", "a directory with runs");
     flags.option(runs_.pattern(), "--runs", "RE", "the run of this name, or those that match (all)");
     flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
-    flags.toggle(once_, "--once", "print the table once, and end");
+    flags.toggle(once_, "--once", "print the table once and exit");
   }
 
   int run() override {
@@ -121,13 +120,13 @@ class Tail final : public Subcommand {
   }
 
  private:
-  // A scalar that is chosen; it has points.
+  // A selected scalar; it has points.
   struct Series {
     Run run;
     Tag tag;
   };
 
-  // A run or tag that is asked for may come later, unless the table is printed only once.
+  // A selected run or tag may appear later, unless the table is printed only once.
   Selector::Missing missing() const noexcept { return once_ ? Selector::Missing::error : Selector::Missing::fine; }
 
   Result<std::vector<Series>> all_series(const std::vector<Run>& runs) const {
@@ -154,13 +153,13 @@ class Tail final : public Subcommand {
     return all ? code : fail(all.error());
   }
 
-  // A pipe has no width: nothing is cut there.
+  // A pipe has no width: nothing is truncated there.
   static std::size_t wide() { return is_terminal(stdout) ? static_cast<std::size_t>(terminal_width()) : 200; }
 
   int redraw(const Log& log) {
     const Screen terminal;
     std::uint64_t version = log.version();
-    int lines = 0;  // on the screen, that the next drawing replaces
+    int lines = 0;  // lines on the screen that the next drawing replaces
     while (interrupted == 0) {
       const std::uint64_t begin = monotonic_nanoseconds();
       const Result<std::vector<Run>> runs = select_runs(log, runs_, missing());
@@ -168,7 +167,7 @@ class Tail final : public Subcommand {
       Result<std::vector<Series>> all = all_series(*runs);
       if (!all) return fail(all.error());
       const std::string text = screen(problems(log, *runs), *std::move(all));
-      // Each line is wiped before it is written, and what is left of the last drawing below them.
+      // Clears each line before it is written, and the rest of the previous drawing below.
       std::string out = lines > 0 ? "\x1b[" + std::to_string(lines) + "A\r" : "\r";
       for (char c : text) out += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
       print(out + "\x1b[J");
@@ -179,7 +178,7 @@ class Tail final : public Subcommand {
     return kSuccess;
   }
 
-  // Waits for something new, but a second at most, since ages change by themselves; and long enough that drawing many
+  // Waits for something new, but at most a second, since ages change by themselves; and long enough that drawing many
   // runs does not keep a processor busy.
   static std::uint64_t rest(const Log& log, std::uint64_t version, std::uint64_t begin) {
     constexpr std::uint64_t kMillisecond = 1'000'000;
@@ -194,14 +193,14 @@ class Tail final : public Subcommand {
     return now;
   }
 
-  // What is wrong, one sentence each.
+  // The problems, one sentence each.
   static std::vector<std::string> problems(const Log& log, const std::vector<Run>& runs) {
     std::vector<std::string> all = unreadable(log, runs);
     if (std::string damage = damage_text(log, runs); !damage.empty()) all.push_back(std::move(damage));
     return all;
   }
 
-  // A line for each of the first ones.
+  // One line for each of the first problems.
   std::string problem_lines(const std::vector<std::string>& problems) const {
     const auto width = static_cast<std::size_t>(terminal_width());
     std::string text;
@@ -220,7 +219,7 @@ class Tail final : public Subcommand {
     const auto others = static_cast<int>(4 + std::min(problems.size(), kProblems));
     const auto room = static_cast<std::size_t>(std::max(terminal_height() - others, 1));
     if (total > room) {
-      // The newest ones, in the order of their names as before.
+      // The newest ones, still in the order of their names.
       std::vector<double> times;
       times.reserve(total);
       for (const Series& one : all) times.push_back(one.tag.last_time);
@@ -233,7 +232,7 @@ class Tail final : public Subcommand {
     const std::string more =
         total > all.size() ? grouped(total - all.size()) + " more: choose with --runs and --tags. " : "";
     return table(all, width) + problem_lines(problems) +
-           styled(fitted(more + "Ctrl-C ends it.", width - 1), Style::dim, color_) + "\n";
+           styled(fitted(more + "Ctrl-C stops it.", width - 1), Style::dim, color_) + "\n";
   }
 
   static Line line(const Series& series, double now) {
@@ -264,8 +263,8 @@ class Tail final : public Subcommand {
     if (drawing) line.history = sparkline(*drawing, static_cast<int>(width), glyphs_);
   }
 
-  // Columns as wide as their widest entry, and wide enough that they do not jump about from one drawing to the next.
-  // What does not fit is taken from the history and the alarms, then from the names.
+  // Columns as wide as their widest entry, and wide enough not to jump between drawings. If the terminal is too narrow,
+  // the history and the alarms shrink first, then the names.
   struct Widths {
     std::size_t run = 3, tag = 3, step = 6, value = 8, history = kHistory, rate = 6, age = 6, alarm = 0;
   };
@@ -334,10 +333,10 @@ class Tail final : public Subcommand {
     return (heading ? styled(text, Style::dim, color_) : text) + "\n";
   }
 
-  // Where a series was left off. Points are counted in the order written: steps and times alone do not tell, since a
-  // restart goes back, and many points may have the same time.
+  // Where printing of a series stopped. Points are counted in the order written: steps and times are not enough, since
+  // a restart goes back, and many points may have the same time.
   struct Place {
-    std::uint64_t points = 0;  // of the newest history, as the following: what tells that there is something new
+    std::uint64_t points = 0;  // of the newest history, like the following: these show whether there is something new
     std::int64_t last_step = 0;
     double last_time = 0;
     std::size_t printed = 0;  // of all points
@@ -348,7 +347,7 @@ class Tail final : public Subcommand {
     std::signal(SIGINT, interrupt);
     std::signal(SIGTERM, interrupt);
     Seen seen;
-    std::set<std::string> said;  // what is wrong, each once
+    std::set<std::string> said;  // problems, each reported once
     std::uint64_t version = log.version();
     while (interrupted == 0) {
       const std::uint64_t begin = monotonic_nanoseconds();
@@ -366,7 +365,7 @@ class Tail final : public Subcommand {
     return kSuccess;
   }
 
-  // The last point of a series that is seen for the first time; then every new one, or the last where there are many.
+  // Prints the last point of a new series; then every new one, or the last one if there are many.
   static void append_new(const Series& series, Seen& seen) {
     constexpr std::size_t kMany = 5;
     const Tag& tag = series.tag;
@@ -378,7 +377,7 @@ class Tail final : public Subcommand {
     const Result<Scalars> points = series.run.scalars(tag.name, {}, History::all);
     if (!points || points->size() == 0) return;
     const std::size_t count = points->size();
-    const std::size_t begin = std::min(known.printed, count);  // fewer than before where a file was deleted
+    const std::size_t begin = std::min(known.printed, count);  // fewer than before if a file was deleted
     known = {tag.points, tag.last_step, tag.last_time, count};
     const bool single = all_single(points->values);
     for (std::size_t i = first || count - begin > kMany ? count - 1 : begin; i < count; ++i) {

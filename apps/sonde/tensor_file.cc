@@ -9,7 +9,7 @@
 namespace sonde::cli {
 namespace {
 
-// A picture or sound, by its first bytes.
+// Recognises a picture or sound by its first bytes.
 std::optional<FileFormat> medium_of(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return FileFormat::png;
   if (bytes.starts_with("RIFF") && bytes.size() >= 12 && bytes.substr(8, 4) == "WAVE") return FileFormat::wav;
@@ -31,13 +31,13 @@ FileFormat format_of(TensorFormat format) noexcept {
   return FileFormat::safetensors;
 }
 
-// The file's name before what a format says, which knows no files.
+// Adds the file's name to a message of a format, which knows no files.
 Status in_file(const std::string& path, const Status& status) {
   const std::string between = status.message().starts_with("not a ") ? " is " : ": ";
   return {status.code(), "'" + path + "'" + between + status.message()};
 }
 
-// The library lists the formats that it knows, and here are two more.
+// The library lists the formats that it knows; this adds two more.
 Status with_media(const Status& error) {
   constexpr std::string_view kListed = "npz or safetensors file";
   std::string message = error.message();
@@ -71,7 +71,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
   if (medium) return decode(*medium, path);
   Result<sonde::TensorFile> file = sonde::TensorFile::open(path);
   if (!file) {
-    // A file that is named like a picture or sound, and is not a tensor file either, is a damaged one.
+    // A file that is named like a picture or sound, but is not a tensor file either, is damaged.
     medium = medium_named(path);
     return medium ? decode(*medium, path) : with_media(file.error());
   }
@@ -107,7 +107,7 @@ std::optional<std::string> TensorFile::type(std::size_t index) const {
 }
 
 Result<LoadedTensor> TensorFile::load(std::size_t index) const {
-  // Small arrays of an archive are copied, which verifies their checksums; large ones are looked at in place.
+  // Small arrays of an archive are copied, which verifies their checksums; large ones are used in place.
   constexpr std::uint64_t kSmall = std::uint64_t{256} << 20;
   if (!tensors_) return LoadedTensor{{}, decoded_.view()};
 

@@ -12,7 +12,7 @@
 namespace sonde::cli {
 namespace {
 
-// A float as a double that is printed with as many digits as a float needs.
+// A float, printed with as many digits as a float needs.
 void put_real(std::string& out, double value, bool single) {
   out += json_number(single ? shortest_double(value) : value);
 }

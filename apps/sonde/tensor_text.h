@@ -11,7 +11,7 @@
 
 namespace sonde::cli {
 
-// What is known of one tensor. Complex numbers have no order, hence no statistics.
+// What is known about one tensor. Complex numbers have no order, hence no statistics.
 struct Described {
   std::optional<stats::Summary> summary;
   stats::Histogram histogram;
@@ -20,13 +20,13 @@ Result<Described> describe(const TensorView& view);
 
 // {"min":...,"max":...,"mean":...,"std":...,"nan":...,"inf":...,"zero":...}
 std::string json_stats(const stats::Summary& summary);
-// "dtype":...,"shape":...,"stats":... and, where they are asked for, "values":... nested as the axes are
+// "dtype":...,"shape":...,"stats":... and, if wanted, "values":... nested like the axes
 Result<std::string> json_tensor(const TensorView& view, const Described& described, bool values);
-// The elements, nested as the axes are: numbers that read back as the same, NaN and infinities as texts, truth values
-// as true and false, complex numbers as [real, imaginary].
+// The elements, nested like the axes: numbers that parse to the same value, NaN and infinities as strings, booleans as
+// true and false, complex numbers as [real, imaginary].
 Result<std::string> json_values(const TensorView& view);
 
-// What suits the standard output.
+// The style for standard output.
 struct TextStyle {
   bool color = false;
   render::Glyphs glyphs = render::Glyphs::ascii;

@@ -17,7 +17,7 @@ std::string_view environment(const char* name) noexcept {
 }
 
 void say(std::string_view sentence, Style style) {
-  // What was printed so far comes first, also where both streams are one terminal.
+  // Earlier output comes first, even if both streams are the same terminal.
   std::fflush(stdout);
   const std::string line = styled("sonde:", style, colored(stderr)) + " " + harmless(sentence) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
@@ -34,7 +34,7 @@ bool colored(std::FILE* stream) noexcept {
 bool shows_cursor_codes(std::FILE* stream) noexcept { return is_terminal(stream) && environment("TERM") != "dumb"; }
 
 bool shows_unicode(std::FILE* stream) noexcept {
-  // The first of these that is set decides, as in the C library.
+  // The first variable that is set decides, as in the C library.
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = environment(name);
     if (locale.empty()) continue;

@@ -97,7 +97,7 @@ std::string padded_left(std::string text, std::size_t width) {
 std::string fitted(std::string_view name, std::size_t width) {
   std::string text = render::printable(name);
   if (count_characters(text) <= width || width < 5) return text;
-  // The beginning says which group, the end which member of it: both stay. Cut between characters only.
+  // The beginning names the group, the end the member: both stay. Cuts only between characters.
   const std::size_t head = (width - 3) / 2;
   const std::size_t tail = width - 3 - head;
   const auto byte_of = [&](std::size_t character) {
@@ -111,12 +111,12 @@ std::string fitted(std::string_view name, std::size_t width) {
 }
 
 std::string harmless(std::string_view text) {
-  // So short that nothing is cut out of a piece, though each of its bytes may become four.
+  // So short that nothing is removed from a piece, though each of its bytes may become four.
   constexpr std::size_t kPiece = 24;
   std::string out;
   while (!text.empty()) {
     std::size_t end = std::min(kPiece, text.size());
-    // Not within a character; bytes that are none may be parted anywhere.
+    // Not within a character; invalid bytes may be split anywhere.
     for (int i = 0; i < 3 && end < text.size() && (text[end] & 0xc0) == 0x80; ++i) ++end;
     out += render::printable(text.substr(0, end));
     text.remove_prefix(end);

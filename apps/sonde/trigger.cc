@@ -1,4 +1,4 @@
-// sonde trigger: a capture of a job that runs, now.
+// sonde trigger: saves a capture of a running job now.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -19,8 +19,8 @@
 namespace sonde::cli {
 namespace {
 
-// The next number of the counter by which captures are asked for. The first one is the time in ms: a counter that was
-// there before may be remembered by the recorder, though its file is gone.
+// The next number of the counter that requests captures. The first one is the time in ms: the recorder may remember an
+// earlier counter whose file no longer exists.
 std::int64_t next_fire(const Control& control) {
   return control.content.fire > 0 ? control.content.fire + 1 : static_cast<std::int64_t>(wall_seconds() * 1000);
 }
@@ -30,10 +30,10 @@ class Trigger final : public Subcommand {
   Trigger()
       : Subcommand({.name = "trigger",
                     .usage = "trigger RUN",
-                    .summary = "save a capture of a job that runs, now",
+                    .summary = "save a capture of a running job now",
                     .details = "The step in progress and the five before it are saved as a capture in RUN/captures, as "
-                               "if a trigger had fired. The steps before come out of the flight ring, which a job has "
-                               "while its policy has a trigger, or says so.",
+                               "if a trigger had fired. The earlier steps come from the flight ring, which a job has "
+                               "while its policy has a trigger, or asks for a ring.",
                     .examples = {"sonde trigger logs/train"}}) {}
 
   void setup(Flags& flags) override { flags.argument(run_, "RUN", "the directory of a run"); }
@@ -48,19 +48,19 @@ class Trigger final : public Subcommand {
     const Result<Answer> answer = put_control(*control, *text);
     if (!answer) return fail(answer.error());
     if (!answer->applied) {
-      return fail("no recorder that runs in '" + run_ + "' has answered: nothing is saved unless one does so later");
+      return fail("no running recorder in '" + run_ + "' has answered: nothing is saved unless one answers later");
     }
     print("a capture is being saved");
     std::fflush(stdout);
     const std::optional<std::string> path = wait_for_capture(*before);
     print(path ? ": " + harmless(*path) + without_tensors(*path) + "\n"
                : "; it appears in " + harmless(join_path(run_, run_layout::kCaptures)) +
-                     " when the step in progress has ended\n");
+                     " when the current step ends\n");
     return kSuccess;
   }
 
  private:
-  // The first new one that nobody's condition made.
+  // The first new capture that no condition made.
   std::optional<std::string> wait_for_capture(const std::vector<std::string>& before) const {
     constexpr double kPatience = 3;  // seconds
     const std::uint64_t start = monotonic_nanoseconds();
@@ -74,7 +74,7 @@ class Trigger final : public Subcommand {
     return std::nullopt;
   }
 
-  // Why there is nothing in it, where there is nothing.
+  // Why the capture is empty, if it is.
   static std::string without_tensors(const std::string& path) {
     const Result<Capture> capture = Capture::open(path);
     if (!capture || !capture->steps().empty() || capture->info().dropped.empty()) return "";

@@ -19,7 +19,7 @@ constexpr int kDeepest = 16;
 constexpr std::array<std::string_view, 6> kDebugger = {".metadata", ".source_files", ".stack_frames",
                                                        ".graphs",   ".execution",    ".graph_execution_traces"};
 
-// What shows this file; empty where Sonde reads it, or nothing is known of it.
+// The plugin that shows this file; empty if Sonde reads it, or nothing is known about it.
 std::string_view reader_of(std::string_view name) noexcept {
   const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
   if (name.starts_with("tfdbg_events.") && std::ranges::any_of(kDebugger, ends)) return "tfdbg";
@@ -43,7 +43,7 @@ std::uint64_t count_files(const std::string& path, int depth) {
 void look(const std::string& root, const std::string& name, int depth, std::vector<UnreadFiles>& found) {
   const std::string path = run_path(root, name);
   const Result<Directory> directory = read_directory(path);
-  if (!directory) return;  // the log's own reader says so
+  if (!directory) return;  // the log's own reader reports it
   std::map<std::string, std::uint64_t> counts;
   for (const DirectoryEntry& entry : directory->entries) {
     if (entry.type != DirectoryEntry::Type::file) continue;

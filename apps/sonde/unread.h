@@ -12,7 +12,7 @@ struct UnreadFiles {
   std::string directory;  // below the log directory; "." for that itself
   std::uint64_t files = 0;
 };
-// By directory. Links are not followed.
+// Sorted by directory. Links are not followed.
 std::vector<UnreadFiles> unread_files(const std::string& log_directory);
 
 // "6 files of TensorFlow's Debugger V2 (tfdbg)"

@@ -27,7 +27,7 @@ class TreeWalker {
   Status add(const std::string& path, const std::string& relative) {
     const Result<Directory> directory = read_directory(path);
     if (!directory) return directory.error();
-    // A link to a directory above would go on for ever.
+    // A link to a directory above would never end.
     if (std::ranges::any_of(above_, [&](const FileState& state) { return state.same_file(directory->state); })) {
       return Status::success();
     }
@@ -56,12 +56,12 @@ class TreeWalker {
   std::vector<FileState> above_;
 };
 
-// Looks at the payloads of one file, in their order.
+// Checks the payloads of one file, in order.
 class Payloads {
  public:
   explicit Payloads(RecordKind kind) : kind_(kind) {}
 
-  // What is wrong with it, half a sentence; empty where nothing is.
+  // The error, half a sentence; empty if there is none.
   std::string flaw(Bytes payload) { return kind_ == RecordKind::statistics ? statistics(payload) : event(payload); }
   std::uint64_t newer() const noexcept { return newer_; }
 
@@ -113,11 +113,11 @@ class Verifier {
  public:
   Verifier(RecordKind kind, std::uint64_t size) : payloads_(kind) { verdict_.size = size; }
 
-  // Looks at the records that begin in `window`, which begins at `base`, and returns how many bytes are done with. In
-  // the last window that is all of it.
+  // Checks the records that begin in `window`, which begins at `base`, and returns the number of bytes that are
+  // finished. In the last window that is all of it.
   std::size_t look(Bytes window, std::uint64_t base) {
     const bool last = base + window.size() >= verdict_.size;
-    // Of a complete file: what follows a record that is cut off is looked at, too.
+    // For a complete file: also checks what follows a truncated record.
     RecordReader reader(window, last ? RecordReader::Tail::complete : RecordReader::Tail::growing, base);
     while (true) {
       const RecordReader::Found found = reader.next();
@@ -150,7 +150,7 @@ class Verifier {
 
   void add_damage(const RecordReader& reader, bool unfinished) {
     std::vector<DamagedPart>& damage = verdict_.damage;
-    // Rubbish goes on, perhaps in another window: it is one place.
+    // Garbage continues, perhaps in another window: it counts as one place.
     if (!damage.empty() && damage.back().offset + damage.back().size == reader.offset() &&
         damage.back().reason == reader.reason()) {
       damage.back().size += reader.size();
@@ -186,14 +186,14 @@ Result<Verdict> verify(const InputFile& file, RecordKind kind, const std::functi
   Verifier verifier(kind, size);
   std::vector<std::byte> window;
   std::uint64_t base = 0;  // of the window in the file
-  std::size_t filled = 0;  // bytes of the window that are there
+  std::size_t filled = 0;  // bytes of the window that are filled
   std::uint64_t want = kWindow;
   while (base + filled < size) {
-    // Twice as much where a record is larger than the window, but never more than the file has.
+    // Doubles it if a record is larger than the window, but never beyond the size of the file.
     window.resize(static_cast<std::size_t>(std::min(std::max(want, filled + kWindow), size - base)));
     const Result<std::size_t> read = file.read_at(base + filled, std::span(window).subspan(filled));
     if (!read) return read.error();
-    if (filled + *read < window.size()) return Status(Code::io, "it became shorter while it was read");
+    if (filled + *read < window.size()) return Status(Code::io, "the file became shorter while it was read");
     const std::size_t done = verifier.look(window, base);
     want = done == 0 ? 2 * window.size() : kWindow;
     filled = window.size() - done;

@@ -1,4 +1,4 @@
-// The files of a log directory, looked at byte by byte: every checksum, every payload.
+// Verifies the files of a log directory byte by byte: every checksum, every payload.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ struct TreeFile {
 };
 struct Tree {
   std::vector<TreeFile> files;        // by path
-  std::vector<std::string> problems;  // what cannot be looked into, one sentence each
+  std::vector<std::string> problems;  // directories that cannot be read, one sentence each
   std::vector<std::string> others;    // paths that are neither files nor directories
 };
 // All files below a directory. Links are followed, but not in circles.
 Result<Tree> walk(const std::string& directory);
 
-// A part of a file that belongs to no sound record.
+// A part of a file that belongs to no intact record.
 struct DamagedPart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;

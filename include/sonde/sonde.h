@@ -2,7 +2,7 @@
 // reading. Views of Eigen's matrices are in sonde/eigen.h, which needs Eigen.
 #pragma once
 
-#stops an older C++ with a clear error
+#include "sonde/export.h"  // rejects an older C++ with a clear message
 
 #if __cplusplus >= 202002L
 #include "sonde/capture.h"     // IWYU pragma: export
