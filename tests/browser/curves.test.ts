@@ -35,7 +35,7 @@ test('between recorded steps the one before is shown, and said', async (t) => {
   const page = await open(t, demo, { at: 'curves' });
   const card = await chart(page, 'all_digits');
   await card.getByRole('slider', { name: 'Step of all_digits' }).fill('1');
-  await card.getByRole('button', { name: /Recorded at this very step/ }).waitFor();
+  await card.getByRole('button', { name: /Recorded at this step/ }).waitFor();
   const at = await cursor(page);
   const step = page.getByRole('textbox', { name: 'Step' });
   await step.fill(`${at + 1}`);

@@ -161,7 +161,7 @@ test('a card says how many points a restart wrote again', async (t) => {
   const page = await open(t, await Server.start(folder), { at: 'metrics' });
   assert.equal(await points(await chart(page, 'loss')), 12);
   const card = page.getByRole('region', { name: 'loss', exact: true }).first();
-  await eventually(async () => /12 points · 5 older points written again by a restart/.test(await card.innerText()), 'what was left out');
+  await eventually(async () => /12 points · 5 older points replaced by a restart/.test(await card.innerText()), 'what was left out');
 });
 
 test('the runs table follows a run that never pauses', async (t) => {

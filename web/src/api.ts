@@ -23,10 +23,10 @@ export function url(path: string, query: Query = {}): string {
   return `api/${path}${text ? `?${text}` : ''}`;
 }
 
-const kBegin = 30_000; // ms after which an answer that has not begun counts as failed
-const kWhole = 120_000; // ms that all of it may take then: images are large, and lines slow
+const kBegin = 30_000; // ms to wait for the start of an answer
+const kWhole = 120_000; // ms to wait for the rest: images are large, and connections may be slow
 
-// How often the server has not answered, or not to the end. What is shown is asked for again then: see live.ts.
+// How often the server did not answer, or not completely. The page then asks again for what it shows: see live.ts.
 export const unanswered = signal(0);
 
 async function errorOf(answer: Response): Promise<ApiError> {
@@ -35,7 +35,7 @@ async function errorOf(answer: Response): Promise<ApiError> {
     const said = (await answer.json()) as { error?: string };
     if (said.error) text = said.error;
   } catch {
-    // Not JSON: the status has to do.
+    // Not JSON: the status has to be enough.
   }
   return new ApiError(answer.status, text);
 }
@@ -81,7 +81,7 @@ const asBytes = (answer: Response): Promise<ArrayBuffer> => answer.arrayBuffer()
 export const get = <Value>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Value> =>
   ask(url(path, query), {}, asJson<Value>, signal);
 
-// What lies at an address of url().
+// The bytes at an address of url().
 export const bytes = (address: string): Promise<ArrayBuffer> => ask(address, {}, asBytes);
 
 function post<Value>(
@@ -98,7 +98,7 @@ export const status = (signal?: AbortSignal) => get<T.Status>('status', {}, sign
 
 export async function runs(signal?: AbortSignal): Promise<{ revision: number; runs: T.Run[] }> {
   const answer = await get<{ revision: number; runs: T.Run[] }>('runs', {}, signal);
-  // A hyper-parameter may be named like something that every object has, as "constructor".
+  // A hyper-parameter may have the name of a property of every object, such as "constructor".
   for (const run of answer.runs) Object.setPrototypeOf(run.hparams, null);
   return answer;
 }
@@ -115,7 +115,7 @@ export async function tags(signal?: AbortSignal): Promise<{ revision: number; ta
   return { revision: answer.revision, tags: named };
 }
 
-const kSeriesAtOnce = 200; // of 1,000 that the server takes: the first charts are drawn while the others travel
+const kSeriesAtOnce = 200; // of the 1,000 that the server accepts: the first charts are drawn while the others load
 
 const seriesBatch = batch<T.SeriesKey, T.Series>(async (group, series, signal) => {
   const question = { series, ...(JSON.parse(group) as T.Window) };
@@ -127,7 +127,7 @@ const bandBatch = batch<{ tag: string; runs: string[] }, T.Band>(async (group, g
   return decodeBands(await post('bands', { groups, axis, range, width }, asBytes, signal));
 }, 50);
 
-// What one line of a chart is drawn from. Requests of the same moment and window travel together.
+// The data of one line of a chart. Requests of the same moment and window are sent together.
 export const series = (key: T.SeriesKey, window: T.Window, signal?: AbortSignal) =>
   seriesBatch.ask(JSON.stringify(window), key, signal);
 
@@ -166,5 +166,5 @@ export const remove = (run: string) => post('delete', { run }, asBytes);
 export const arm = (run: string, when: string, before: number, after: number) =>
   post('arm', { run, when, before, after }, asBytes);
 
-// A number of an answer: NaN and infinities travel as strings.
+// A number of an answer: NaN and infinities are sent as strings.
 export const num = (value: T.Num | null | undefined): number => (value == null ? NaN : Number(value));

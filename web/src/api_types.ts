@@ -1,4 +1,4 @@
-// What docs/api.md says, as types.
+// The answers of docs/api.md as types.
 
 export type Num = number | 'NaN' | 'Infinity' | '-Infinity';
 export type RunState = 'live' | 'finished' | 'died';
@@ -32,19 +32,19 @@ export interface Run {
   first_bad_step: number | null;
 }
 
-// As the page uses it: the places in the list of runs are names here.
+// As the page uses it: the indices into the list of runs are names here.
 export interface Tag {
   tag: string;
   kind: string;
   display: string;
   description: string;
-  order?: number | null; // of execution within a step; null: it is not the tag of a probe
+  order?: number | null; // position in the order of execution; null: the tag does not belong to a probe
   runs: string[];
   points: number[];
   first_step: number[];
   last_step: number[];
-  interval: number[]; // steps that usually lie between two points; 0: all points are at one step
-  written_again: number[]; // points that are left out, since a restart wrote their steps again
+  interval: number[]; // median number of steps between two points; 0: all points are at one step
+  written_again: number[]; // points that are left out because a restart wrote their steps again
 }
 
 export interface TagsAnswer {
@@ -61,7 +61,7 @@ export interface Alert {
   step: number | null;
   time: number | null;
   text: string;
-  value: 'NaN' | 'Infinity' | '-Infinity' | null; // the first that is not finite, of a scalar
+  value: 'NaN' | 'Infinity' | '-Infinity' | null; // the first non-finite value of a scalar
   capture: string | null; // the name of its capture
 }
 
@@ -88,7 +88,7 @@ export interface CapturedStep {
   tensors: CapturedTensor[]; // in the order of execution
 }
 
-// capture.json, with the origin of what is not finite.
+// capture.json, with the origin of the non-finite values.
 export interface Capture {
   cause: 'trigger' | 'manual' | 'crash';
   reason: string;
@@ -122,11 +122,11 @@ export interface Layout {
 export interface SeriesKey {
   run: string;
   tag: string;
-  interval?: number; // steps over which the weight of smoothing counts once; left out: that of the series itself
+  interval?: number; // number of steps for which the smoothing weight counts once; default: that of the series
   step?: number; // of a row in a table, instead of the table's
 }
 
-// How a chart is looked at: requests that agree in this travel together.
+// The view of a chart: requests with the same window are sent together.
 export interface Window {
   axis: Axis;
   range?: Range;
@@ -150,7 +150,7 @@ export interface BadColumns {
 
 export interface Series {
   found: boolean;
-  total: number; // points of the range before down-sampling
+  total: number; // points in the range before down-sampling
   raw: Columns;
   smooth: Columns;
   bad: BadColumns;

@@ -1,5 +1,5 @@
-// Many small requests of one moment travel as one. Those that are given up before they travel never do; a request
-// whose every asker has given up is aborted.
+// Combines small requests of one moment into one. Requests that are cancelled before that are not sent; a request that
+// all callers have cancelled is aborted.
 
 export interface Batched<Key, Value> {
   ask(group: string, key: Key, signal?: AbortSignal): Promise<Value>;
@@ -12,7 +12,7 @@ interface Waiting<Key, Value> {
   reject: (reason: unknown) => void;
 }
 
-const aborted = () => new DOMException('Given up.', 'AbortError');
+const aborted = () => new DOMException('Aborted.', 'AbortError');
 
 export function batch<Key, Value>(
   send: (group: string, keys: Key[], signal: AbortSignal) => Promise<Value[]>,
@@ -40,7 +40,7 @@ export function batch<Key, Value>(
       );
       waiting.forEach((one, i) => {
         const value = values[i];
-        if (value === undefined) one.reject(new Error('The server answered less than was asked.'));
+        if (value === undefined) one.reject(new Error('The answer of the server is incomplete.'));
         else one.resolve(value);
       });
     } catch (error) {
@@ -69,7 +69,7 @@ export function batch<Key, Value>(
   function plan(): void {
     if (planned || groups.size === 0) return;
     planned = true;
-    // Charts ask while they are laid out, all of one moment in one task: the request leaves right after it.
+    // Charts ask during layout, all in one task: the request is sent right after it.
     queueMicrotask(flush);
   }
 

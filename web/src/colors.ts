@@ -1,14 +1,13 @@
-// Colours of runs: twelve, each in a tone of one hue for the dark and one for the light theme. They were searched for by
-// computer: any two stay apart in either theme also for those who see no red or no green, who tell them by lightness and
-// by how blue they are; the test beside this file measures it. Pink and orange are not among them: they say NaN and Inf.
+// Colours of runs: twelve, each with a tone of one hue for the dark and one for the light theme. They were found by a
+// search: any two can be told apart in either theme, also by people who do not see red or green, by lightness and by
+// how blue they are; the test beside this file measures it. Pink and orange are not among them: they mean NaN and Inf.
 
 export interface Tone {
   dark: string;
   light: string;
 }
 
-// In an order in which the names that most runs have fall on colours far apart: train on blue, test on amber, validation
-// on teal.
+// Ordered so that the most common names get very different colours: train blue, test amber, validation teal.
 export const kPalette: readonly Tone[] = [
   { dark: '#02dac0', light: '#2e9484' }, // teal
   { dark: '#edb02b', light: '#cd810b' }, // amber
@@ -32,8 +31,8 @@ export function hash(name: string): number {
   return h >>> 0;
 }
 
-// A colour for each run: its own by the hash of its name, or the next that is least used, so that a few runs never
-// share one. Runs that come later do not change those that have one already: pass what was given before.
+// A colour for each run: the one of its name's hash, or the next one that is used least, so that a few runs never share
+// one. New runs do not change existing colours: pass the previous result.
 export function assignColors(names: readonly string[], given: ReadonlyMap<string, number>): Map<string, number> {
   const count = kPalette.length;
   const used = new Array<number>(count).fill(0);
@@ -44,7 +43,7 @@ export function assignColors(names: readonly string[], given: ReadonlyMap<string
     result.set(name, before);
     used[before] = (used[before] ?? 0) + 1;
   }
-  // In the order of the names' hashes, not of the list: sorting the list must not move colours.
+  // In the order of the names' hashes, not of the list: sorting the list must not change colours.
   const fresh = names.filter((name) => !result.has(name)).sort((a, b) => hash(a) - hash(b) || (a < b ? -1 : 1));
   for (const name of fresh) {
     const least = Math.min(...used);

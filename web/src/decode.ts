@@ -8,11 +8,11 @@ class Reader {
     this.view = new DataView(buffer);
   }
   header(magic: string): number {
-    if (this.buffer.byteLength < 16) throw new Error('The server sent less than a header.');
+    if (this.buffer.byteLength < 16) throw new Error('The answer of the server is too short.');
     const seen = String.fromCharCode(...new Uint8Array(this.buffer, 0, 4));
     const version = this.view.getUint32(4, true);
     if (seen !== magic || version !== 1)
-      throw new Error('The server speaks another version than this page: reload the page.');
+      throw new Error('The server has another version than this page: reload the page.');
     this.at = 16;
     return this.view.getUint32(8, true);
   }

@@ -1,4 +1,4 @@
-// Runs that belong together: by the first parts of their paths, or by a hyper-parameter.
+// Groups of runs: by the first parts of their paths, or by a hyper-parameter.
 import type { Run } from './api_types';
 import { value } from './ui/format';
 
@@ -10,7 +10,7 @@ export const isGroupBy = (by: string): boolean => /^(tree|none|path:[1-9]|hparam
 export function groupOf(run: Run, by: GroupBy): string {
   if (by.startsWith('path:')) {
     const parts = run.run.split('/');
-    // The last part is the run's own name, unless it is all there is.
+    // The last part is the run's own name, unless it is the only one.
     return parts.slice(0, Math.max(1, Math.min(Number(by.slice(5)), parts.length - 1))).join('/');
   }
   if (by.startsWith('hparam:')) {
@@ -24,7 +24,7 @@ export function groupOf(run: Run, by: GroupBy): string {
 
 const kRole = /^(train|test|val|eval|dev)(ing|id|idation|uation)?$/i;
 
-// The group of a run whose mean may be taken: training and test of one experiment are not two samples of one thing.
+// The group of a run for means: training and test of one experiment are not two samples of the same quantity.
 export function meanGroupOf(run: Run, by: GroupBy): string {
   const group = groupOf(run, by);
   const said = by.startsWith('path:') ? group.split('/').length : 0;
@@ -46,7 +46,7 @@ export function groupRuns(runs: readonly Run[], by: GroupBy): Map<string, Run[]>
   return groups;
 }
 
-// Names of hyper-parameters that differ between runs come first: they are what one groups by.
+// Hyper-parameters that differ between runs come first: they are useful for grouping.
 export function hparamNames(runs: readonly Run[]): string[] {
   const seen = new Map<string, Set<string>>();
   for (const run of runs)

@@ -1,4 +1,4 @@
-// Which scalars say whether it is learning. Training and test of the same quantity belong into one chart.
+// Selects the scalars that show whether the network learns. Training and test of the same quantity belong in one chart.
 import { computed } from '@preact/signals';
 
 import type { Tag } from './api_types';
@@ -8,7 +8,7 @@ import { tags } from './state';
 export type Better = 'smaller' | 'larger' | null; // null: not known
 
 export interface Headline {
-  name: string; // what the tags have in common
+  name: string; // the common part of the tags
   tags: string[];
   better: Better;
 }
@@ -28,7 +28,7 @@ const kLarger =
   /acc|precision|recall|f1|auc|score|reward|return|bleu|rouge|iou|map\b|psnr|ssim|speed|throughput|per_sec/i;
 const kSmaller = /loss|err|perplexity|ppl|mse|mae\b|rmse|nll|wer\b|cer\b|fid\b|kl\b|divergence|bpc|bits_per/i;
 
-// Of a learning rate or a norm of gradients neither the smallest nor the largest is the best.
+// For a learning rate or a norm of gradients neither the smallest nor the largest is the best.
 export const betterOf = (quantity: string): Better =>
   kLarger.test(quantity) ? 'larger' : kSmaller.test(quantity) ? 'smaller' : null;
 
@@ -66,7 +66,7 @@ export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
 
 export const scalarTags = computed(() => tags.value.filter((tag) => tag.kind === 'scalars'));
 export const scalarsByTag = computed(() => new Map(scalarTags.value.map((tag) => [tag.tag, tag])));
-// Of a series; -Infinity where it is not known.
+// Of a series; -Infinity if not known.
 export function lastStepOf({ run, tag }: { run: string; tag: string }): number {
   const known = scalarsByTag.value.get(tag);
   return known?.last_step[known.runs.indexOf(run)] ?? -Infinity;

@@ -1,4 +1,4 @@
-// Keeps state.ts up to date: the event stream says that something is new, and what is shown is asked for again.
+// Keeps state.ts up to date: the event stream reports changes, and the page asks again for what it shows.
 import { batch, computed, effect, signal } from '@preact/signals';
 
 import * as api from './api';
@@ -10,10 +10,10 @@ export type Connection = 'connecting' | 'live' | 'paused' | 'lost';
 export const connection = signal<Connection>('connecting');
 export const retryAt = signal<number | null>(null); // ms since 1970; null: none is planned
 
-// What has changed last. Charts compare with their runs and ask again.
+// The last change. Charts compare it with their runs and ask again.
 export interface Change {
   serial: number;
-  runs: ReadonlySet<string> | null; // null: any may have
+  runs: ReadonlySet<string> | null; // null: any run may have changed
 }
 export const change = signal<Change>({ serial: 0, runs: null });
 
@@ -38,7 +38,7 @@ let retries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let revision = -1;
 
-// --- What all views need is asked for at most as often as the answers are cheap ---
+// --- Data that all views need, requested no more often than its cost allows ---
 
 async function load(structure: boolean): Promise<void> {
   const planLayouts = structure || !loaded.peek();
@@ -46,7 +46,7 @@ async function load(structure: boolean): Promise<void> {
     api.status(),
     api.runs(),
     api.tags(),
-    // With the tags, whose cards they place: a card that was drawn already would jump.
+    // Together with the tags, whose cards they place: a card that was already drawn would jump.
     planLayouts ? api.layouts().catch(() => layouts.peek()) : layouts.peek(),
   ]);
   batch(() => {
@@ -59,7 +59,7 @@ async function load(structure: boolean): Promise<void> {
   });
 }
 
-// Nothing in charts waits for this, and the next refresh does not either.
+// Neither charts nor the next refresh wait for this.
 const refreshAlerts = sparing(async () => {
   const newAlerts = await api.alerts().catch(() => alerts.peek());
   batch(() => {
@@ -77,19 +77,19 @@ const refreshSparingly = sparing(async (structure) => {
   }
 });
 
-// `structure`: there may be other runs, tags or layouts than before, which does not wait.
+// `structure`: there may be new runs, tags or layouts, which is urgent.
 export const refresh = (structure = true): Promise<void> => refreshSparingly(structure);
 
-// --- What was not answered is asked for again ---
+// --- Unanswered requests are repeated ---
 
 const kAgain = 5000; // ms
-export const again = signal(0); // how often everything was; for what does not follow `change`
+export const again = signal(0); // counts full repeats; for code that does not follow `change`
 let againTimer: ReturnType<typeof setTimeout> | undefined;
 
 function askAgain(): void {
   againTimer ??= setTimeout(() => {
     againTimer = undefined;
-    // Without a stream there is no server: when it is back, everything is asked for anyway.
+    // Without a stream there is no server: when it is back, everything is requested anyway.
     if (connection.peek() === 'lost' || connection.peek() === 'paused') return;
     change.value = { serial: change.peek().serial + 1, runs: null };
     again.value = again.peek() + 1;
@@ -138,7 +138,7 @@ export function connect(): void {
     const back = connection.peek() === 'lost' || connection.peek() === 'paused';
     retries = 0;
     connection.value = 'live';
-    // Whatever happened meanwhile: ask for everything that is shown. The server may be another one by now.
+    // Requests everything that is shown: anything may have changed, and the server may be another one.
     if (back) {
       revision = -1;
       change.value = { serial: change.peek().serial + 1, runs: null };
@@ -146,7 +146,7 @@ export function connect(): void {
     }
   });
   opened.addEventListener('change', onChange as (event: Event) => void);
-  // The browser's own retry gives up on some errors: one rule for all of them.
+  // The browser's own retry gives up on some errors: use one rule for all of them.
   opened.addEventListener('error', lose);
 }
 

@@ -12,7 +12,7 @@ import { view } from './url';
 // Each view's folder registers itself.
 import.meta.glob('./views/*/index.ts', { eager: true });
 
-// The code of the first view travels together with the first data.
+// The code of the first view loads together with the first data.
 void (viewOf(view.peek()) ?? allViews()[0])?.load();
 
 const root = document.getElementById('app');

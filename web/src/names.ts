@@ -1,10 +1,10 @@
-// The order in which people expect names: by their text, and where there are numbers by these. "lr0.001" stands before
-// "lr0.1", "1e-4" before "0.001", and "layer3.9.conv" before "layer3.10.conv". Different names are never equal.
+// The order in which people expect names: by text, and numbers by value. "lr0.001" comes before "lr0.1", "1e-4" before
+// "0.001", and "layer3.9.conv" before "layer3.10.conv". Different names are never equal.
 
 // A number, or several with points between them, which may be a version or the path of a module.
 const kNumber = /\d+(?:\.\d+)*(?:e[+-]?\d+(?![0-9a-z]))?/gi;
 
-// One digit string for each number, of the same length for all: as text they have the order of the numbers.
+// One digit string for each number, all of the same length: as text they sort like the numbers.
 function sortable(number: string): string {
   const value = Number(number);
   if (value === 0) return '0'.repeat(20);
@@ -28,7 +28,7 @@ function keyOf(name: string): string {
 }
 
 const kMostKept = 50_000;
-const kept = new Map<string, string>(); // sorting asks for the same ones again and again
+const kept = new Map<string, string>(); // sorting needs the same ones repeatedly
 
 function keptKeyOf(name: string): string {
   let key = kept.get(name);

@@ -1,11 +1,11 @@
-// How often something may be written: what changes now and then is written at once, what changes all the time every
-// `kEvery` ms. A drag changes state sixty times a second, and browsers refuse more than about a hundred changes of the
-// address within half a minute.
-const kSpare = 15; // writes that need not wait
-const kEvery = 400; // ms after which there is one more
+// Limits how often something is written: rare changes are written at once, constant changes every `kEvery` ms. A drag
+// changes state sixty times a second, and browsers reject more than about a hundred changes of the address within half
+// a minute.
+const kSpare = 15; // writes without a wait
+const kEvery = 400; // ms until one more is allowed
 
 export interface Paced {
-  plan: () => void; // write soon: before anything else happens, or when the next one is due
+  plan: () => void; // write soon: at once, or when the next write is due
   flush: () => void; // write now what is planned
 }
 
@@ -34,7 +34,7 @@ export function paced(write: () => void, now: () => number = () => performance.n
       if (planned) return;
       planned = true;
       const wait = due();
-      // Several changes of one moment are one.
+      // Several changes of one moment are written once.
       if (wait <= 0) queueMicrotask(flush);
       else timer = setTimeout(flush, wait);
     },
@@ -45,13 +45,12 @@ export function paced(write: () => void, now: () => number = () => performance.n
 const kLeastRest = 800; // ms
 const kMostRest = 2000;
 
-// How long work that can wait rests after `spent` ms of it: at most a tenth of the time goes into it where it is done
-// again and again, and it is done about once a second where it is cheap. One slow answer must not stop it for long.
+// The pause after `spent` ms of work that can wait: constant work takes at most 10 % of the time, cheap work runs about
+// once a second. One slow answer must not stop it for long.
 export const restAfter = (spent: number, urgent: boolean): number =>
   urgent ? 0 : Math.min(kMostRest, Math.max(kLeastRest, 9 * spent));
 
-// `work` is under way once at a time; what asks for it meanwhile has it done once more, after a rest. Who is urgent
-// ends the rest.
+// Runs `work` one at a time; requests meanwhile run it once more, after a pause. Urgent requests end the pause.
 export function sparing(work: (urgent: boolean) => Promise<void>): (urgent: boolean) => Promise<void> {
   let busy = false;
   let wanted = false;

@@ -1,9 +1,9 @@
-// Filters that cannot hang the page: the common part of RE2's language, matched in time linear in the text (the
-// browser's own RegExp may take for ever on `(a+)+b`). Unanchored. A pattern in lower case matches either case.
+// Filters that cannot hang the page: the common part of RE2's syntax, matched in linear time (the browser's RegExp may
+// take forever on `(a+)+b`). Unanchored. A lower-case pattern matches either case.
 import { type Node, parse } from './pattern_parse';
 
 export interface Pattern {
-  error: string | null; // what is wrong with it; it is taken literally then
+  error: string | null; // the error; the pattern is then taken literally
   test(text: string): boolean;
 }
 
@@ -21,7 +21,7 @@ class Compiler {
     if (this.ops.length >= kMostOps) throw new Error('the pattern is too large');
     return this.ops.push(op) - 1;
   }
-  // Built from the end: `next` is where a match of `node` goes on. Returns where it begins.
+  // Built from the end: `next` is where a match of `node` continues. Returns where it starts.
   build(node: Node, next: number): number {
     switch (node.type) {
       case 'empty':
@@ -64,7 +64,7 @@ function matcher(ops: Op[], start: number): (text: string) => boolean {
   let then: number[] = [];
   const stack: number[] = [];
 
-  // Follows what takes no character; true: it matches.
+  // Follows operations that consume no character; true: the pattern matches.
   function enter(text: string, at: number, from: number, into: number[]): boolean {
     stack.push(from);
     while (stack.length > 0) {
@@ -92,7 +92,7 @@ function matcher(ops: Op[], start: number): (text: string) => boolean {
   return (text) => {
     now.length = 0;
     for (let at = 0; ; ++at) {
-      // `now` has been entered for this place already: the same generation adds a match that begins here.
+      // `now` has already been entered for this position: the same generation adds a match that starts here.
       if (at === 0) ++generation;
       if (enter(text, at, start, now)) return true;
       if (at >= text.length) return false;
@@ -114,7 +114,7 @@ function literal(pattern: string, fold: boolean): (text: string) => boolean {
 
 export function compile(pattern: string): Pattern {
   if (pattern === '') return { error: null, test: () => true };
-  // Escapes such as \W are not capital letters of the text that is looked for.
+  // Escapes such as \W do not count as capital letters.
   const fold = !/[A-Z]/.test(pattern.replace(/\\./g, ''));
   if (!/[\\^$.[\]|()?*+{}]/.test(pattern)) return { error: null, test: literal(pattern, fold) };
   try {

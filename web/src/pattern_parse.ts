@@ -1,5 +1,4 @@
-// From the text of a pattern to its parts. What RE2 has and this does not (\p classes, flags but (?i)) is refused with
-// a word about it.
+// Parses a pattern. RE2 features that are missing here (\p classes, flags except (?i)) are rejected with an error.
 
 export type Node =
   | { type: 'empty' }
@@ -69,7 +68,7 @@ class Parser {
     for (;;) {
       const limits = this.limits();
       if (limits === null) return node;
-      this.take('?'); // lazy or not is the same to a yes or no
+      this.take('?'); // lazy or not makes no difference to whether it matches
       const [least, most] = limits;
       if (least > kMostRepeats || (most !== Infinity && most > kMostRepeats) || most < least)
         throw new Error(`a repetition is out of range (at most ${kMostRepeats})`);
@@ -105,7 +104,7 @@ class Parser {
       case '*':
       case '+':
       case '?':
-        throw new Error(`nothing stands before "${c}" to repeat`);
+        throw new Error(`there is nothing to repeat before "${c}"`);
       case '\\':
         return this.escape();
       default:
@@ -124,10 +123,10 @@ class Parser {
       return { type: 'empty' };
     }
     if (this.take('?:') || this.take('?i:')) {
-      // Not captured: nothing is.
+      // Groups are not captured.
     } else if (this.peek() === '?') {
       const name = /^\?P?<\w+>/.exec(this.text.slice(this.at));
-      if (!name) throw new Error('"(?" begins something that is not supported here');
+      if (!name) throw new Error('"(?" is not supported here');
       this.at += name[0].length;
     }
     const node = this.alternatives();
@@ -148,10 +147,10 @@ class Parser {
   }
 
   private escaped(c: string): string {
-    if (c === '') throw new Error('a "\\" stands at the end');
+    if (c === '') throw new Error('the pattern ends with "\\"');
     if (c === 'x') {
       const hex = /^(?:([0-9a-fA-F]{2})|\{([0-9a-fA-F]{1,4})\})/.exec(this.text.slice(this.at));
-      if (!hex) throw new Error('"\\x" wants two hexadecimal digits');
+      if (!hex) throw new Error('"\\x" needs two hexadecimal digits');
       this.at += hex[0].length;
       return String.fromCharCode(parseInt(hex[1] ?? hex[2] ?? '', 16));
     }
@@ -174,7 +173,7 @@ class Parser {
       if (this.peek() === '-' && this.text[this.at + 1] !== ']' && this.at + 1 < this.text.length) {
         ++this.at;
         const high = this.member();
-        if (typeof high === 'function' || high < low) throw new Error('a range in "[ ]" is the wrong way round');
+        if (typeof high === 'function' || high < low) throw new Error('a range in "[ ]" is reversed');
         parts.push(between(low, high));
       } else {
         parts.push((c) => c === code(low));

@@ -1,11 +1,11 @@
-// A view is a folder below views/ whose index.ts calls register(): nothing else is edited to add one.
+// A view is a folder below views/ whose index.ts calls register(): adding one needs no other change.
 import type { ComponentType } from 'preact';
 
 export interface View {
   id: string; // in the address: #/<id>
   title: string;
   order: number; // from left to right
-  kinds: string[]; // kinds of tags that it shows; their number stands beside the title. Empty: no number
+  kinds: string[]; // kinds of tags that it shows; their number is shown next to the title. Empty: no number
   load: () => Promise<{ default: ComponentType }>;
 }
 

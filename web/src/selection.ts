@@ -1,5 +1,5 @@
-// Which runs are shown: all but some, or only some - whichever the user's clicks mean, so that links stay short and new
-// runs appear by themselves where nothing else was asked for.
+// The visible runs: all except some, or only some - depending on the user's clicks, so that links stay short and new
+// runs appear by themselves unless the user chose otherwise.
 import { type Codec, list } from './url';
 
 export interface Selection {
@@ -21,7 +21,7 @@ export function toggled(selection: Selection, runs: readonly string[], shown: bo
 export const solo = (runs: readonly string[]): Selection => ({ only: true, names: new Set(runs) });
 export const everything: Selection = { only: false, names: new Set() };
 
-// `-a,b`: all but these; `+a,b`: only these.
+// `-a,b`: all except these; `+a,b`: only these.
 export const selectionCodec: Codec<Selection> = {
   write: ({ only, names }) => (!only && names.size === 0 ? '' : (only ? '+' : '-') + list.write([...names])),
   read: (text) => {

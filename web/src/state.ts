@@ -1,4 +1,5 @@
-// What all views share. Read the signals; change only those that are the user's: filters, cursor, settings.
+// The state that all views share. Read the signals; change only those that belong to the user: filters, cursor,
+// settings.
 import { computed, effect, signal } from '@preact/signals';
 
 import type { Alert, Axis, Layout, Run, Status, Tag } from './api_types';
@@ -9,7 +10,7 @@ import { json, localSignal, numberIn, oneOf, optional, text, urlSignal } from '.
 
 export { localSignal, urlSignal, view } from './url';
 
-// --- What the server has said (kept up to date by live.ts) ---
+// --- Data from the server (kept up to date by live.ts) ---
 
 export const status = signal<Status | null>(null);
 export const runs = signal<Run[]>([]);
@@ -43,7 +44,7 @@ export const axis = urlSignal<Axis>('axis', 'step', oneOf<Axis>('step', 'relativ
 export const kMostSmooth = 0.999;
 export const smooth = urlSignal('smooth', 0.6, numberIn(0, kMostSmooth), { remember: true });
 
-// --- Which runs and tags ---
+// --- Runs and tags ---
 
 export const runFilter = urlSignal('runs', '', text);
 export const tagFilter = urlSignal('tags', '', text);
@@ -58,7 +59,7 @@ function sieveOf(filter: string): Sieve {
   return (all) => (filter === '' ? all : all.filter((run) => pattern.test(run.run)));
 }
 
-// The list of runs follows every key; charts and tables, which cost more, follow when the typing rests.
+// The list of runs follows every key; charts and tables, which cost more, follow when the typing pauses.
 const kRest = 120; // ms
 const restedFilter = signal(runFilter.peek());
 effect(() => {
@@ -70,9 +71,9 @@ effect(() => {
 export const runSieve = computed(() => sieveOf(runFilter.value));
 export const restedSieve = computed(() => sieveOf(restedFilter.value));
 
-export const kMostDrawn = 200; // runs in one chart: more are neither told apart nor drawn smoothly
+export const kMostDrawn = 200; // runs in one chart: more can neither be told apart nor drawn smoothly
 
-// The names of the runs that are meant to be shown, in the order of the server's list, and those of them that are.
+// The names of the selected runs, in the order of the server's list, and those of them that exist.
 export const chosenRuns = computed<string[]>(() => {
   const chosen = selection.value;
   const names: string[] = [];
@@ -82,7 +83,7 @@ export const chosenRuns = computed<string[]>(() => {
 export const visibleRuns = computed<string[]>(() => chosenRuns.value.slice(0, kMostDrawn));
 const chosenSet = computed<ReadonlySet<string>>(() => new Set(chosenRuns.value));
 
-// How many of `names` are meant to be shown, whether or not there is room for all of them.
+// How many of `names` are selected, without the limit.
 export function chosenOf(names: readonly string[]): number {
   const chosen = chosenSet.value;
   let count = 0;
@@ -91,7 +92,7 @@ export function chosenOf(names: readonly string[]): number {
 }
 export const visibleSet = computed<ReadonlySet<string>>(() => new Set(visibleRuns.value));
 
-// Tags that the filter lets through, for views to pick their kinds from.
+// Tags that pass the filter, for views to pick their kinds from.
 export const filteredTags = computed(() => {
   const pattern = tagPattern.value;
   return tagFilter.value === '' ? tags.value : tags.value.filter((tag) => pattern.test(tag.tag));
@@ -126,10 +127,10 @@ const palette = computed(() => {
   return given;
 });
 
-// The colour of a run in the theme of now: reading it subscribes to both.
+// The colour of a run in the current theme: reading it subscribes to both.
 export function colorOf(run: string): string {
   const own = ownColors.value;
-  // A run may be named like something that every object has, as "constructor".
+  // A run may have the name of a property of every object, such as "constructor".
   if (Object.hasOwn(own, run)) return own[run]!;
   const tone = kPalette[palette.value.get(run) ?? 0];
   return (dark.value ? tone?.dark : tone?.light) ?? '#888888';
@@ -149,7 +150,7 @@ export const stepRange = computed<readonly [number, number]>(() => {
   return first <= last ? [first, last] : [0, 0];
 });
 
-// Where the user has put it; null: it stays at the newest step.
+// The position that the user has chosen; null: it stays at the newest step.
 export const cursor = urlSignal<number | null>(
   'step',
   null,
@@ -165,7 +166,7 @@ export function setCursor(step: number | null): void {
   cursor.value = step === null ? null : Math.round(Math.min(Math.max(step, first), last));
 }
 
-// How far an arrow key goes: about the distance of two recorded points of the densest visible series.
+// The distance of an arrow key: about the distance of two recorded points of the densest visible series.
 export const stepSize = computed(() => {
   const visible = visibleSet.value;
   let size = Infinity;
@@ -180,10 +181,10 @@ export const stepSize = computed(() => {
   return Number.isFinite(size) ? Math.max(1, Math.round(size)) : 1;
 });
 
-// Where the pointer is, in units of the axis: every chart draws its crosshair there. Not in the address.
+// The pointer's position in units of the axis: every chart draws its crosshair there. Not in the address.
 export const hover = signal<number | null>(null);
 
-// Every step at which a visible run first stopped being finite.
+// Every step at which a visible run first became non-finite.
 export const badSteps = computed(() => {
   const all = runByName.value;
   const found: { run: string; step: number }[] = [];
@@ -194,7 +195,7 @@ export const badSteps = computed(() => {
   return found;
 });
 
-// What stopped being finite first, as far as the alerts say it: those of tensors do not.
+// What became non-finite first, from the alerts; those of tensors do not say it.
 const badWords = computed(() => {
   const words = new Map<string, string>();
   for (const { run, step, value } of alerts.value) {

@@ -1,14 +1,14 @@
-// The page's state lives in the fragment of its address, `#/<view>?key=value&...`: a link shows the same picture.
+// The page's state is in the fragment of its address, `#/<view>?key=value&...`: a link shows the same picture.
 //
-// What a link does not name has its built-in default, also where the browser remembers other settings; a bare
-// address, without a fragment, begins with what was remembered.
+// Keys that a link does not name have their built-in default, even if the browser remembers other settings; a bare
+// address, without a fragment, starts with the remembered settings.
 import { type Signal, effect, signal } from '@preact/signals';
 
 import { paced } from './pace';
 
 export interface Codec<Value> {
   write(value: Value): string;
-  read(text: string): Value | undefined; // undefined: makes no sense, the default is taken
+  read(text: string): Value | undefined; // undefined: invalid, the default is used
 }
 
 export const text: Codec<string> = { write: (value) => value, read: (value) => value };
@@ -20,7 +20,7 @@ export const number: Codec<number> = {
   write: String,
   read: (value) => (value !== '' && Number.isFinite(Number(value)) ? Number(value) : undefined),
 };
-// What lies beyond is taken for the end.
+// Values beyond the ends are clamped.
 export const numberIn = (least: number, most: number): Codec<number> => ({
   write: String,
   read: (value) => {
@@ -35,7 +35,7 @@ export const optional = (codec: Codec<number>): Codec<number | null> => ({
 export function oneOf<Value extends string>(...allowed: Value[]): Codec<Value> {
   return { write: (value) => value, read: (value) => allowed.find((one) => one === value) };
 }
-// Commas and percent signs inside an item are escaped, so that names may hold anything.
+// Commas and percent signs inside an item are escaped, so that names may contain anything.
 const escape = (item: string) => item.replace(/[%,]/g, (c) => (c === '%' ? '%25' : '%2C'));
 const unescape = (item: string) => item.replace(/%2C/g, ',').replace(/%25/g, '%');
 export const list: Codec<string[]> = {
@@ -68,7 +68,7 @@ export function parseFragment(fragment: string): Place {
 
 export function writeFragment(view: string, values: Map<string, string>): string {
   const pairs = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
-  // URLSearchParams escapes more than a fragment needs: leave what people read in links as it is.
+  // URLSearchParams escapes more than a fragment needs: keep links readable.
   const written = new URLSearchParams(pairs)
     .toString()
     .replace(/%2F/g, '/')
@@ -94,7 +94,7 @@ function remember(key: string, value: string | null): void {
     if (value === null) localStorage.removeItem(kStore + key);
     else localStorage.setItem(kStore + key, value);
   } catch {
-    // Storage may be forbidden or full: the setting lasts as long as the page.
+    // Storage may be blocked or full: the setting lasts as long as the page.
   }
 }
 
@@ -118,10 +118,10 @@ function plan(): void {
 }
 
 export interface UrlOptions {
-  remember?: boolean; // also a setting: begins with what was chosen last
+  remember?: boolean; // also a setting: starts with the last choice
 }
 
-// A signal whose value is `key` in the address.
+// A signal whose value is stored under `key` in the address.
 export function urlSignal<Value>(
   key: string,
   initial: Value,
@@ -149,7 +149,7 @@ export function urlSignal<Value>(
   return state;
 }
 
-// A setting of the person, not of the picture: remembered, never in a link.
+// A setting of the user, not of the picture: remembered, never in a link.
 export function localSignal<Value>(key: string, initial: Value, codec: Codec<Value>): Signal<Value> {
   const kept = remembered(key);
   const state = signal<Value>(kept === null ? initial : (codec.read(kept) ?? initial));
@@ -174,7 +174,7 @@ if (typeof window !== 'undefined') {
     view.value = place.view;
     for (const [key, entry] of entries) entry.read(place.values.get(key));
   });
-  // Whoever leaves while something moves finds it as it was.
+  // If the user leaves during a change, it is saved.
   window.addEventListener('pagehide', address.flush);
   document.addEventListener('visibilitychange', () => document.hidden && address.flush());
 }

@@ -1,6 +1,6 @@
 // A colour for a magnitude between 0 and 1.
 
-// Anchors of the map, evenly spread; what lies between is mixed.
+// Anchors of the map, evenly spaced; colours between them are interpolated.
 const kViridis = [
   [68, 1, 84], [72, 36, 117], [65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132],
   [68, 191, 112], [122, 209, 81], [189, 223, 38], [253, 231, 37],

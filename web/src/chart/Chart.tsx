@@ -25,7 +25,7 @@ export interface ChartProps {
   name: string; // data-chart
   shown: Lines;
   margins?: readonly { value: string; lower: string; upper: string }[];
-  clipFew?: boolean; // outliers that make all else flat are left out unasked
+  clipFew?: boolean; // excludes outliers that would flatten everything else
   onDrawn?: (points: number, scene: Scene) => void;
   sceneRef?: { current: (() => { scene: Scene; width: number; height: number } | null) | null };
 }
@@ -43,7 +43,7 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRe
   return context;
 }
 
-// Widths are asked for in steps of 64 pixels, so that cards of about one size travel in one request.
+// Widths are rounded up to multiples of 64 pixels, so that cards of about the same size share one request.
 const asked = (width: number) => Math.min(16384, Math.max(64, Math.ceil(width / 64) * 64));
 
 function clipOf(own: boolean | undefined, few: boolean): Clip | null {
@@ -51,12 +51,12 @@ function clipOf(own: boolean | undefined, few: boolean): Clip | null {
   return few && !settings.clip.value ? kClipFew : kClip;
 }
 
-// A logarithmic axis shows only values above zero. Where none is left, the chart says so.
+// A logarithmic axis shows only values above zero. If none is left, the chart says so.
 function unplacedIn(scene: Scene, zoomed: boolean): string | null {
   if (scene.logX && !zoomed && !Number.isFinite(fitX(scene, true)[0])) return 'A logarithmic x axis cannot show zero.';
   const finite = (log: boolean) => Number.isFinite(fitY(scene, scene.x, log, null)[0]);
   if (scene.logY && finite(false) && !finite(true))
-    return 'A logarithmic y axis shows only values above zero, and none in view is.';
+    return 'A logarithmic y axis shows only values above zero, and none are in view.';
   return null;
 }
 
@@ -99,7 +99,7 @@ export function Chart(props: ChartProps) {
       clip,
       smooth: smooth.value,
       interval,
-      // While the answer for another axis is on its way, its range would make no sense.
+      // While the answer for another axis is loading, its range does not apply.
       xRange: data.wanted.window?.axis === axis.value ? range : null,
       yRange: own?.y,
       started: (run) => runByName.peek().get(run)?.started ?? 0,
@@ -107,7 +107,7 @@ export function Chart(props: ChartProps) {
     });
   }, [data, props.shown, props.margins, logX, logY, clip, smooth.value, interval, range, own, axis.value]);
 
-  // What the pointer does changes sixty times a second: kept out of the component's own state.
+  // The pointer moves sixty times a second: kept out of the component's state.
   const live = useMemo(
     () => ({
       scene: signal<Scene | null>(null),
@@ -115,7 +115,7 @@ export function Chart(props: ChartProps) {
       drag: signal<Pair | null>(null),
       pointer: signal<{ x: number; px: number; py: number } | null>(null),
       tip: signal<Tip | null>(null),
-      exact: signal<Exact | null>(null), // the last answer to what the pointer asks
+      exact: signal<Exact | null>(null), // the last answer for the pointer's position
     }),
     [],
   );
@@ -123,7 +123,7 @@ export function Chart(props: ChartProps) {
   about.current = { shown: props.shown, interval };
   const [drawn, setDrawn] = useState<{ key: string; points: number } | null>(null);
 
-  // Before the next frame, so that this is the one that shows it: an effect after the paint would draw a frame later.
+  // Before the next frame, so that this frame shows it: an effect after the paint would draw one frame later.
   useLayoutEffect(() => {
     if (!scene || width === 0 || !data) return;
     const frame = frameOf(scene, width, height);
@@ -135,7 +135,7 @@ export function Chart(props: ChartProps) {
       live.frame = frame;
       batch(() => {
         live.scene.value = scene;
-        // What is under a pointer that rests has changed.
+        // The data under a resting pointer has changed.
         const pointer = live.pointer.peek();
         if (!pointer) return;
         const x = toValue(frame.x, Math.max(frame.left, Math.min(frame.right, pointer.px)));
@@ -193,7 +193,7 @@ export function Chart(props: ChartProps) {
           hover: at,
           selection: range ? stretchesOf(shown, range) : [],
           drag,
-          // A mean is drawn by columns of pixels: its dot stays on the line.
+          // A mean is drawn per pixel column: its dot stays on the line.
           dots: at === null ? [] : [...(own ?? []), ...dotsAt(own ? { ...shown, lines: [] } : shown, frame, at)],
         },
         ink,
@@ -245,7 +245,8 @@ export function Chart(props: ChartProps) {
     };
   }, [props.id]);
 
-  // A card that is left gives its pixels back at once: the collector of garbage counts only the few bytes of the elements.
+  // A card that leaves the screen frees its pixels at once: the garbage collector counts only the few bytes of the
+  // elements.
   useLayoutEffect(() => {
     const layers = [base.current, over.current];
     return () => {
@@ -253,7 +254,7 @@ export function Chart(props: ChartProps) {
     };
   }, []);
 
-  // Another size: the pointer is elsewhere now.
+  // After a resize the pointer is elsewhere.
   useEffect(() => {
     if (live.pointer.peek()) hover.value = null;
     live.pointer.value = null;
@@ -283,7 +284,7 @@ export function Chart(props: ChartProps) {
       <canvas ref={base} class="chart-layer" />
       <canvas ref={over} class="chart-layer" />
       {error && <div class="chart-note bad">{error}</div>}
-      {nothing && <div class="chart-note muted">No points in view. Double-click shows everything.</div>}
+      {nothing && <div class="chart-note muted">No points in view. Double-click to show everything.</div>}
       {unplaced && <div class="chart-note muted">{unplaced}</div>}
       {!data && !error && <div class="chart-note muted">Reading…</div>}
       <TooltipBox tip={live.tip} chart={root} />

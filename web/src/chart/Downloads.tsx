@@ -18,7 +18,7 @@ export interface DownloadsProps {
 
 const kListed = 30;
 
-// What the chart shows, as files: zoomed in, only what is in view.
+// Downloads what the chart shows: when zoomed in, only the visible part.
 export function Downloads({ title, lines, shown, close }: DownloadsProps) {
   const [state, setState] = useState<{ text: string; failed: boolean } | null>(null);
   const range = settings.xRange.value;
@@ -77,7 +77,7 @@ export function Downloads({ title, lines, shown, close }: DownloadsProps) {
             <a
               key={format}
               href={seriesUrl(seriesOf(line), format)}
-              // What is in view may have changed since the menu was opened.
+              // The visible range may have changed since the menu was opened.
               onClick={(event) => (event.currentTarget.href = seriesUrl(seriesOf(line), format))}
               download={fileName(`${line.run}-${line.tag}`, format)}
               aria-label={`${line.label} as ${format.toUpperCase()}`}

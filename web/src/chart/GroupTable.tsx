@@ -6,9 +6,9 @@ import type { GroupSpec } from './build';
 import { groupRow, reached } from './group_rows';
 import { useValues } from './values';
 
-const kMost = 1000; // series that the server takes at once
+const kMost = 1000; // series that the server accepts at once
 
-// A row for every group: means over its runs.
+// One row per group: means over its runs.
 export function GroupTable({ title, groups }: { title: string; groups: readonly GroupSpec[] }) {
   const series = groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag }))).slice(0, kMost);
   const values = useValues(series);

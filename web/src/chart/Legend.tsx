@@ -13,7 +13,7 @@ const kMost = 40;
 const kGap = 14; // as in chart.css
 const kMore = 70; // pixels for "+1,234 more"
 
-// Which line is which, in whole rows. Names that have no room are there unseen: that is how their widths are known.
+// The names of the lines, in whole rows. Names that do not fit are rendered invisibly, to measure their widths.
 export function Legend({ lines, rows }: LegendProps) {
   const root = useRef<HTMLUListElement>(null);
   const { width: room } = useSize(root);

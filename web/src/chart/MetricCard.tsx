@@ -26,8 +26,8 @@ export interface MetricCardProps {
   margins?: readonly { value: string; lower: string; upper: string }[];
   large?: boolean;
   mayPin?: boolean;
-  clipFew?: boolean; // as Chart has it
-  more?: (close: () => void) => ComponentChildren; // further items of its menu
+  clipFew?: boolean; // see Chart
+  more?: (close: () => void) => ComponentChildren; // additional items of its menu
 }
 
 type SceneRef = NonNullable<ChartProps['sceneRef']>;
@@ -78,7 +78,7 @@ function CardMenu(props: MetricCardProps & { lines: readonly LineSpec[]; scene: 
   );
 }
 
-// A run that turned NaN leaves the mean: who reads the mean has to know.
+// A run that became NaN leaves the mean: the reader has to know.
 function goneText(group: GroupSpec, bands: readonly BandShape[]): string {
   const gone = bands.find((band) => band.id === bandId(group))?.gone;
   if (!gone) return '';
@@ -107,7 +107,7 @@ function Drawn(props: MetricCardProps) {
   const what =
     groups.length > 0 ? `mean ± spread · ${plural(groups.length, 'group')} of ${some}${smoothing}` : some;
   const replaced = replacedPoints(shown);
-  const again = replaced > 0 ? ` · ${plural(replaced, 'older point')} written again by a restart` : '';
+  const again = replaced > 0 ? ` · ${plural(replaced, 'older point')} replaced by a restart` : '';
   const full = fullCard.value === props.id;
   const table = settings.showTable.value && lines.length + groups.length > 0;
   return (
@@ -123,8 +123,8 @@ function Drawn(props: MetricCardProps) {
       {lines.length + groups.length === 0 ? (
         <div class="chart-note muted">
           {wanted > 0
-            ? `${plural(wanted, 'run')} with this not drawn, since charts draw ${kMostDrawn}: filter the list of runs.`
-            : 'No visible run has this: show one in the list of runs.'}
+            ? `${plural(wanted, 'run')} not drawn: a chart draws at most ${kMostDrawn}. Filter the list of runs.`
+            : 'No visible run has this tag. Show one in the list of runs.'}
         </div>
       ) : (
         <Chart
@@ -149,7 +149,7 @@ function Drawn(props: MetricCardProps) {
 }
 const kNone: NonNullable<MetricCardProps['margins']> = [];
 
-// A card is drawn when it comes near the screen, and gives everything back when it leaves. Its place stays the same.
+// A card is drawn when it comes near the screen, and freed when it leaves. Its place keeps its size.
 export function MetricCard(props: MetricCardProps) {
   const root = useRef<HTMLDivElement>(null);
   const near = useVisible(root);

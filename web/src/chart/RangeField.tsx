@@ -2,12 +2,12 @@ import { Field } from '../ui/Field';
 
 export interface RangeFieldProps {
   label: string;
-  placeholder: string; // what nothing means
+  placeholder: string; // shown while the field is empty
   value: number | null;
   onChange: (value: number | null) => void;
 }
 
-// One end of a range: a number, or nothing where it is fitted. What is no number changes nothing.
+// One end of a range: a number, or empty if it is fitted. Invalid input changes nothing.
 export function RangeField({ label, placeholder, value, onChange }: RangeFieldProps) {
   return (
     <Field

@@ -19,7 +19,7 @@ export interface TableFrameProps {
   children: ComponentChildren;
 }
 
-// What all tables of values have in common: which step or range they are about, and names of columns.
+// The common part of all value tables: their step or range, and the names of the columns.
 export function TableFrame({ title, values, columns, children }: TableFrameProps) {
   const { what, range, error } = values;
   return (

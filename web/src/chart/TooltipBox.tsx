@@ -8,13 +8,13 @@ import type { Tip, TooltipRow } from './tooltip';
 const kMost = 14;
 
 export interface TooltipProps {
-  tip: ReadonlySignal<Tip | null>; // a signal: the chart itself need not be made again when the pointer moves
+  tip: ReadonlySignal<Tip | null>; // a signal, so that the chart is not rendered again when the pointer moves
   chart: RefObject<HTMLElement | null>;
 }
 
 const kAway = 16;
 
-// Beside the pointer on the side of its own chart that has room, else of the window, and never beyond the window.
+// Next to the pointer, on the side of its chart that has room, else of the window, and never beyond the window.
 function place(box: HTMLElement, chart: HTMLElement, x: number): void {
   const frame = chart.getBoundingClientRect();
   const right = frame.left + x + kAway;
@@ -31,7 +31,7 @@ function headOf({ axis, at, rows, step }: Tip): [string, string] {
   return [`step ${integer(step ?? Math.round(at))}`, there ? time(there.time) : ''];
 }
 
-// Named where it is not the step of the tooltip; on axes of time always.
+// Shown if it differs from the step of the tooltip; on time axes always.
 function stepOf({ steps }: TooltipRow, step: number | null): string {
   if (steps === null || (steps[0] === step && steps[1] === step)) return '';
   return `@ ${steps[0] === steps[1] ? '' : `${integer(steps[0])} to `}${integer(steps[1])}`;

@@ -7,7 +7,7 @@ import { useValues } from './values';
 const kMost = 200;
 const kOfRange = ['min', 'max', 'mean', 'delta', 'points'];
 
-// A row for every line: what is about a range comes first, since a small card has no room for all.
+// One row per line: the columns about a range come first, since a small card has no room for all.
 export function ValueTable({ title, lines }: { title: string; lines: readonly LineSpec[] }) {
   const shown = lines.slice(0, kMost);
   const values = useValues(shown);

@@ -1,4 +1,4 @@
-// From answers to a scene.
+// Builds a scene from answers.
 import type { Axis, Band, Columns, Series } from '../api_types';
 import type { ChartData } from './data';
 import type { Lines } from './lines';
@@ -6,7 +6,7 @@ import { type AxisKind, padded, sane } from './scale';
 import { type BandShape, type Clip, type Line, type Margin, type Scene, fitX, fitY } from './scene';
 import { byPoints, byStep, smoothed } from './smooth';
 
-// One line of a chart, as its card wants it.
+// One line of a chart, as its card describes it.
 export interface LineSpec {
   id: string;
   run: string;
@@ -31,10 +31,10 @@ export interface View {
   logY: boolean;
   clip: Clip | null;
   smooth: number; // weight; 0: none
-  interval: number | undefined; // steps over which the weight counts once
+  interval: number | undefined; // number of steps for which the weight counts once
   xRange: readonly [number, number] | null;
   yRange: readonly [number | null, number | null] | undefined;
-  started: (run: string) => number; // where the relative axis of a run begins
+  started: (run: string) => number; // the start of a run's relative axis
   margins: readonly { value: string; lower: string; upper: string }[];
 }
 
@@ -76,7 +76,7 @@ function marginsOf(lines: Line[], specs: readonly LineSpec[], view: View): Margi
 
 const kEmpty = new Float64Array();
 
-// The runs of a group that end with what is not finite: from there on the mean is one of the others.
+// The runs of a group that end with non-finite values: from there on the mean covers only the others.
 function goneOf(group: GroupSpec, seriesOf: (run: string, tag: string) => Series | undefined): BandShape['gone'] {
   const steps = group.runs.flatMap((run) => {
     const series = seriesOf(run, group.tag);
@@ -136,7 +136,7 @@ export function buildScene(data: ChartData, { lines, groups, marks, guides }: Li
     logY: view.logY,
     x,
     y,
-    // Only what the fit leaves out: ends that were set by hand need no word.
+    // Only what the automatic fit excludes: ends that were set by hand need no note.
     clipped: [
       view.yRange?.[0] == null && least < low ? least : null,
       view.yRange?.[1] == null && most > high ? most : null,

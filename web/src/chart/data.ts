@@ -1,4 +1,4 @@
-// The data of one chart: asked for when its window changes and when its runs have something new.
+// The data of one chart: requested when its window changes and when its runs have new data.
 import { effect } from '@preact/signals';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -9,11 +9,11 @@ import { change } from '../live';
 export interface Wanted {
   series: SeriesKey[];
   groups: { tag: string; runs: string[] }[];
-  window: Window | null; // null: not yet known, or off the screen
+  window: Window | null; // null: not yet known, or off screen
 }
 
 export interface ChartData {
-  key: string; // of what was asked
+  key: string; // of the request
   wanted: Wanted;
   series: Series[];
   bands: Band[];
@@ -22,13 +22,13 @@ export interface ChartData {
 const kPace = 150; // ms between two requests of one chart while its runs grow
 
 export interface Asked {
-  data: ChartData | null; // the last that came: drawn, stretched, until the next is there
-  ready: boolean; // it is what the window wants
+  data: ChartData | null; // the last answer: drawn, stretched, until the next arrives
+  ready: boolean; // it matches the window
   error: string | null;
 }
 
-// At most one request of a chart is on its way; what the window became meanwhile is asked for next. So a wheel that
-// turns for seconds is followed as fast as the server answers, and nothing is asked for twice.
+// At most one request of a chart is in flight; the newest window is requested next. So the chart follows a long wheel
+// gesture as fast as the server answers, and nothing is requested twice.
 class Loader {
   private running: AbortController | null = null;
   private wanted: Wanted | null = null;

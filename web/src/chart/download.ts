@@ -1,4 +1,4 @@
-// The numbers of a chart as a file: what is in view, no more and no less.
+// The numbers of a chart as a file: exactly what is in view.
 import { scalarsUrl } from '../api';
 import type { Axis } from '../api_types';
 import type { BandShape, Line } from './scene';
@@ -6,8 +6,8 @@ import type { BandShape, Line } from './scene';
 export type Steps = readonly [number, number];
 type Pair = readonly [number, number];
 
-// The steps of a line that are in view; null: all of them. Where the axis is time, its drawn points say which they are: the
-// first and the last of every column of pixels are among them.
+// The steps of a line that are in view; null: all of them. On a time axis the drawn points give them: these include the
+// first and the last point of every pixel column.
 export function stepsInView(axis: Axis, range: Pair | null, line: Line | undefined): Steps | null {
   if (range === null) return null;
   if (axis === 'step') return [Math.ceil(range[0]), Math.floor(range[1])];
@@ -33,7 +33,7 @@ export function seriesUrl({ run, tag, steps }: Series, format: 'csv' | 'json'): 
 
 const isEmpty = ({ steps }: Series) => steps !== null && steps[0] > steps[1];
 
-// One file of several series: the heading of the first, and the lines of all.
+// Joins several series in one file: the heading of the first, and the lines of all.
 export async function joinedCsv(
   all: readonly Series[],
   ask: (url: string) => Promise<string>,
@@ -64,7 +64,7 @@ const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.repla
 
 type Row = Record<string, number>;
 
-// What a mean is drawn from, a row for each column of pixels in view.
+// The data of a mean, one row for each visible pixel column.
 function rowsOf(band: BandShape, axis: Axis, range: Pair | null): Row[] {
   const rows: Row[] = [];
   band.x.forEach((x, i) => {

@@ -1,4 +1,4 @@
-// A scene on a painter. Pixels are CSS pixels; the caller scales for the screen.
+// Draws a scene with a painter. Pixels are CSS pixels; the caller scales for the screen.
 import type { Ink, Painter } from './painter';
 import { kFont } from './painter';
 import { type Frame, tickText, ticksOf, toPixel } from './scale';
@@ -37,7 +37,7 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.textAlign = 'right';
   p.textBaseline = 'middle';
   p.beginPath();
-  let above = Infinity; // where the last label stands: on logarithmic axes ticks crowd together
+  let above = Infinity; // position of the last label: on logarithmic axes ticks are crowded
   for (const tick of ticksOf(frame.y, 'number', Math.max(2, Math.floor((frame.bottom - frame.top) / 30)))) {
     const y = Math.round(toPixel(frame.y, tick)) + 0.5;
     if (above - y < kLabelHeight) continue;
@@ -125,9 +125,9 @@ function drawMargin(p: Painter, frame: Frame, margin: Margin): void {
   p.globalAlpha = 1;
 }
 
-// Where values were not finite: a line over the whole height where it began, a tick at the top for every column after.
+// Marks non-finite values: a line over the whole height at the first, a tick at the top for every column after it.
 function drawBad(p: Painter, frame: Frame, lines: Line[], ink: Ink): void {
-  const taken: number[] = []; // where names stand already
+  const taken: number[] = []; // positions that names occupy
   p.textAlign = 'center';
   p.textBaseline = 'alphabetic';
   p.font = kFont;
@@ -172,7 +172,7 @@ export interface Overlay {
   cursors: { x: number; color: string | null }[]; // units of the x axis; null: the cursor's own colour
   hover: number | null;
   selection: [number, number][];
-  drag: [number, number] | null; // what is being marked
+  drag: [number, number] | null; // the range being marked
   dots: { x: number; y: number; color: string }[];
 }
 

@@ -1,5 +1,5 @@
-// Answers to what a pointer asks while it moves: one question is open at a time, and the newest is asked next. Known
-// answers come at once; until a new one is there, the last one stays.
+// Answers for a moving pointer: one question is open at a time, and the newest is asked next. Known answers are shown
+// at once; until a new one arrives, the last one stays.
 import type { TableRow } from '../api_types';
 import type { Question } from './tooltip';
 
@@ -9,7 +9,7 @@ export interface Exact {
   error: string | null;
 }
 
-const kMost = 400; // answers that are kept
+const kMost = 400; // cached answers
 
 export class ExactValues {
   private readonly known = new Map<string, Exact>();

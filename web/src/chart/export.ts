@@ -17,7 +17,7 @@ const kHead = 28;
 const kLegendRow = 16;
 const kMostNamed = 12;
 
-// The chart with its title above and the names of its lines below: a picture that stands alone.
+// The chart with its title above and the names of its lines below: a complete picture.
 function paint(p: Painter, picture: Picture, ink: Ink): void {
   const { scene, width, height, title } = picture;
   const total = heightOf(picture);

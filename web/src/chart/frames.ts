@@ -1,4 +1,4 @@
-// Drawing in turns: as much in one frame as leaves the page responsive, the rest in the next.
+// Spreads drawing over frames: as much per frame as keeps the page responsive, the rest in the next.
 const kBudget = 10; // ms of a frame
 
 const waiting = new Map<object, () => void>();
@@ -22,7 +22,7 @@ function plan(): void {
   else requestAnimationFrame(run);
 }
 
-// `draw` runs once in one of the next frames; asked for again by the same owner before that, the newer one counts.
+// Runs `draw` once in one of the next frames; if the same owner asks again before that, the newer one counts.
 export function drawSoon(owner: object, draw: () => void): void {
   waiting.set(owner, draw);
   plan();

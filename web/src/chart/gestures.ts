@@ -13,7 +13,7 @@ export interface Gestures {
   selecting: () => boolean;
   wheelZooms: () => boolean;
   hover: (x: number | null, px: number, py: number) => void;
-  click: (x: number, py: number) => () => void; // returns what takes it back: it may be the first half of a double click
+  click: (x: number, py: number) => () => void; // returns an undo: the click may be the first half of a double click
   drag: (range: Pair | null) => void; // while marking
   zoom: (range: Pair) => void;
   zoomY: (range: Pair) => void;
@@ -21,10 +21,10 @@ export interface Gestures {
   reset: () => void;
 }
 
-const kFar = 5; // pixels that make a drag
-const kDouble = 1000; // ms: clicks farther apart are never a double click
+const kFar = 5; // pixels after which a press is a drag
+const kDouble = 1000; // ms: clicks with a longer pause are not a double click
 
-// The range `by` frames to the right, in pixels, so that logarithmic axes pan as they look.
+// The range, `pixels` farther to the right, so that logarithmic axes pan uniformly on the screen.
 export function panned(frame: Frame, pixels: number): Pair {
   return [toValue(frame.x, frame.left + pixels), toValue(frame.x, frame.right + pixels)];
 }
@@ -37,7 +37,7 @@ export function attach(element: HTMLElement, to: Gestures): () => void {
   let begun: { px: number; py: number; frame: Frame; mode: 'zoom' | 'pan' | 'select' | 'y'; moved: boolean } | null =
     null;
   const pinch = new Pinch();
-  let clicked: { at: number; undo: () => void } | null = null; // the first of clicks that follow one another
+  let clicked: { at: number; undo: () => void } | null = null; // the first of several successive clicks
 
   const click = (event: PointerEvent, frame: Frame, px: number, py: number) => {
     if (px < frame.left || px > frame.right) return;

@@ -1,4 +1,4 @@
-// What the rows of a group's runs are together.
+// Combines the rows of a group's runs.
 import { num } from '../api';
 import type { TableRow } from '../api_types';
 
@@ -17,15 +17,15 @@ const finite = (rows: readonly TableRow[], of: (row: TableRow) => TableRow['valu
   rows.map((row) => num(of(row))).filter(Number.isFinite);
 const meanOf = (all: readonly number[]): number => all.reduce((sum, x) => sum + x, 0) / all.length;
 
-// At a step a run counts that has come so far, as it does in the band; where none has, those that came farthest. `last` is
-// the last step of a row's series.
+// At a step, the runs that have reached it count, as in the band; if none has, those that are farthest. `last` is the
+// last step of a row's series.
 export function reached(rows: readonly TableRow[], last: (row: TableRow) => number, step: number): TableRow[] {
   const there = rows.filter((row) => row.count > 0);
   const far = Math.min(step, Math.max(...there.map(last)));
   return there.filter((row) => last(row) >= far);
 }
 
-// Of values that are finite; null where no run has any.
+// Of the finite values; null if no run has any.
 export function groupRow(rows: readonly TableRow[]): GroupRow | null {
   const values = finite(rows, (row) => row.value);
   if (values.length === 0) return null;

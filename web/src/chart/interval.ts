@@ -1,9 +1,9 @@
 // Smoothing counts steps: all lines of a chart are smoothed over the same number of steps, however dense their points
-// are. It is that of the line with the densest points, so that this one is smoothed as TensorBoard does.
+// are. The densest line sets this number, so that it is smoothed as in TensorBoard.
 import type { SeriesKey } from '../api_types';
 import { scalarsByTag } from '../headline';
 
-// Steps between two points of the densest of the series; undefined where none has two.
+// Steps between two points of the densest series; undefined if none has two.
 export function intervalOf(series: readonly SeriesKey[]): number | undefined {
   const known = scalarsByTag.value;
   let least = Infinity;

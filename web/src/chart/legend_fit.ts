@@ -1,5 +1,5 @@
-// How many names fit into whole rows, with room for "+12 more" where not all of them do. All in pixels; `others` says that
-// there are more names than those that were measured.
+// How many names fit into whole rows, with room for "+12 more" if not all of them do. All in pixels; `others` means
+// that there are more names than the measured ones.
 export function legendFit(
   widths: readonly number[],
   others: boolean,
@@ -7,7 +7,7 @@ export function legendFit(
 ): number {
   const fits = (all: readonly number[]): boolean => {
     let row = 1;
-    let end = 0; // of what stands in the row already
+    let end = 0; // end of the occupied part of the row
     for (const width of all) {
       const next = end === 0 ? width : end + gap + width;
       if (end > 0 && next > room) ++row;

@@ -1,4 +1,4 @@
-// Which lines a chart of some tags has: one for every visible run that recorded them, or a mean for every group.
+// The lines of a chart of some tags: one for every visible run that recorded them, or a mean for every group.
 import { computed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 
@@ -12,7 +12,7 @@ import { showMean } from './settings';
 
 const kDashes: number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 4], [8, 2, 2, 2, 2, 2]];
 
-// What names of tags have in common at their beginning does not tell them apart.
+// Removes the common prefix of tags, which does not distinguish them.
 export function shortened(tags: readonly string[]): string[] {
   if (tags.length < 2) return [...tags];
   const parts = tags.map((tag) => tag.split('/'));
@@ -22,7 +22,7 @@ export function shortened(tags: readonly string[]): string[] {
   return parts.map((one) => one.slice(same).join('/'));
 }
 
-// Groups that a mean can be taken over: as the panel has them, or by the first part of the path.
+// The groups for a mean: as in the panel, or by the first part of the path.
 const meanBy = computed(() => (/^(path|hparam):/.test(groupBy.value) ? groupBy.value : 'path:1'));
 
 const groupColors = computed(() => {
@@ -77,19 +77,19 @@ function groupsOf(tags: readonly string[]): GroupSpec[] {
 
 const kMostMarked = 20;
 
-// A mean leaves out what is not finite: those runs still say where it happened.
+// A mean excludes non-finite values: those runs still show where they occurred.
 const marksOf = (tags: readonly string[]): LineSpec[] =>
   linesOf(tags)
     .filter((line) => runByName.value.get(line.run)?.first_bad_step != null)
     .slice(0, kMostMarked);
 
-// How many runs a chart of some tags would have, were there room for all of them.
+// How many runs a chart of some tags would have without the limit.
 export function wantedRuns(tags: readonly string[]): number {
   const all = tags.map((tag) => scalarsByTag.value.get(tag)?.runs ?? []);
   return chosenOf(all.length === 1 && all[0] ? all[0] : [...new Set(all.flat())]);
 }
 
-// Points of those lines that are left out, since a restart wrote their steps again.
+// Points of those lines that are left out because a restart wrote their steps again.
 export function replacedPoints({ lines, groups }: Pick<Lines, 'lines' | 'groups'>): number {
   const all = [...lines, ...groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag })))];
   return all.reduce((sum, { run, tag }) => {
@@ -100,7 +100,7 @@ export function replacedPoints({ lines, groups }: Pick<Lines, 'lines' | 'groups'
 
 const kMostGuides = 12;
 
-// On axes of time, runs that say which step was when: some of each group.
+// On time axes, some runs of each group, which give the time of each step.
 function guidesOf(groups: readonly GroupSpec[]): LineSpec[] {
   const made: LineSpec[] = [];
   const longest = Math.max(0, ...groups.map((group) => group.runs.length));
@@ -118,11 +118,11 @@ const kNoGroups: GroupSpec[] = [];
 export interface Lines {
   lines: LineSpec[];
   groups: GroupSpec[];
-  marks: LineSpec[]; // only their points that are not finite are drawn
+  marks: LineSpec[]; // only their non-finite points are drawn
   guides: LineSpec[]; // not drawn
 }
 
-// The same arrays as long as nothing in them has changed: charts are drawn again only when they must.
+// Returns the same arrays as long as nothing in them has changed, so that charts are redrawn only when necessary.
 export function useLines(tags: readonly string[]): Lines {
   const mean = showMean.value;
   const lines = mean ? kNoLines : linesOf(tags);

@@ -1,4 +1,4 @@
-// The few things that charts are drawn with: a canvas can do them, and so can a writer of SVG.
+// The drawing operations that charts need: a canvas has them, and so does the SVG writer.
 export type Painter = Pick<
   CanvasRenderingContext2D,
   | 'save'
@@ -38,7 +38,7 @@ export interface Ink {
 
 let known: { theme: string; ink: Ink } | null = null;
 
-// The theme's colours, as base.css has them.
+// The theme's colours, as in base.css.
 export function inkOf(theme: string): Ink {
   if (known?.theme === theme) return known.ink;
   const style = getComputedStyle(document.documentElement);

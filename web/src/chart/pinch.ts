@@ -1,15 +1,15 @@
-// Two fingers on a chart: they zoom as they part, and pan as they move together.
+// Two fingers on a chart: they zoom when they move apart, and pan when they move together.
 import type { Pair } from './gestures';
 import { type Frame, toValue } from './scale';
 
-const kLeast = 16; // pixels between two fingers: less says nothing
+const kLeast = 16; // least distance between two fingers in pixels
 
 interface Grip {
   at: number; // pixel between the fingers
   wide: number; // pixels between them
 }
 
-// The range in view after fingers that gripped a frame have moved: what was between them still is.
+// The visible range after the fingers have moved: the data between them stays between them.
 export function pinched(frame: Frame, from: Grip, to: Grip): Pair {
   const factor = from.wide / to.wide;
   return [
@@ -21,7 +21,7 @@ export function pinched(frame: Frame, from: Grip, to: Grip): Pair {
 export class Pinch {
   private readonly fingers = new Map<number, Pair>();
   private begun: { frame: Frame; grip: Grip } | null = null;
-  private many = false; // since the first finger came there were two at once
+  private many = false; // there were two fingers at once since the first touched
 
   down(id: number, place: Pair, frame: Frame): void {
     this.fingers.set(id, place);
@@ -30,7 +30,7 @@ export class Pinch {
     this.many ||= this.fingers.size > 1;
   }
 
-  // The range that is wanted; null: it is no pinch.
+  // The new range; null: it is not a pinch.
   move(id: number, place: Pair): Pair | null {
     if (!this.fingers.has(id)) return null;
     this.fingers.set(id, place);
@@ -38,7 +38,7 @@ export class Pinch {
     return this.begun && grip && pinched(this.begun.frame, this.begun.grip, grip);
   }
 
-  // Whether it was one finger alone, whose tap is a click.
+  // Whether it was a single finger, whose tap is a click.
   up(id: number): boolean {
     const single = this.fingers.has(id) && !this.many;
     this.fingers.delete(id);

@@ -1,4 +1,4 @@
-// Axes: from data to pixels and back, where ticks stand, and how they are written.
+// Axes: mapping from data to pixels and back, positions and labels of ticks.
 import { duration, short, time } from '../ui/format';
 
 export interface Scale {
@@ -9,7 +9,7 @@ export interface Scale {
   to: number; // pixel of hi
 }
 
-// Where a chart has its axes, in pixels.
+// The position of a chart's axes, in pixels.
 export interface Frame {
   left: number;
   top: number;
@@ -51,7 +51,7 @@ export function sane(lo: number, hi: number, log: boolean): [number, number] {
   return [lo, hi];
 }
 
-// Some room above and below, but not across zero where the data does not cross it.
+// Adds some room above and below, but not across zero if the data does not cross it.
 export function padded(lo: number, hi: number, log: boolean): [number, number] {
   if (log) {
     const room = Math.max((hi / lo) ** 0.05, 1.02);
@@ -108,7 +108,7 @@ export function ticksOf(scale: Scale, kind: AxisKind, most: number): number[] {
   if (scale.log) return logTicks(scale.lo, scale.hi, most);
   if (kind === 'number') return linearTicks(scale.lo, scale.hi, most);
   const step = timeStep((scale.hi - scale.lo) / Math.max(1, most));
-  // Days and hours begin where the reader's clock says so.
+  // Days and hours start according to the local clock.
   const shift = kind === 'wall' ? new Date(scale.lo * 1000).getTimezoneOffset() * 60 : 0;
   const ticks: number[] = [];
   for (let at = Math.ceil((scale.lo - shift) / step) * step + shift; at <= scale.hi && ticks.length < 100; at += step)
@@ -116,7 +116,7 @@ export function ticksOf(scale: Scale, kind: AxisKind, most: number): number[] {
   return ticks;
 }
 
-const kFewSeconds = 5; // less: ticks are fractions of a second apart
+const kFewSeconds = 5; // below this ticks are fractions of a second apart
 
 export function tickText(value: number, kind: AxisKind, span: number): string {
   if (kind === 'relative') return value === 0 ? '0' : duration(value);
@@ -129,6 +129,6 @@ export function tickText(value: number, kind: AxisKind, span: number): string {
     const digits = Math.min(6, Math.max(1, Math.ceil(-Math.log10(span / kFewSeconds))));
     return text.slice(14, 17) + ((value % 60) + (value < 0 ? 60 : 0)).toFixed(digits).padStart(3 + digits, '0');
   }
-  // Neighbours must differ: 0.97, 0.98 - not 1, 1.
+  // Neighbouring labels must differ: 0.97, 0.98 - not 1, 1.
   return short(value);
 }

@@ -1,4 +1,4 @@
-// What a chart shows, in units of its axes.
+// The content of a chart, in units of its axes.
 import type { AxisKind } from './scale';
 
 export interface Line {
@@ -8,11 +8,11 @@ export interface Line {
   label: string;
   color: string;
   dash: number[];
-  x: Float64Array; // of the line that counts: smoothed where there is smoothing
+  x: Float64Array; // of the main line: smoothed if smoothing is on
   y: Float64Array;
   step: Float64Array;
   time: Float64Array;
-  rawX: Float64Array | null; // faint behind it; null: the line is the raw one
+  rawX: Float64Array | null; // drawn faintly behind it; null: the line is the raw one
   rawY: Float64Array | null;
   bad: { x: Float64Array; step: Float64Array; time: Float64Array; nan: Uint32Array; posInf: Uint32Array; negInf: Uint32Array };
 }
@@ -22,17 +22,17 @@ export interface BandShape {
   label: string;
   color: string;
   x: Float64Array;
-  mean: Float64Array; // smoothed where there is smoothing
-  raw: Float64Array | null; // faint behind it; null: the mean is the raw one
+  mean: Float64Array; // smoothed if smoothing is on
+  raw: Float64Array | null; // drawn faintly behind it; null: the mean is the raw one
   low: Float64Array; // of the raw mean: minus and plus the standard deviation
   high: Float64Array;
   min: Float64Array;
   max: Float64Array;
   count: Uint32Array;
-  gone: { runs: number; step: number } | null; // runs that are not finite any more, and since when the first of them
+  gone: { runs: number; step: number } | null; // runs that became non-finite, and the step of the first
 }
 
-// Between two recorded lines, as a layout asks for.
+// The area between two recorded lines, as defined by a layout.
 export interface Margin {
   color: string;
   lowX: Float64Array;
@@ -45,16 +45,16 @@ export interface Scene {
   lines: Line[];
   bands: BandShape[];
   margins: Margin[];
-  guides: Line[]; // not drawn: which step was when, where means are drawn over time
+  guides: Line[]; // not drawn: the time of each step, for means over time
   axis: AxisKind;
   logX: boolean;
   logY: boolean;
   x: [number, number];
   y: [number, number];
-  clipped: readonly [number | null, number | null]; // the smallest and largest value where it is beyond y, as an outlier
+  clipped: readonly [number | null, number | null]; // the smallest and largest outlier beyond y
 }
 
-// The place of the point nearest to x; -1 where there is none. `xs` ascends.
+// The index of the point nearest to x; -1 if there is none. `xs` ascends.
 export function nearest(xs: Float64Array, x: number): number {
   if (xs.length === 0) return -1;
   let lo = 0;
@@ -83,18 +83,18 @@ function eachY(scene: Pick<Scene, 'lines' | 'bands'>, x: readonly [number, numbe
     }
 }
 
-// What counts as an outlier: at most this share of the values at either end, and only where without them the rest is at
-// least so many times as tall.
+// The definition of an outlier: at most this share of the values at either end, and only if the rest is at least
+// `times` times as tall without them.
 export interface Clip {
   share: number;
   times: number;
 }
 export const kClip: Clip = { share: 0.05, times: 1 };
-export const kClipFew: Clip = { share: 0.02, times: 4 }; // by default: only what makes the rest flat
+export const kClipFew: Clip = { share: 0.02, times: 4 }; // default: only outliers that flatten the rest
 
-const kEnough = 20; // values: of fewer, none is an outlier
+const kEnough = 20; // with fewer values there are no outliers
 
-// The smallest and largest value in view; without outliers those of the inner ones, with some room.
+// The smallest and largest value in view; without outliers those of the inner values, with some room.
 export function fitY(
   scene: Pick<Scene, 'lines' | 'bands'>,
   x: readonly [number, number],

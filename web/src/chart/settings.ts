@@ -1,4 +1,4 @@
-// How charts are looked at: the same for all of them, and what one of them has for itself.
+// Settings of charts: common to all of them, and per chart.
 import { batch, computed } from '@preact/signals';
 
 import { axis, runByName, setCursor, stepRange, visibleRuns } from '../state';
@@ -17,7 +17,7 @@ export const showMean = urlSignal('mean', false, flag);
 export const cardSize = urlSignal('size', 'm', oneOf('s', 'm', 'l'), { remember: true });
 
 type Pair = readonly [number, number];
-// As many digits as a thousandth of a pixel needs: links are read by people, too.
+// As many digits as a thousandth of a pixel needs, to keep links readable.
 function written([lo, hi]: Pair): string {
   const digits = Math.min(15, Math.max(1, Math.ceil(Math.log10(Math.max(Math.abs(lo), Math.abs(hi)) / (hi - lo))) + 7));
   return `${Number(lo.toPrecision(digits))}~${Number(hi.toPrecision(digits))}`;
@@ -32,9 +32,9 @@ const pair: Codec<Pair | null> = {
   },
 };
 
-// What is in view, in units of the axis; null: everything.
+// The visible range, in units of the axis; null: everything.
 export const xRange = urlSignal<Pair | null>('x', null, pair);
-// Steps that the tables are about; null: the step of the cursor.
+// The steps that the tables show; null: the step of the cursor.
 export const selected = urlSignal<Pair | null>('range', null, pair);
 export const selecting = urlSignal('select', false, flag); // dragging marks a range instead of zooming
 
@@ -66,7 +66,7 @@ export function setCardOptions(id: string, change: CardOptions): void {
   cardOptions.value = all;
 }
 
-// Everything that the visible runs have, in units of the axis.
+// The full range of the visible runs, in units of the axis.
 export const wholeRange = computed<Pair>(() => {
   if (axis.value === 'step') return stepRange.value;
   let lo = Infinity;
@@ -80,7 +80,7 @@ export const wholeRange = computed<Pair>(() => {
   return [lo, hi];
 });
 
-// Zooming out ends where everything is in view, and panning where nothing more would be.
+// Zooming out stops when everything is in view, panning at the ends.
 export function zoomTo([lo, hi]: Pair): void {
   const [first, last] = wholeRange.peek();
   if (!(hi - lo > Math.abs(lo) * 1e-12)) return;

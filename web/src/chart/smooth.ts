@@ -1,4 +1,4 @@
-// The average of src/index/smooth.h: what lies before a value counts `factor(i)` of what it counted at the value before.
+// The average of src/index/smooth.h: before each value, the weight of all earlier values is multiplied by `factor(i)`.
 export function smoothed(values: Float64Array, factor: (i: number) => number): Float64Array {
   let sum = 0;
   let mass = 0;
@@ -10,14 +10,14 @@ export function smoothed(values: Float64Array, factor: (i: number) => number): F
   });
 }
 
-// By distance in steps, as lines are smoothed.
+// By distance in steps, as for lines.
 export const byStep =
   (weight: number, steps: Float64Array, interval: number) =>
   (i: number): number =>
     weight ** (((steps[i] as number) - (steps[i - 1] as number)) / interval);
 
-// For columns of pixels over time, where no steps are known: by the points that a column holds of each run, so that a mean
-// looks the same at any zoom.
+// For pixel columns over time, where the steps are not known: by the number of points per run in a column, so that a
+// mean looks the same at any zoom.
 export function byPoints(weight: number, band: { total: number; count: Uint32Array }): () => number {
   const columns = band.count.reduce((sum, runs) => sum + runs, 0); // of all runs
   const factor = columns === 0 ? weight : weight ** Math.max(1, band.total / columns);

@@ -1,22 +1,22 @@
-// Between steps and places on the x axis. Where the axis is time, each run has been at a step at a time of its own.
+// Conversion between steps and positions on the x axis. On a time axis each run has reached a step at its own time.
 import { type Frame, toPixel } from './scale';
 import { type Line, type Scene, nearest } from './scene';
 
-const kMost = 12; // runs whose places are marked: more would cover the chart
+const kMost = 12; // runs with marks: more would cover the chart
 
 interface Point {
   x: number;
   step: number;
-  y: number; // NaN where the value was not finite
+  y: number; // NaN if the value was not finite
 }
 
-// Means have no steps of their own where the axis is time: runs that are in them say when they were where.
+// Means over time have no steps: the runs in them give the time of each step.
 const linesOf = (scene: Scene): readonly Line[] => (scene.guides.length > 0 ? scene.guides : scene.lines);
 
 const at = (of: { x: Float64Array; step: Float64Array }, i: number, y: number): Point | null =>
   i < 0 ? null : { x: of.x[i] as number, step: of.step[i] as number, y };
 
-// Of the points that are drawn and those that could not be, the nearest by x or by step.
+// The nearest drawn or non-finite point, by x or by step.
 function nearestPoint(line: Line, by: 'x' | 'step', wanted: number): Point | null {
   const i = nearest(line[by], wanted);
   const good = at(line, i, line.y[i] ?? NaN);
@@ -30,13 +30,14 @@ function extent(line: Line, by: 'x' | 'step'): [number, number] {
   return [Math.min(...(ends as number[])), Math.max(...(ends as number[]))];
 }
 
-// How far a value lies outside of what a line has; 0 inside.
+// The distance of a value from the range of a line; 0 inside.
 function outside(line: Line, by: 'x' | 'step', wanted: number): number {
   const [lo, hi] = extent(line, by);
   return Math.max(lo - wanted, wanted - hi, 0);
 }
 
-// The line that a click means: of those that reach this place the nearest in height, otherwise the one that ends nearest.
+// The line that a click refers to: the nearest in height among those at this position, otherwise the one whose end is
+// nearest.
 function meant(scene: Scene, frame: Frame, x: number, py: number): Line | null {
   let found: Line | null = null;
   let best: [number, number] = [Infinity, Infinity];
@@ -52,14 +53,14 @@ function meant(scene: Scene, frame: Frame, x: number, py: number): Line | null {
   return found;
 }
 
-// The step at a place that was clicked; null where the axis says nothing of steps.
+// The step at the clicked position; null if the axis does not give steps.
 export function stepAt(scene: Scene, frame: Frame, x: number, py: number): number | null {
   if (scene.axis === 'number') return x;
   const line = meant(scene, frame, x, py);
   return (line && nearestPoint(line, 'x', x)?.step) ?? null;
 }
 
-// The steps of a stretch of the axis: of the line that is meant at its end, where the pointer was let go.
+// The steps of a section of the axis: of the line at its end, where the pointer was released.
 export function stepsBetween(
   scene: Scene,
   frame: Frame,
@@ -76,17 +77,17 @@ export function stepsBetween(
   return steps[0] < steps[1] ? [Math.round(steps[0]), Math.round(steps[1])] : null;
 }
 
-// One line of each run: its tags were recorded at the same times.
+// One line per run: its tags were recorded at the same times.
 function onePerRun(lines: readonly Line[]): Line[] {
   return [...new Map([...lines].reverse().map((line) => [line.run, line])).values()].reverse();
 }
 
 export interface Place {
   x: number;
-  color: string | null; // of the run; null: the same place for all of them
+  color: string | null; // of the run; null: the same position for all
 }
 
-// Where a step is: once where the axis is that of steps, else once for each run that has come so far.
+// The position of a step: one on a step axis, else one for each run that has reached it.
 export function placesOf(scene: Scene, step: number): Place[] {
   if (scene.axis === 'number') return [{ x: step, color: null }];
   const lines = onePerRun(linesOf(scene).filter((line) => nearestPoint(line, 'step', step)));
@@ -98,7 +99,7 @@ export function placesOf(scene: Scene, step: number): Place[] {
   }));
 }
 
-// Where the steps of a range are; stretches that touch are one.
+// The positions of a range of steps; adjacent sections are merged.
 export function stretchesOf(scene: Scene, [first, last]: readonly [number, number]): [number, number][] {
   if (scene.axis === 'number') return [[first, last]];
   const all: [number, number][] = [];

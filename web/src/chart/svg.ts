@@ -1,4 +1,4 @@
-// A painter whose picture is an SVG document.
+// A painter that writes an SVG document.
 import type { Painter } from './painter';
 
 const escape = (text: string) =>
@@ -120,7 +120,7 @@ export class SvgPainter implements Painter {
   rect(x: number, y: number, w: number, h: number): void {
     this.path.push(`M${at(x)} ${at(y)}h${at(w)}v${at(h)}h${at(-w)}Z`);
   }
-  // Whole circles are all that charts need.
+  // Charts need only full circles.
   arc(x: number, y: number, r: number): void {
     this.path.push(`M${at(x - r)} ${at(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`);
   }

@@ -1,6 +1,6 @@
-// What a chart's tooltip says: the values that were recorded at one step, and those of the smoothed lines there. Charts
-// hold only some points of a long series, so the values are asked for: `questionAt` says what to ask, `rowsOf` makes
-// rows of the answer.
+// The content of a chart's tooltip: the recorded values at one step, and those of the smoothed lines. Charts hold only
+// some points of a long series, so the values are requested: `questionAt` builds the request, `rowsOf` builds rows from
+// the answer.
 import { num } from '../api';
 import type { SeriesKey, TableRow } from '../api_types';
 import { lastStepOf } from '../headline';
@@ -17,10 +17,10 @@ export interface TooltipRow {
   label: string;
   color: string;
   x: number;
-  value: number; // as recorded, or the mean of a group; NaN or an infinity where that was recorded
+  value: number; // as recorded, or the mean of a group; may be NaN or an infinity
   smoothed: number | null; // null: no smoothing, or the value is not finite
   spread: number | null; // of a group
-  steps: readonly [number, number] | null; // of the point, or of the points of a group; null where it is not known
+  steps: readonly [number, number] | null; // of the point, or of the points of a group; null if not known
   time: number;
   far: boolean; // the point is not near the pointer
 }
@@ -28,7 +28,7 @@ export interface TooltipRow {
 export interface Tip {
   rows: TooltipRow[];
   axis: AxisKind;
-  step: number | null; // of all rows that do not name another; null where the axis is time
+  step: number | null; // of all rows without their own; null on a time axis
   at: number; // of the pointer, units of the axis
   x: number; // pixels in the chart
   error: string | null;
@@ -36,17 +36,17 @@ export interface Tip {
 
 export interface Question {
   key: string;
-  step: number | null; // null where the axis is time: each series has its own
+  step: number | null; // null on a time axis: each series has its own
   smooth: number; // weight; 0: none
   series: SeriesKey[];
 }
 
 const kFar = 32; // pixels
 const kNear = 4; // pixels within which a line with fewer points is preferred
-const kMost = 1000; // series that the server takes at once
-const kMostBad = 5; // runs of a mean that are named since they are not finite
+const kMost = 1000; // series that the server accepts at once
+const kMostBad = 5; // runs of a mean that are named because they are not finite
 
-// Recorded points, of lines by their drawn places; a mean has them where all points of a column of pixels are at one step.
+// Recorded points: those drawn for lines; for a mean the pixel columns whose points are all at one step.
 function* placesOf(scene: Scene): Generator<Float64Array> {
   for (const line of scene.lines) {
     yield line.rawX ?? line.x;
@@ -55,8 +55,8 @@ function* placesOf(scene: Scene): Generator<Float64Array> {
   for (const band of scene.bands) yield band.x;
 }
 
-// The recorded step that is meant by pointing at `x`. Within a few pixels the line with the fewest points decides, since the
-// others probably have a point there, too.
+// The recorded step nearest to the pointer at `x`. Within a few pixels the line with the fewest points decides, since
+// the others probably have a point there, too.
 export function stepNear(scene: Scene, frame: Frame, x: number): number | null {
   const pixel = toPixel(frame.x, x);
   let found: { at: number; distance: number; points: number } | null = null;
@@ -71,7 +71,7 @@ export function stepNear(scene: Scene, frame: Frame, x: number): number | null {
   return found === null ? null : Math.floor(found.at);
 }
 
-// The step of the drawn point of a line that is nearest in time.
+// The step of the line's drawn point that is nearest in time.
 function stepInTime(line: Line, x: number): number | null {
   const [i, k] = [nearest(line.x, x), nearest(line.bad.x, x)];
   if (i < 0 && k < 0) return null;
@@ -80,7 +80,7 @@ function stepInTime(line: Line, x: number): number | null {
   return (isBad ? line.bad.step[k] : line.step[i]) ?? null;
 }
 
-// Null where nothing is asked: a mean over time is that of a column of pixels, as it is drawn.
+// Null if nothing has to be requested: a mean over time is that of a drawn pixel column.
 export function questionAt(
   scene: Scene,
   frame: Frame,
@@ -160,7 +160,7 @@ function groupRows(group: GroupSpec, rows: readonly TableRow[], step: number, sc
   return made;
 }
 
-// The columns of pixels of means over time, which are not asked for.
+// The pixel columns of means over time, which are not requested.
 function bandRows(scene: Scene, x: number): Omit<Row, 'far' | 'away'>[] {
   return scene.bands.flatMap((band) => {
     const i = nearest(band.x, x);
@@ -181,7 +181,7 @@ function bandRows(scene: Scene, x: number): Omit<Row, 'far' | 'away'>[] {
   });
 }
 
-// What is not a number comes before all numbers: it is what one wants to know.
+// Non-finite values come before all numbers: they matter most.
 const height = (row: TooltipRow) => (Number.isNaN(row.value) ? Infinity : (row.smoothed ?? row.value));
 const descending = (a: number, b: number) => (a === b ? 0 : a < b ? 1 : -1);
 
@@ -199,7 +199,7 @@ function sorted(rows: Omit<Row, 'far' | 'away'>[], frame: Frame, { x, py }: Poin
   return placed.sort((a, b) => Number(a.far) - Number(b.far) || order(a, b));
 }
 
-// `answer` has a row for each series of the question; null where nothing was asked.
+// `answer` has one row for each series of the question; null if nothing was requested.
 export function rowsOf(
   scene: Scene,
   frame: Frame,
@@ -220,7 +220,7 @@ export function rowsOf(
   if (step === null) made.push(...bandRows(scene, pointer.x));
   else {
     const steps = [...found.values()].map((row) => row.step);
-    // The step of a column of pixels may lie between two that were recorded: then all rows are of the one before it.
+    // The step of a pixel column may be between two recorded steps: then all rows use the one before it.
     if (!steps.includes(step)) step = steps.filter((one) => one < step!).reduce((a, b) => Math.max(a, b), -Infinity);
     if (step === -Infinity) step = question!.step;
     for (const group of groups) {
@@ -231,7 +231,7 @@ export function rowsOf(
   return { rows: sorted(made, frame, pointer, sort), step };
 }
 
-// Drawn points near a place of the axis, for charts that the pointer is not in.
+// Drawn points near a position on the axis, for charts without the pointer.
 export function dotsAt(scene: Scene, frame: Frame, x: number): { x: number; y: number; color: string }[] {
   const pixel = toPixel(frame.x, x);
   const shapes = [

@@ -1,14 +1,15 @@
-// Lines of very many points. A jagged path costs more than its length: filled as a whole, a few thousand points took
-// 200 ms. So paths are cut into pieces, and what goes up and down within a pixel is drawn as columns of pixels.
+// Draws lines with very many points. The cost of a jagged path grows faster than its length: filled as a whole, a few
+// thousand points took 200 ms. So paths are cut into pieces, and what goes up and down within a pixel is drawn as pixel
+// columns.
 import type { Painter } from './painter';
 import { type Frame, toPixel } from './scale';
 
 const kChunk = 100; // points in one path
-const kDense = 1.5; // points in a pixel from which on corners cannot be seen
-const kJagged = 8; // pixels up and down in a pixel to the right
+const kDense = 1.5; // points per pixel above which corners are invisible
+const kJagged = 8; // vertical pixels per horizontal pixel
 
-// Pixels of the points; NaN where the line is interrupted. Far outside is clipped anyway, and canvases lose precision on
-// numbers that are too large.
+// Pixel positions of the points; NaN where the line is interrupted. Values far outside are clamped, since canvases lose
+// precision on very large numbers.
 function pixels(
   frame: Frame,
   xs: Float64Array,
@@ -51,10 +52,10 @@ function path(p: Painter, px: Float64Array, py: Float64Array): void {
   p.stroke();
 }
 
-// Every column of pixels from its lowest to its highest point, and to where the column before it ended.
+// Draws every pixel column from its lowest to its highest point, and connects it to the previous column.
 function columns(p: Painter, px: Float64Array, py: Float64Array, width: number): void {
   let column = NaN;
-  let last = NaN; // where the line is
+  let last = NaN; // current position of the line
   let lo = NaN;
   let hi = NaN;
   const flush = () => {
@@ -66,7 +67,7 @@ function columns(p: Painter, px: Float64Array, py: Float64Array, width: number):
     const at = Math.floor(px[i] as number);
     if (at !== column || Number.isNaN(y)) {
       flush();
-      // Where points are rare the line goes on as one.
+      // Where points are sparse, the line continues normally.
       if (!Number.isNaN(last) && !Number.isNaN(y) && at - column > 1) {
         p.moveTo(px[i - 1] as number, last);
         p.lineTo(px[i] as number, y);

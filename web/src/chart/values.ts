@@ -1,4 +1,4 @@
-// The numbers of tables: at the step cursor, or over the range that was marked.
+// The numbers of tables: at the step cursor, or over the marked range.
 import * as api from '../api';
 import type { SeriesKey, TableRow } from '../api_types';
 import { change } from '../live';
@@ -9,9 +9,9 @@ import { intervalOf } from './interval';
 import { selected } from './settings';
 
 export interface Values {
-  rows: readonly TableRow[] | undefined; // as the series were asked for
+  rows: readonly TableRow[] | undefined; // in the order of the series
   error: string | null;
-  step: number; // of the cursor, as the rows are about
+  step: number; // the cursor's step that the rows show
   range: readonly [number, number] | null;
   what: string;
 }

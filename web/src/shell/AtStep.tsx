@@ -13,7 +13,7 @@ const kMost = 6;
 
 const percent = (share: number) => (share >= 10 ? `× ${value(share + 1, 2)}` : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
 
-// The run is named once for all of its numbers; `i` is the place in the question.
+// The run is named once for all of its numbers; `i` is the index in the request.
 function byRun(series: readonly Shown[]): [string, { tag: string; i: number }[]][] {
   const groups = new Map<string, { tag: string; i: number }[]>();
   series.forEach(({ run, tag }, i) => groups.set(run, [...(groups.get(run) ?? []), { tag, i }]));
@@ -36,7 +36,7 @@ function Line({ run, tag, found }: Shown & { found: { row: TableRow; then: numbe
   );
 }
 
-// The values at the cursor, and how much they changed over the 10 % of the run before it.
+// The values at the cursor, and how much they changed compared with 10 % of the run earlier.
 export function AtStep() {
   const step = useThrottled(cursorStep.value, 120);
   const known = scalarsByTag.value;

@@ -6,14 +6,14 @@ import { IconButton } from '../ui/IconButton';
 import { integer } from '../ui/format';
 import { playing } from './keys';
 
-const kWhole = 20; // seconds that playing all of it takes
+const kWhole = 20; // seconds to play all steps
 
 function usePlay(): void {
   const on = playing.value;
   useEffect(() => {
     if (!on) return;
     const [first, last] = stepRange.peek();
-    // From the end there is nothing to play: begin again.
+    // At the end there is nothing left to play: start again.
     let at = cursorStep.peek() >= last ? first : cursorStep.peek();
     let before = performance.now();
     let frame = requestAnimationFrame(function move(now: number) {
@@ -38,7 +38,7 @@ export function CursorBar() {
   const [first, last] = stepRange.value;
   const step = cursorStep.value;
   const share = (at: number) => `${last > first ? (100 * (at - first)) / (last - first) : 100}%`;
-  const digits = Math.max(integer(first).length, integer(last).length); // the same for all steps: nothing moves
+  const digits = Math.max(integer(first).length, integer(last).length); // the same for all steps, so that nothing moves
   const take = (event: PointerEvent) => {
     const box = track.current?.getBoundingClientRect();
     if (!box) return;

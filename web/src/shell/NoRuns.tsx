@@ -6,7 +6,7 @@ rec.scalar("loss", loss, step);`;
 const kTorch = `from torch.utils.tensorboard import SummaryWriter
 SummaryWriter("logs/train").add_scalar("loss", loss, step)`;
 
-// Nothing was recorded yet: how it is done.
+// Nothing was recorded yet: shows how to do it.
 export function NoRuns() {
   const logs = status.value?.logs ?? [];
   const problems = logs.flatMap((log) => log.problems);

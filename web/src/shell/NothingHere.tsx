@@ -2,16 +2,16 @@ import { tagFilter, tags } from '../state';
 import { Copy, Empty } from '../ui/states';
 
 export interface NothingHereProps {
-  kinds: readonly string[]; // that the view shows
-  title: string; // what there is, but not to see
-  filtered: string; // what to do where tags are filtered
-  hidden: string; // and where they are not
-  none: string; // the title where none was recorded
+  kinds: readonly string[]; // of the view
+  title: string; // if data exists but is not visible
+  filtered: string; // what to do if tags are filtered
+  hidden: string; // what to do otherwise
+  none: string; // the title if none was recorded
   cpp: string; // how to record one
   python: string;
 }
 
-// Why there is nothing to see in a view, and what to do about it.
+// Why a view is empty, and what to do about it.
 export function NothingHere(props: NothingHereProps) {
   if (tags.value.some((tag) => props.kinds.includes(tag.kind)))
     return (

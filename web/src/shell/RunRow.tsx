@@ -4,7 +4,7 @@ import { badWord, colorOf, ownColors, selection } from '../state';
 import { IconButton } from '../ui/IconButton';
 import { integer, middle, plural } from '../ui/format';
 
-// In a word: what one wants to know first.
+// One word: the most important fact about the run.
 export function stateWord(run: Run): { text: string; bad: boolean } {
   if (run.first_bad_step !== null) return { text: `${badWord(run)} @ ${integer(run.first_bad_step)}`, bad: true };
   const step = run.last_step === null ? '' : integer(run.last_step);

@@ -83,7 +83,7 @@ function ListMenu() {
   );
 }
 
-// What was lost or could not be read, in one line.
+// Losses and read errors, in one line.
 function Health() {
   const all = runs.value;
   const damaged = all.reduce((sum, run) => sum + run.damaged, 0);
@@ -113,7 +113,7 @@ function Health() {
   );
 }
 
-// A link may name runs that are not here (any more).
+// A link may name runs that do not exist (any more).
 function Missing() {
   const { only, names } = selection.value;
   if (!only || runs.value.length === 0) return null;
@@ -146,7 +146,7 @@ export function RunsPanel() {
           placeholder="filter runs"
           aria-label="Filter runs by a regular expression"
           aria-invalid={error !== null}
-          title={error ? `Taken as plain text: ${error}.` : 'A regular expression, as RE2 has them'}
+          title={error ? `Taken as plain text: ${error}.` : 'A regular expression (RE2 syntax)'}
           value={runFilter.value}
           onInput={(event) => (runFilter.value = event.currentTarget.value)}
         />

@@ -9,7 +9,7 @@ import { drawer, helpOpen } from './keys';
 
 function Connection() {
   const state = connection.value;
-  const failed = state === 'live' ? loadError.value : null; // the stream is open, but nothing else is answered
+  const failed = state === 'live' ? loadError.value : null; // the stream is open, but other requests fail
   const look = failed ? 'lost' : state === 'live' && !growing.value ? 'idle' : state;
   return (
     <button
@@ -42,7 +42,7 @@ export function TopBar({ current }: { current: string }) {
   const names = tagsByKind.value;
   const error = tagPattern.value.error;
   const nav = useRef<HTMLElement>(null);
-  // A phone has no room for all views: the one that is open scrolls into view.
+  // A phone has no room for all views: scroll the open one into view.
   useEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
   }, [current]);
@@ -64,7 +64,7 @@ export function TopBar({ current }: { current: string }) {
       </span>
       <nav class="views" aria-label="Views" ref={nav}>
         {allViews().map((one) => {
-          // What has histograms and statistics is one card.
+          // A tag with histograms and statistics is one card.
           const count = new Set(one.kinds.flatMap((kind) => names.get(kind) ?? [])).size;
           return (
             <a
@@ -91,7 +91,7 @@ export function TopBar({ current }: { current: string }) {
         placeholder="/ filter tags"
         aria-label="Filter tags by a regular expression"
         aria-invalid={error !== null}
-        title={error ? `Taken as plain text: ${error}.` : 'A regular expression, as RE2 has them'}
+        title={error ? `Taken as plain text: ${error}.` : 'A regular expression (RE2 syntax)'}
         value={tagFilter.value}
         onInput={(event) => (tagFilter.value = event.currentTarget.value)}
       />

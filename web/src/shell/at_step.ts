@@ -1,4 +1,4 @@
-// Which numbers are shown at the step cursor.
+// Selects the numbers to show at the step cursor.
 import type { Tag } from '../api_types';
 
 export interface Shown {
@@ -6,7 +6,7 @@ export interface Shown {
   tag: string;
 }
 
-// Of the runs with this tag, the one with the largest last step.
+// The run with the largest last step among those with this tag.
 function farthest(tag: Tag, visible: ReadonlySet<string>): string | null {
   let best: string | null = null;
   let step = -Infinity;
@@ -19,7 +19,7 @@ function farthest(tag: Tag, visible: ReadonlySet<string>): string | null {
   return best;
 }
 
-// All runs of all tags where there are few enough; otherwise one run a tag.
+// All runs of all tags if there are few enough; otherwise one run per tag.
 export function seriesAtStep(tags: readonly Tag[], visible: ReadonlySet<string>, most: number): Shown[] {
   const all: Shown[] = [];
   for (const tag of tags)

@@ -1,4 +1,4 @@
-// The keyboard does everything.
+// Keyboard control of the whole page.
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
@@ -13,7 +13,7 @@ export const playing = signal(false);
 export const kKeys: readonly [string, string][] = [
   ['/', 'filter tags'],
   ['r', 'filter runs'],
-  ['← →', 'step back, step on (shift: ten)'],
+  ['← →', 'previous step, next step (shift: ten)'],
   ['Home End', 'first step, newest step'],
   ['space', 'play'],
   ['f', 'full screen of the card under the pointer'],
@@ -91,7 +91,7 @@ export function useKeys(): void {
         return;
       }
       const element = event.target as HTMLElement;
-      // Sliders have arrows, buttons have the space bar, and a dialog has everything.
+      // Sliders use the arrows, buttons the space bar, and a dialog everything.
       if (element.closest('dialog') && event.key !== '?') return;
       if (element.matches('input[type=range]') && /^(Arrow|Home|End)/.test(event.key)) return;
       if (event.key === ' ' && element.matches('button, a, summary, input, [role=slider]')) return;

@@ -23,12 +23,12 @@ export const closed = urlSignal<string[]>('fold', [], list);
 
 let ranked: { names: string[]; rank: Map<string, number> } = { names: [], rank: new Map() };
 
-// Comparing names as people order them is slow: done only when there are other names than before.
+// Comparing names as people order them is slow: done only when the names change.
 function rankOf(all: readonly Run[]): Map<string, number> {
   const same = all.length === ranked.names.length && all.every((run, i) => run.run === ranked.names[i]);
   if (same) return ranked.rank;
   const names = all.map((run) => run.run);
-  // Part by part, so that "a/x" stands before "a-b/x", as its folder does.
+  // Part by part, so that "a/x" comes before "a-b/x", as its folder does.
   const parts = names.map((name) => name.split('/'));
   parts.sort((a, b) => {
     for (let i = 0; i < Math.min(a.length, b.length); ++i) {
@@ -57,7 +57,7 @@ const ordered = computed<Run[]>(() => {
   return keyed.map(({ run }) => run);
 });
 
-// Those that the filter lets through, in the order that was chosen: as it is typed, and as charts and tables follow it.
+// The filtered runs in the chosen order: immediately, and delayed for charts and tables.
 export const orderedRuns = computed(() => runSieve.value(ordered.value));
 export const restedRuns = computed(() => restedSieve.value(ordered.value));
 

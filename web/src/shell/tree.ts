@@ -1,4 +1,4 @@
-// The runs as rows of the panel: folders within folders, groups, or one flat list.
+// The rows of the runs panel: nested folders, groups, or one flat list.
 import type { Run } from '../api_types';
 import { type GroupBy, groupRuns } from '../groups';
 
@@ -54,7 +54,7 @@ function addFolder(rows: Row[], name: string, at: Folder, depth: number, closed:
 function addInside(rows: Row[], at: Folder, depth: number, closed: ReadonlySet<string>): void {
   for (const [part, inner] of at.folders) {
     const single = inner.all.length === 1 && inner.runs.length === 1 && at.path === '' ? inner.runs[0] : undefined;
-    // A folder for one run alone would only be in the way.
+    // A folder for a single run would only be in the way.
     if (single) rows.push({ type: 'run', id: single.run, run: single, label: single.run, depth });
     else addFolder(rows, part, inner, depth, closed);
   }
@@ -68,7 +68,7 @@ function addInside(rows: Row[], at: Folder, depth: number, closed: ReadonlySet<s
     });
 }
 
-// `runs` are in the order in which they are to appear.
+// `runs` are in display order.
 export function rowsOf(runs: readonly Run[], by: GroupBy, closed: ReadonlySet<string>): Row[] {
   const rows: Row[] = [];
   if (by === 'tree') {

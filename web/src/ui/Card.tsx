@@ -6,11 +6,11 @@ import { IconButton } from './IconButton';
 import { activeCard, cardMade, focusEntered, focusLeft, fullCard, pins, toggleFull, togglePin } from './cards';
 
 export interface CardProps {
-  id: string; // unique on the page, the same tomorrow: "metrics:loss"
+  id: string; // unique on the page, and stable: "metrics:loss"
   title: string;
-  fullTitle?: string; // on hover, where the title is shortened
+  fullTitle?: string; // on hover, if the title is shortened
   subtitle?: ComponentChildren;
-  controls?: ComponentChildren; // seen on hover and by keyboard, before full screen and pin
+  controls?: ComponentChildren; // shown on hover and by keyboard, before full screen and pin
   mayPin?: boolean;
   class?: string;
   data?: Record<string, string>; // data-* attributes, without the prefix

@@ -1,4 +1,4 @@
-// A few alternatives side by side, one of them chosen.
+// A few alternatives side by side, one of them selected.
 export interface ChoiceProps<Value extends string> {
   label: string;
   value: Value;

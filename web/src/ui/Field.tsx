@@ -2,18 +2,18 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface FieldProps {
   label: string;
-  value: string; // as it is now; it may change at any time on a live log
-  onCommit: (text: string) => void; // only what differs from the value
+  value: string; // the current value; it may change at any time on a live log
+  onCommit: (text: string) => void; // only if it differs from the value
   placeholder?: string;
   inputMode?: 'numeric' | 'decimal';
   class?: string;
 }
 
-// A line of text that can be edited while the page changes: what is typed stays until Enter or leaving the field takes
-// it, or Escape gives it up.
+// A text field that can be edited while the page changes: the input stays until Enter or leaving the field commits it,
+// or Escape discards it.
 export function Field(props: FieldProps) {
   const [draft, setDraft] = useState<string | null>(null); // null: the value is shown
-  const begun = useRef(''); // the value when the focus came
+  const begun = useRef(''); // the value when the field got the focus
   const latest = useRef({ draft, onCommit: props.onCommit });
   latest.current = { draft, onCommit: props.onCommit };
   const edit = (text: string | null) => {
@@ -29,7 +29,7 @@ export function Field(props: FieldProps) {
     take();
     setDraft(null);
   };
-  useEffect(() => take, []); // a menu that closes takes its fields with it
+  useEffect(() => take, []); // a menu that closes removes its fields
   return (
     <input
       type="text"
@@ -51,7 +51,7 @@ export function Field(props: FieldProps) {
       onKeyDown={(event) => {
         if (event.key === 'Enter' && !event.isComposing) commit();
         else if (event.key === 'Escape' && latest.current.draft !== null && latest.current.draft !== begun.current) {
-          event.stopPropagation(); // the next one closes what the field is in
+          event.stopPropagation(); // the next one closes the menu or dialog
           edit(null);
         }
       }}

@@ -2,7 +2,7 @@ import { Icon, type IconName } from './icons';
 
 export interface IconButtonProps {
   icon: IconName;
-  label: string; // for everybody who does not see the icon, and on hover
+  label: string; // for screen readers, and on hover
   pressed?: boolean;
   expanded?: boolean;
   disabled?: boolean;

@@ -1,4 +1,4 @@
-// The place of a card: what is far from the screen has no elements of its own, so a thousand tags cost as little as ten.
+// The placeholder of a card: cards far from the screen have no elements, so a thousand tags cost as little as ten.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
@@ -9,16 +9,16 @@ export interface LazyCardProps {
   id: string; // of the card
   tag: string;
   class?: string;
-  height: number; // CSS pixels, until it was seen
-  width?: number; // CSS pixels, where the place does not set it
+  height: number; // CSS pixels, until it is measured
+  width?: number; // CSS pixels, if the layout does not set it
   children: ComponentChildren;
 }
 
 export function LazyCard(props: LazyCardProps) {
   const place = useRef<HTMLDivElement>(null);
   const seen = useRef<{ width: number; height: number } | null>(null);
-  const near = useVisible(place) || isHeld(props.id); // what fills the screen is not where it scrolls
-  // A place that is left stays as large as the card was: nothing moves.
+  const near = useVisible(place) || isHeld(props.id); // a full-screen card is not at its place
+  // The placeholder keeps the size of the card, so that nothing moves.
   useLayoutEffect(() => {
     const element = place.current;
     if (!element || !near) return;

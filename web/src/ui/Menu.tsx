@@ -9,10 +9,10 @@ export interface MenuProps {
   icon?: IconName;
   text?: ComponentChildren; // on the button, instead of an icon
   align?: 'left' | 'right';
-  children: (close: () => void) => ComponentChildren; // made only while it is open
+  children: (close: () => void) => ComponentChildren; // rendered only while it is open
 }
 
-// Where there is room: what scrolls cuts off what reaches beyond it, unless a card fills the window.
+// Placed where there is room: a scrolling container clips the panel, unless a card fills the window.
 function place(panel: HTMLElement, button: HTMLElement): void {
   const scroller = panel.closest('.card-full') ? null : panel.closest('[data-scroller]');
   const { top, bottom, left, right } = scroller?.getBoundingClientRect() ?? {
@@ -30,7 +30,7 @@ function place(panel: HTMLElement, button: HTMLElement): void {
   if (found.shift !== 0) panel.style.transform = `translateX(${found.shift}px)`;
 }
 
-// A button that opens a panel. Escape, a click elsewhere and choosing an item close it; the arrow keys walk in it.
+// A button that opens a panel. Escape, a click elsewhere and choosing an item close it; the arrow keys move within it.
 export function Menu(props: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -40,7 +40,7 @@ export function Menu(props: MenuProps) {
     setOpen(false);
     button.current?.focus();
   };
-  // Each time it is made: what is in it may have grown.
+  // After every render: the content may have grown.
   useLayoutEffect(() => {
     if (panel.current && button.current) place(panel.current, button.current);
   });

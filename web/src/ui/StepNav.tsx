@@ -1,4 +1,4 @@
-// Through the recorded steps of a card: it moves the cursor of the whole page, and follows it.
+// Moves through the recorded steps of a card: it moves the cursor of the whole page, and follows it.
 import { cursorStep, setCursor } from '../state';
 import { integer } from './format';
 import { IconButton } from './IconButton';
@@ -8,10 +8,10 @@ export function StepNav({ label, steps }: { label: string; steps: number[] }) {
   const shown = shownAt(steps, cursorStep.value);
   if (!shown) return null;
   const go = (index: number): void => setCursor(steps[Math.min(steps.length - 1, Math.max(0, index))]!);
-  const before = !shown.exact && cursorStep.value < shown.step; // the cursor stands before the first
+  const before = !shown.exact && cursorStep.value < shown.step; // the cursor is before the first
   return (
     <div class="step-nav">
-      <IconButton icon="right" class="step-back" label={`Recorded step before, of ${label}`} disabled={shown.index === 0} onClick={() => go(shown.index - 1)} />
+      <IconButton icon="right" class="step-back" label={`Previous recorded step of ${label}`} disabled={shown.index === 0} onClick={() => go(shown.index - 1)} />
       <input
         type="range"
         aria-label={`Step of ${label}`}
@@ -25,7 +25,7 @@ export function StepNav({ label, steps }: { label: string; steps: number[] }) {
       />
       <IconButton
         icon="right"
-        label={`Next recorded step, of ${label}`}
+        label={`Next recorded step of ${label}`}
         disabled={shown.index === steps.length - 1 && !before}
         onClick={() => go(before ? shown.index : shown.index + 1)}
       />

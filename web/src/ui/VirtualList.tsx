@@ -14,7 +14,7 @@ export interface VirtualListProps<Item> {
 
 const kOverscan = 6; // rows beyond both ends
 
-// Only what is seen is in the document: ten thousand rows cost as much as fifty.
+// Renders only the visible rows: ten thousand rows cost as much as fifty.
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const root = useRef<HTMLDivElement>(null);
   const { height } = useSize(root);

@@ -1,4 +1,4 @@
-// Where a tip stands in the window: on the side of the pointer that has more room.
+// The position of a tooltip in the window: on the side of the pointer that has more room.
 export function beside(x: number, y: number): Record<string, string> {
   const leftHalf = x < window.innerWidth / 2;
   const topHalf = y < window.innerHeight / 2;

@@ -1,4 +1,5 @@
-// A canvas of so many CSS pixels, sharp on the screen that it is on, and empty. `most` limits the pixels across a CSS pixel.
+// Clears a canvas and sets its size in CSS pixels, sharp on the current screen. `most` limits the device pixels per CSS
+// pixel.
 export function cleared(element: HTMLCanvasElement | null, width: number, height: number, most = 3): CanvasRenderingContext2D | null {
   const context = element?.getContext('2d');
   if (!element || !context || width <= 0 || height <= 0) return null;

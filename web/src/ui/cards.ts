@@ -1,4 +1,4 @@
-// Which card fills the screen, which are pinned, and which one the keys `f` and `p` mean.
+// The card that fills the screen, the pinned cards, and the card that the keys `f` and `p` refer to.
 import { signal } from '@preact/signals';
 
 import { list, text, urlSignal } from '../url';
@@ -11,7 +11,7 @@ export function toggleFull(id: string): void {
   fullCard.value = fullCard.peek() === id ? '' : id;
 }
 
-// A pinned card is created again in another place. The focus, which the old one would take with it, moves along.
+// A pinned card is created again at another place. The focus moves with it.
 const kFocusable = 'a[href], button, input, select, textarea, [tabindex]';
 const cardWithFocus = signal<string | null>(null);
 let moving: { id: string; at: number } | null = null;
@@ -19,7 +19,7 @@ let moving: { id: string; at: number } | null = null;
 export const focusEntered = (id: string) => (cardWithFocus.value = id);
 export const focusLeft = (id: string) => cardWithFocus.peek() === id && (cardWithFocus.value = null);
 
-// Whether a card is needed wherever its place is: it fills the screen, or has the focus.
+// Whether a card must stay rendered wherever its place is: it fills the screen, or has the focus.
 export const isHeld = (id: string): boolean => fullCard.value === id || cardWithFocus.value === id || moving?.id === id;
 
 function takeFocusAlong(id: string): void {
@@ -29,7 +29,7 @@ function takeFocusAlong(id: string): void {
   const at = [...card.querySelectorAll(kFocusable)].indexOf(focused as Element);
   const mine = { id, at };
   moving = mine;
-  // A card that is not shown any more, as its section is folded, has no claim later on.
+  // A card that is no longer shown, because its section is folded, loses its claim.
   setTimeout(() => moving === mine && (moving = null), 1000);
 }
 

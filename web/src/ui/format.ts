@@ -1,4 +1,4 @@
-// Numbers and names as people read them. Thousands separators; three to four significant digits.
+// Numbers and names for people. Thousands separators; three to four significant digits.
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const kMinus = '\u2212';
@@ -89,7 +89,7 @@ export function time(seconds: number | null | undefined): string {
   return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())} ${pad(d.getHours())}:${pad(d.getMinutes())}:${pad(d.getSeconds())}`;
 }
 
-// "3 m 20 s ago"; the date where it is more than a few days ago.
+// "3 m 20 s ago"; the date if it is more than a few days ago.
 export function ago(seconds: number, now = Date.now() / 1000): string {
   const passed = now - seconds;
   if (passed > kFewDays) return time(seconds).slice(0, 10);

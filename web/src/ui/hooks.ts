@@ -3,11 +3,11 @@ import type { RefObject } from 'preact';
 
 import { sparing } from '../pace';
 
-// Observers by what they watch in: rootMargin counts only from the element that scrolls.
+// Observers by scroll container: rootMargin counts only from the scrolling element.
 const observers = new WeakMap<Element, IntersectionObserver>();
 const callbacks = new WeakMap<Element, (near: boolean) => void>();
 const kMargin = '400px 0px';
-const kPassing = 80; // ms that something must stay near while one scrolls: what only flies past is never made
+const kPassing = 80; // ms that something must stay near during scrolling: what only passes by is never rendered
 
 let scrolledAt = -Infinity;
 if (typeof document !== 'undefined')
@@ -27,10 +27,10 @@ function observerOf(scroller: Element): IntersectionObserver {
   return found;
 }
 
-// True while the element is on the screen or within 400 px of it. What scrolls carries `data-scroller`.
+// True while the element is on the screen or within 400 px of it. The scroll container has `data-scroller`.
 export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean {
   const [near, setNear] = useState(false);
-  // Before the first paint, so that the answer comes with it.
+  // Before the first paint, so that the result is part of it.
   useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
@@ -73,9 +73,9 @@ export interface Loaded<Value> {
   loading: boolean;
 }
 
-// Asks whenever `key` changes, and gives up the question that is still open. The last value stays until the next one is
-// there. A new `version` says that the answer to the same question may have changed: the open question is then answered
-// first, and asked again about once a second, so that data that changes all the time is still shown.
+// Asks whenever `key` changes, and cancels the open request. The last value stays until the next one arrives. A new
+// `version` means that the answer to the same question may have changed: the open request is then completed first, and
+// repeated about once a second, so that constantly changing data is still shown.
 export function useAsked<Value>(
   key: string | null,
   ask: (signal: AbortSignal) => Promise<Value>,
@@ -114,7 +114,7 @@ export function useAsked<Value>(
   return state;
 }
 
-// The newest value, at most every `ms`: for what follows a cursor that moves all the time.
+// The newest value, at most every `ms`: for data that follows a moving cursor.
 export function useThrottled<Value>(value: Value, ms: number): Value {
   const [shown, setShown] = useState(value);
   const last = useRef(0);

@@ -1,4 +1,4 @@
-// What stands where data should be: each says what to do.
+// Placeholders for missing data: each says what to do.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -43,7 +43,7 @@ export function Copy(props: { text: string }) {
       setCopied(true);
       setTimeout(() => setCopied(false), 1500);
     } catch {
-      // The clipboard may be forbidden; the text can still be marked.
+      // The clipboard may be blocked; the text can still be selected.
     }
   };
   return (

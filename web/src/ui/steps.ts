@@ -1,12 +1,13 @@
-// Which recorded step is shown where the cursor stands.
+// Selects the recorded step to show for the cursor.
 
 export interface Shown {
   index: number;
   step: number;
-  exact: boolean; // recorded at the cursor's very step
+  exact: boolean; // recorded at exactly the cursor's step
 }
 
-// The newest at or before the cursor; the first where there is none before; the last where there is no cursor. Null of nothing.
+// The newest at or before the cursor; the first if there is none before; the last if there is no cursor. Null if there
+// are no steps.
 export function shownAt(steps: readonly number[], cursor: number | null): Shown | null {
   if (steps.length === 0) return null;
   let index = steps.length - 1;
@@ -24,12 +25,12 @@ export function shownAt(steps: readonly number[], cursor: number | null): Shown 
   return { index, step, exact: cursor === null || step === cursor };
 }
 
-// Every step that any of the lists has, ascending.
+// All steps of the lists, ascending.
 export function union(lists: readonly (readonly number[])[]): number[] {
   return [...new Set(lists.flat())].sort((a, b) => a - b);
 }
 
-// The places around `index` that are worth having before they are asked for, the next one first.
+// The indices around `index` that are worth prefetching, the next one first.
 export function neighbours(count: number, index: number): number[] {
   return [index + 1, index - 1, index + 2].filter((i) => i >= 0 && i < count);
 }

@@ -1,4 +1,4 @@
-// The canvas of a card: draws the curves, and says what each of them has nearest to the pointer.
+// The canvas of a card: draws the curves, and shows the point of each that is nearest to the pointer.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { inkOf } from '../../chart/painter';

@@ -14,7 +14,7 @@ import { kMostRuns, useCurves } from './useCurves';
 
 const kHeight = 280; // of the chart, CSS pixels
 
-// The curves of one tag at the step of the cursor, one a run.
+// The curves of one tag at the step of the cursor, one per run.
 export function CurveCard({ card }: { card: Card }) {
   const body = useRef<HTMLDivElement>(null);
   const size = useSize(body);

@@ -3,7 +3,7 @@ import { integer, middle, plural, value } from '../../ui/format';
 import { areaOf, bestF1, f1Of } from './model';
 import type { RunCurve } from './useCurves';
 
-// The run and step of each curve, and how good it is.
+// The run, step and quality of each curve.
 export function Legend({ label, curves }: { label: string; curves: readonly RunCurve[] }) {
   return (
     <div class="curves-legend" tabIndex={0} role="region" aria-label={`Curves of ${label}`}>
@@ -14,7 +14,7 @@ export function Legend({ label, curves }: { label: string; curves: readonly RunC
             <th scope="col" class="num">
               step
             </th>
-            <th scope="col" class="num" title="Average precision: the area under the curve, each gain of recall with the precision of its threshold">
+            <th scope="col" class="num" title="Average precision: the area under the curve, with the precision of each threshold for its gain in recall">
               area
             </th>
             <th scope="col" class="num" title="The largest F1, the harmonic mean of precision and recall, and the threshold that has it">
@@ -63,6 +63,6 @@ function Row({ curve: { run, step, points } }: { curve: RunCurve }) {
 
 function words(step: number): string {
   const away = cursorStep.value - step;
-  if (away === 0) return 'Recorded at this very step';
+  if (away === 0) return 'Recorded at this step';
   return away > 0 ? `Recorded ${plural(away, 'step')} before the cursor; click to go there` : 'The first one comes after the cursor; click to go there';
 }

@@ -2,9 +2,9 @@ import { integer, middle, value } from '../../ui/format';
 import type { Line } from './draw';
 import type { Point } from './model';
 
-const kMost = 12; // rows: more do not fit beside the pointer
+const kMost = 12; // rows: more do not fit next to the pointer
 
-// What each curve has nearest to the pointer.
+// The point of each curve that is nearest to the pointer.
 export function Tip({ lines, points }: { lines: readonly Line[]; points: readonly (Point | null)[] }) {
   const rows = lines.flatMap(({ run, colour }, i) => (points[i] ? [{ run, colour, point: points[i] }] : []));
   return (

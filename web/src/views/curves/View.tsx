@@ -31,7 +31,7 @@ export default function CurvesView() {
           value={extent.value}
           onChange={(next) => (extent.value = next)}
           options={[
-            { value: 'whole', label: '0 to 1', title: 'All that precision and recall can be' },
+            { value: 'whole', label: '0 to 1', title: 'The full range of precision and recall' },
             { value: 'fitted', label: 'Fit', title: 'Only where the curves are' },
           ]}
         />

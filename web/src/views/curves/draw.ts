@@ -1,4 +1,4 @@
-// Precision over recall, a line a run.
+// Precision over recall, one line per run.
 import { type Ink, kFont } from '../../chart/painter';
 import { type Frame, linearTicks, type Scale, tickText, toPixel } from '../../chart/scale';
 import type { Point } from './model';
@@ -52,7 +52,7 @@ function drawLine(context: CanvasRenderingContext2D, frame: Frame, { points, col
     else context.lineTo(x, y);
   });
   context.stroke();
-  // Where the thresholds are, as long as they do not touch.
+  // Marks the thresholds, as long as they do not touch.
   let last: [number, number] = [-Infinity, -Infinity];
   for (const point of points) {
     const [x, y] = placeOf(frame, point);

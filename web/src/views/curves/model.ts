@@ -1,4 +1,4 @@
-// What a precision-recall curve is drawn from. Pure.
+// The data of a precision-recall curve. Pure.
 import { num } from '../../api';
 import type { PrCurve, Tag } from '../../api_types';
 import { compareNames } from '../../names';
@@ -14,7 +14,7 @@ export interface Point {
   fn: number;
 }
 
-// By ascending threshold. Where nothing is predicted positive there is no precision, so there is no point.
+// By ascending threshold. If nothing is predicted positive there is no precision, so there is no point.
 export function pointsOf(curve: PrCurve): Point[] {
   const points = curve.thresholds.map((threshold, i): Point => ({
     threshold,
@@ -28,8 +28,8 @@ export function pointsOf(curve: PrCurve): Point[] {
   return points.filter((p) => p.tp + p.fp > 0 && Number.isFinite(p.precision) && Number.isFinite(p.recall));
 }
 
-// Average precision: the area under the curve, where every gain of recall counts with the precision that it came at.
-// Nothing is assumed between the thresholds.
+// Average precision: the area under the curve, where each gain of recall counts with its precision. Nothing is assumed
+// between the thresholds.
 export function areaOf(points: readonly Point[]): number {
   let area = 0;
   let before = 0;
@@ -47,7 +47,7 @@ export function bestF1(points: readonly Point[]): Point | null {
   return points.reduce<Point | null>((best, point) => (best === null || f1Of(point) > f1Of(best) ? point : best), null);
 }
 
-// The place of the point that is nearest to the pointer, in pixels; -1 of nothing.
+// The index of the point nearest to the pointer, in pixels; -1 if there is none.
 export function nearest(places: readonly (readonly [number, number])[], x: number, y: number): number {
   let found = -1;
   let least = Infinity;
@@ -78,7 +78,7 @@ export function cardsOf(tags: readonly Tag[], visible: ReadonlySet<string>): Car
 
 export const cardId = (card: Card): string => `curves:${card.tag}`;
 
-// The part of the unit square that the curves need, with whole twentieths as ends.
+// The part of the unit square that the curves need, rounded outwards to twentieths.
 export function fitted(curves: readonly (readonly Point[])[], of: (point: Point) => number): [number, number] {
   let lo = Infinity;
   let hi = -Infinity;

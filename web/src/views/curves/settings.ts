@@ -1,4 +1,4 @@
-// How curves are shown: in the address, so that a link shows the same picture.
+// Settings of the curves view: in the address, so that a link shows the same picture.
 import { oneOf, urlSignal } from '../../url';
 
 export type Extent = 'whole' | 'fitted';

@@ -10,7 +10,7 @@ import { type Card, type Point, pointsOf } from './model';
 
 export interface RunCurve {
   run: string;
-  step: number; // the recorded one that stands at the cursor
+  step: number; // the recorded step at the cursor
   points: Point[];
 }
 
@@ -20,11 +20,11 @@ export interface CardCurves {
   error: string | null;
 }
 
-export const kMostRuns = 24; // in one chart: more are not told apart
+export const kMostRuns = 24; // in one chart: more cannot be told apart
 const kNone: RunCurve[] = [];
-const kFollow = 80; // ms: how often the curves follow a cursor that moves all the time
+const kFollow = 80; // ms between updates while the cursor moves
 
-// The newest ones, so that going back and forth over steps is at once.
+// The newest curves, so that going back and forth over steps is instant.
 const kMostKept = 600;
 const kept = new Map<string, Promise<Point[]>>();
 
@@ -34,7 +34,7 @@ function curveAt(run: string, tag: string, step: number, time: number): Promise<
   if (known) return known;
   const asked = api.prCurve({ run, tag, step }).then(pointsOf);
   kept.set(key, asked);
-  asked.catch(() => kept.delete(key)); // to be tried again
+  asked.catch(() => kept.delete(key)); // so that it is tried again
   const oldest = kept.keys().next();
   if (kept.size > kMostKept && !oldest.done) kept.delete(oldest.value);
   return asked;

@@ -1,4 +1,5 @@
-// A canvas with a plot: draws it, says what the pointer is at, sets the step cursor, and takes a range of steps by dragging.
+// A canvas with a plot: draws it, shows what is under the pointer, sets the step cursor, and selects a range of steps
+// by dragging.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
@@ -15,10 +16,10 @@ export interface ChartProps {
   label: string;
   width: number; // CSS pixels
   height: number;
-  plot: () => Plot; // made when it is drawn for the first time
+  plot: () => Plot; // created when it is first drawn
   onDrawn: () => void;
   tip: (hit: Hit) => ComponentChildren;
-  // For those who have no pointer: what stands at the cursor, said while the chart has the focus.
+  // For users without a pointer: the data at the cursor, announced while the chart has the focus.
   current: (step: number) => ComponentChildren;
 }
 
@@ -48,7 +49,7 @@ export function Chart({ label, width, height, plot, onDrawn, tip, current }: Cha
   const [pointer, setPointer] = useState<Pointer | null>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
   const [focused, setFocused] = useState(false);
-  const dragged = useRef(false); // the click that ends a drag sets no cursor
+  const dragged = useRef(false); // the click that ends a drag does not set the cursor
   const cursor = cursorStep.value;
   const isDark = dark.value;
   const hit = pointer?.hit ?? null;
@@ -75,11 +76,11 @@ export function Chart({ label, width, height, plot, onDrawn, tip, current }: Cha
   };
   const press = (event: PointerEvent): void => {
     move(event);
-    if (!plot().across || event.button !== 0 || event.pointerType === 'touch') return; // a finger scrolls the page
+    if (!plot().across || event.button !== 0 || event.pointerType === 'touch') return; // touch scrolls the page
     setDrag({ from: event.offsetX, to: event.offsetX });
     canvas.current?.setPointerCapture(event.pointerId);
   };
-  // What was dragged over is looked at more closely: asked for again, in all cards.
+  // The dragged range is requested again in more detail, in all cards.
   const release = (): void => {
     const { across } = plot();
     const chosen = drag && across && draggedSteps(drag, across);

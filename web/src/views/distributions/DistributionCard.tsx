@@ -1,4 +1,4 @@
-// The distributions of one tag, over its runs: a panel for each, or one for all.
+// The distributions of one tag, over its runs: one panel per run, or one for all.
 import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { again } from '../../live';
@@ -15,7 +15,7 @@ import { Panels } from './Panels';
 import { mode, source, stepWindow, together } from './settings';
 import { Subtitle } from './Subtitle';
 
-// Whether a card has a panel for each run, and so a row of its own. Cells of two runs would cover one another.
+// Whether a card has one panel per run, and so its own row. Heat maps of two runs would cover each other.
 export const isWide = (card: TagCard): boolean => card.runs.length > 1 && (together.value === 'side' || mode.value === 'heatmap');
 
 export function DistributionCard({ card }: { card: TagCard }) {

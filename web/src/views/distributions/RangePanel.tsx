@@ -1,4 +1,4 @@
-// Where a tensor was recorded without histograms: smallest, mean and largest value over the steps.
+// For tensors that were recorded without histograms: smallest, mean and largest value over the steps.
 import { useMemo } from 'preact/hooks';
 
 import { integer, value } from '../../ui/format';

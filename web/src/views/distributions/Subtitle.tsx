@@ -1,4 +1,4 @@
-// First where a tag was not finite and what could not be read, since a phone has little room; then how much of it is shown.
+// Non-finite steps and read errors come first, since a phone has little room; then how much of the data is shown.
 import { integer, plural } from '../../ui/format';
 import type { RunSeries } from './data';
 import type { TagCard } from './groups';
@@ -24,12 +24,12 @@ export function Subtitle(props: { card: TagCard; found: RunSeries[]; shown: numb
   );
 }
 
-// Runs have mostly the same steps: each is counted once. Where only some are drawn, the run with the most is meant.
+// Runs have mostly the same steps: each is counted once. If only some are drawn, it refers to the run with the most.
 export function stepsSaid(found: readonly Pick<RunSeries, 'steps' | 'recorded' | 'damaged'>[]): string {
   if (found.every((one) => one.recorded <= one.steps.length + one.damaged.length))
     return plural(new Set(found.flatMap((one) => one.steps.map(({ step }) => step))).size, 'step');
   const most = found.reduce((a, b) => (b.recorded > a.recorded ? b : a));
-  return `${integer(most.steps.length)} of ${plural(most.recorded, 'step')}${found.length > 1 ? ' a run' : ''}`;
+  return `${integer(most.steps.length)} of ${plural(most.recorded, 'step')}${found.length > 1 ? ' per run' : ''}`;
 }
 
 function first(steps: (number | null)[]): number | null {

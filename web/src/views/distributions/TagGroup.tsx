@@ -1,4 +1,4 @@
-// The cards of all tags that begin alike.
+// The cards of all tags with the same prefix.
 import { integer } from '../../ui/format';
 import { Icon } from '../../ui/icons';
 import { DistributionCard, isWide } from './DistributionCard';
@@ -7,7 +7,7 @@ import { cardHeight } from './layout';
 import { LazyCard } from '../../ui/LazyCard';
 import { closedGroups } from './settings';
 
-// `id` is unique among groups: names of tags have none with a slash.
+// `id` is unique among groups, since names of groups contain no slash.
 export function TagGroup({ id, group, width }: { id: string; group: Group; width: number }) {
   const name = group.name || 'without a group';
   const closed = closedGroups.value.includes(id);

@@ -1,9 +1,9 @@
-// What the pointer is at: step, bin with its edges, count; percentiles where there are bands.
+// What is under the pointer: step, bin with its edges, count; percentiles for bands.
 import { integer, time, value } from '../../ui/format';
 import { type Distribution, kPercentiles, percentiles } from './model';
 
 export interface TipProps {
-  run: { run: string; colour: string } | null; // where there are several in a chart
+  run: { run: string; colour: string } | null; // if a chart has several
   of: Distribution;
   bin: number;
   withPercentiles: boolean;

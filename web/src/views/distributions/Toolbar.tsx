@@ -16,8 +16,8 @@ export function Toolbar() {
         value={mode.value}
         onChange={(value) => (mode.value = value)}
         options={[
-          { value: 'ridgeline', label: 'Ridgeline', title: 'One ridge a step, the newest in front' },
-          { value: 'overlay', label: 'Overlay', title: 'All steps over one another' },
+          { value: 'ridgeline', label: 'Ridgeline', title: 'One ridge per step, the newest in front' },
+          { value: 'overlay', label: 'Overlay', title: 'All steps on top of each other' },
           { value: 'heatmap', label: 'Heat map', title: 'Steps to the right, values upwards, density as colour' },
           { value: 'bands', label: 'Percentiles', title: '0, 6.68, 15.87, 30.85, 50, 69.15, 84.13, 93.32 and 100 %' },
         ]}
@@ -28,7 +28,7 @@ export function Toolbar() {
         onChange={(value) => (scale.value = value)}
         options={[
           { value: 'linear', label: 'Linear' },
-          { value: 'log', label: 'Log', title: 'Logarithmic; on both sides of zero where signs mix' },
+          { value: 'log', label: 'Log', title: 'Logarithmic; on both sides of zero if the signs differ' },
         ]}
       />
       <Choice
@@ -36,8 +36,8 @@ export function Toolbar() {
         value={reach.value}
         onChange={(value) => (reach.value = value)}
         options={[
-          { value: 'all', label: 'All', title: 'The axis reaches over every value' },
-          { value: 'usual', label: '99 %', title: 'The axis leaves out the half percent at each end' },
+          { value: 'all', label: 'All', title: 'The axis covers every value' },
+          { value: 'usual', label: '99 %', title: 'The axis excludes 0.5 % at each end' },
         ]}
       />
       {mode.value !== 'bands' && (
@@ -46,8 +46,8 @@ export function Toolbar() {
           value={heights.value}
           onChange={(value) => (heights.value = value)}
           options={[
-            { value: 'shared', label: 'One scale', title: 'Densities of all steps to one scale: areas are shares of the finite values' },
-            { value: 'each', label: 'Each step', title: 'Each step as high as there is room' },
+            { value: 'shared', label: 'One scale', title: 'All steps on one scale: areas are shares of the finite values' },
+            { value: 'each', label: 'Each step', title: 'Each step scaled to the full height' },
           ]}
         />
       )}
@@ -84,7 +84,7 @@ export function Toolbar() {
 
 function Legend() {
   return (
-    <span class="dist-scale muted" title="Logarithmic, over three decades; empty where nothing was counted">
+    <span class="dist-scale muted" title="Logarithmic, over three decades; empty cells have no values">
       rare
       <i />
       dense
@@ -99,7 +99,7 @@ function SourceChoice() {
       value={source.value}
       onChange={(value) => (source.value = value)}
       options={[
-        { value: 'auto', label: 'Best', title: 'Statistics files where they have histograms, event files otherwise' },
+        { value: 'auto', label: 'Best', title: 'Statistics files if they have histograms, otherwise event files' },
         { value: 'statistics', label: 'Statistics', title: 'The bins of the statistics files' },
         { value: 'histograms', label: 'Events', title: "TensorBoard's histograms, from the event files" },
       ]}

@@ -11,7 +11,7 @@ import { cardId, type Group, groupTags, kKinds } from './groups';
 import { TagGroup } from './TagGroup';
 import { Toolbar } from './Toolbar';
 
-// A filter of tags does not take pinned cards away; they stand in the order in which they were pinned.
+// The tag filter does not hide pinned cards; they are in the order in which they were pinned.
 function pinnedGroup(): Group {
   const order = new Map(pins.value.map((id, i) => [id, i]));
   const wanted = tags.value.filter((tag) => order.has(cardId(tag)));

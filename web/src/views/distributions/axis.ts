@@ -1,4 +1,4 @@
-// Where values and steps lie on an axis, and which of them are written beside it. Pure: no canvas.
+// Positions of values and steps on an axis, and its labels. Pure: no canvas.
 
 export type Scale = 'linear' | 'log';
 
@@ -12,7 +12,7 @@ export interface Axis {
   ticks: number[];
 }
 
-// Monotonous, and the same for all of an axis.
+// Monotonic, and the same for a whole axis.
 interface Transform {
   forward(value: number): number;
   back(t: number): number;
@@ -42,7 +42,7 @@ function make(low: number, high: number, from: number, to: number, transform: Tr
   };
 }
 
-// Room around a single value, so that it is drawn in the middle.
+// Adds room around a single value, so that it is drawn in the middle.
 function widen(low: number, high: number): [number, number] {
   if (low < high) return [low, high];
   const room = low === 0 ? 1 : Math.abs(low) * 0.5;
@@ -54,7 +54,7 @@ export function linearAxis(low: number, high: number, from: number, to: number, 
   return make(a, b, from, to, kLinear, niceTicks(a, b, most));
 }
 
-// `threshold`: below it the axis is linear, where zero or both signs are on it.
+// `threshold`: below it the axis is linear, if it includes zero or both signs.
 export function logAxis(low: number, high: number, threshold: number, from: number, to: number, most = 6): Axis {
   const [a, b] = widen(low, high);
   if (a > 0) return make(a, b, from, to, kLogarithm, decades(a, b, most));
@@ -76,7 +76,7 @@ export function niceTicks(low: number, high: number, most: number): number[] {
   return [];
 }
 
-// Multiples of factor * 10^exponent. A negative power is divided by, since 0.1 is not a tenth.
+// Multiples of factor * 10^exponent. For a negative exponent it divides, since 0.1 is not exact.
 function multiples(low: number, high: number, factor: number, exponent: number): number[] {
   const scale = 10 ** Math.abs(exponent);
   const at = (n: number): number => (exponent < 0 ? (n * factor) / scale : n * factor * scale);
@@ -99,12 +99,12 @@ function decades(low: number, high: number, most: number): number[] {
 }
 
 function symmetricTicks(low: number, high: number, threshold: number, most: number): number[] {
-  const least = Math.ceil(Math.log10(threshold) + 0.3); // closer ones would touch the zero
+  const least = Math.ceil(Math.log10(threshold) + 0.3); // closer ones would touch zero
   const side = (limit: number): number => (limit > 0 ? Math.max(0, Math.floor(Math.log10(limit) + 1e-9) - least + 1) : 0);
   const both = side(high) + side(-low);
   const every = Math.max(1, Math.ceil(both / Math.max(1, most - 1)));
   const found: number[] = [];
-  // From the outside in: the largest decade is the one that people look for.
+  // From the outside in: the largest decade matters most.
   for (const sign of [-1, 1]) {
     const limit = sign < 0 ? -low : high;
     const powers: number[] = [];
@@ -116,8 +116,8 @@ function symmetricTicks(low: number, high: number, threshold: number, most: numb
   return found.length > 1 ? found : niceTicks(low, high, most);
 }
 
-// Where a logarithmic axis may begin to be linear: one in a hundred of the values lies below, so the axis spends its room
-// on decades that hold something. From the bins' centres, weighted with their counts.
+// Where a logarithmic axis becomes linear: 1 % of the values are below, so that the axis spends its room on decades
+// that hold something. Computed from the bins' centres, weighted with their counts.
 export function logThreshold(bins: Iterable<{ left: Float64Array; right: Float64Array; count: Float64Array }>): number {
   const sizes: [number, number][] = [];
   let total = 0;

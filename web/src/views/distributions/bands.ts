@@ -1,4 +1,4 @@
-// Percentiles over steps: bands around the median, as TensorBoard's distributions have them. A band ends where a recorded step
+// Percentiles over steps: bands around the median, as in TensorBoard's distributions. A band ends where a recorded step
 // has no finite values.
 import type { Axis } from './axis';
 import type { Theme } from './colours';
@@ -41,7 +41,7 @@ export function bands(input: Input): Plot {
         const x = series.steps.map((one) => steps.place(one.step));
         for (const [from, to] of parts(lines[s]!)) draw({ colour: series.colour, x, lines: lines[s]!, from, to });
       });
-    // Bands of several runs lie over one another: paler then, and all medians above them.
+    // Bands of several runs overlap: they are paler then, and all medians are above them.
     const strength = 1 / Math.sqrt(input.series.length);
     clipped(context, box, () => {
       each((part) => drawBands(context, part, values, strength));
@@ -72,7 +72,7 @@ export function bands(input: Input): Plot {
   };
 }
 
-// Stretches of steps that have values, as [first, last].
+// Ranges of steps that have values, as [first, last].
 export function parts(lines: readonly number[][]): [number, number][] {
   const found: [number, number][] = [];
   lines.forEach((line, i) => {
@@ -84,7 +84,7 @@ export function parts(lines: readonly number[][]): [number, number][] {
   return found;
 }
 
-// A stretch of steps of one run.
+// A range of steps of one run.
 interface Part {
   colour: string;
   x: readonly number[]; // of every step, CSS pixels
@@ -93,7 +93,7 @@ interface Part {
   to: number;
 }
 
-// A single step has no stretch: a short bar shows it.
+// A single step has no width: a short bar shows it.
 const widening = ({ from, to }: Part): number => (from === to ? 4 : 0);
 
 function drawBands(context: CanvasRenderingContext2D, part: Part, values: Axis, strength: number): void {
@@ -120,7 +120,7 @@ function drawMedian(context: CanvasRenderingContext2D, part: Part, values: Axis,
   context.beginPath();
   for (let i = from; i <= to; ++i) context.lineTo(x[i]! - wide, values.place(lines[i]![4]!));
   if (wide) context.lineTo(x[to]! + wide, values.place(lines[to]![4]!));
-  context.strokeStyle = ground; // a rim, so that it is seen on bands of its own colour
+  context.strokeStyle = ground; // an outline, so that it is visible on bands of its own colour
   context.lineWidth = 4;
   context.stroke();
   context.strokeStyle = part.colour;

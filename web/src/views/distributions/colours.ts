@@ -5,7 +5,7 @@ export interface Theme {
   text: string;
   faint: string; // axis labels
   line: string; // grid
-  ground: string; // what lies behind the data
+  ground: string; // background
   cursor: string;
   nan: string;
   infinity: string;
@@ -27,7 +27,7 @@ export function theme(of: Element): Theme {
   };
 }
 
-// The order of steps: the end of viridis that would vanish in the ground is left out.
+// The order of steps: excludes the end of viridis that would vanish in the background.
 export function stepColour(index: number, count: number, dark: boolean): string {
   const [from, to] = dark ? [0.2, 0.95] : [0.05, 0.85];
   return viridis(from + (to - from) * (count > 1 ? index / (count - 1) : 1));

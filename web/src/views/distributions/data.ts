@@ -1,4 +1,4 @@
-// What a card asks the server for.
+// The requests of a card.
 import * as api from '../../api';
 import type { LeftOut } from '../../api_types';
 import { runByName } from '../../state';
@@ -13,13 +13,13 @@ export interface Asked {
 }
 
 export interface RunSeries extends Omit<Series, 'colour'> {
-  ranges: Range[] | null; // where a tensor was recorded without histograms: `steps` have no bins then
+  ranges: Range[] | null; // if a tensor was recorded without histograms: then `steps` have no bins
   firstNan: number | null; // steps, of all that were recorded
   firstInfinite: number | null;
   damaged: LeftOut[];
 }
 
-// Statistics first: they have the bins that were counted, and say what was not finite.
+// Statistics first: they have the counted bins and the numbers of non-finite values.
 export function kindsOf({ kinds }: RunOfTag, source: Source): string[] {
   return ['statistics', 'histograms'].filter((kind) => kinds[kind] && (source === 'auto' || source === kind));
 }
@@ -31,7 +31,7 @@ export function most(mode: Mode, width: number, height: number): number {
   return Math.min(200, Math.max(50, Math.round(width / 2 / 50) * 50));
 }
 
-// Changes whenever something else would be answered.
+// Changes whenever the answer would differ.
 export function questionKey(question: Question): string {
   const { tag, runs, source, window, count } = question;
   return JSON.stringify([tag, source, window, count, runs.map((one) => [one.run, one.kinds])]);
@@ -49,14 +49,14 @@ export function ask(question: Question, signal: AbortSignal): Promise<RunSeries[
   return Promise.all(question.runs.map((one) => askRun(question, one, signal)));
 }
 
-const kMostStatistics = 10_000; // steps in one answer, as the server has it
+const kMostStatistics = 10_000; // the server's limit of steps in one answer
 
 async function askRun({ tag, source, window, count }: Question, of: RunOfTag, signal: AbortSignal): Promise<RunSeries> {
   const { run } = of;
   const range = window ? { first: window[0], last: window[1] } : {};
   let found: RunSeries = { run, steps: [], recorded: 0, ranges: null, firstNan: null, firstInfinite: null, damaged: [] };
   for (const kind of kindsOf(of, source)) {
-    // Where something was not finite, all steps are looked at; otherwise those that are drawn: both answers choose the same.
+    // If something was not finite, all steps are checked; otherwise the drawn ones: both answers select the same steps.
     const suspect = runByName.peek().get(run)?.first_bad_step != null;
     const [answer, seen] = await Promise.all([
       api.histograms({ run, tag, kind, most: count, ...range }, signal),
@@ -81,8 +81,8 @@ async function askRun({ tag, source, window, count }: Question, of: RunOfTag, si
 
 type Bad = Pick<RunSeries, 'firstNan' | 'firstInfinite'>;
 
-// The very first step with a NaN, and with an infinity, whether it is drawn or not. Where there are more steps than one answer
-// has, there may be others between the last one seen that has none and the first that has one.
+// The very first step with a NaN, and with an infinity, whether it is drawn or not. If there are more steps than one
+// answer can hold, there may be others between the last step without one and the first with one.
 async function firstBad(
   of: { run: string; tag: string },
   { steps, recorded }: RunSeries,

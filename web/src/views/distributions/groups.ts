@@ -1,4 +1,4 @@
-// Which cards there are: one a tag, with the runs that have it.
+// The cards: one per tag, with the runs that have it.
 import type { Tag } from '../../api_types';
 import { compareNames } from '../../names';
 
@@ -26,7 +26,7 @@ export interface Group {
 
 export const cardId = ({ tag }: { tag: string }): string => `distributions:${tag}`;
 
-// Of the tags of some kinds and the runs that are shown; in the order of execution where that is known, then by name. Tags that no such run has are left out.
+// The tags of some kinds that a visible run has; in the order of execution if that is known, then by name.
 export function groupTags(tags: readonly Tag[], kinds: readonly string[], visible: ReadonlySet<string>): Group[] {
   const cards = new Map<string, Map<string, RunOfTag>>();
   const order = new Map<string, number>();

@@ -1,5 +1,5 @@
-// Steps to the right, values upwards, density as colour. A cell is a bin of the file between its true edges; a step's column
-// reaches half way to its neighbours, and no farther than usual: a pause in the recording stays empty.
+// Steps to the right, values upwards, density as colour. A cell is a bin of the file between its true edges; a step's
+// column reaches half way to its neighbours, but no farther than usual: a pause in the recording stays empty.
 import { short } from '../../ui/format';
 import type { Axis } from './axis';
 import { viridisAt } from '../../viridis';
@@ -27,7 +27,7 @@ export function columns(steps: readonly { step: number }[], axis: Axis): Column[
   });
 }
 
-const kDecades = 3; // what is a thousand times rarer than the densest cell has the darkest colour
+const kDecades = 3; // cells a thousand times rarer than the densest have the darkest colour
 
 // 0 to 1, NaN for an empty cell: nothing is drawn there.
 export function level(mass: number, densest: number): number {
@@ -120,7 +120,7 @@ function fill(image: ImageData, row: number, from: number, to: number, t: number
   }
 }
 
-// Above the cells: where something was not finite.
+// Marks non-finite values above the cells.
 function strip(context: CanvasRenderingContext2D, theme: Theme, input: Input, cells: Column[][], y: number): void {
   for (const bad of badSteps(input)) {
     const index = input.series[bad.series]!.steps.findIndex((one) => one.step === bad.step);

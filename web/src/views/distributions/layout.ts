@@ -1,4 +1,4 @@
-// How a card is divided into panels. CSS pixels.
+// Divides a card into panels. CSS pixels.
 
 export const kMostPanels = 12; // more can be neither compared nor drawn at once
 export const kMostTogether = 24; // runs in one chart
@@ -24,7 +24,7 @@ export function panelGrid(panels: number, width: number, height: number): Grid {
 
 export const bodyHeight = (rows: number): number => kRow + (rows - 1) * kNextRow;
 
-// How high a card is in a view of some width.
+// The height of a card in a view of some width.
 export function cardHeight(panels: number, width: number): number {
   return kHead + bodyHeight(panelGrid(Math.min(panels, kMostPanels), width, 0).rows);
 }

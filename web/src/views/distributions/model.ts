@@ -1,13 +1,13 @@
-// Histograms as they were recorded, and what can be said of them without inventing anything.
+// Histograms as they were recorded, and values that follow from them without assumptions.
 
 export interface Distribution {
   step: number;
   time: number; // seconds since 1970
   left: Float64Array; // edges of the bins of the file, by ascending value
-  right: Float64Array; // as large as left where all values of a bin were equal
+  right: Float64Array; // equal to left if all values of a bin are equal
   count: Float64Array;
   total: number; // of finite values: the sum of count
-  min: number; // of finite values; NaN where only the bins are known
+  min: number; // of finite values; NaN if only the bins are known
   max: number;
   nan: number;
   positiveInfinity: number;
@@ -44,7 +44,7 @@ export function distribution(
   let kept = 0;
   let total = 0;
   for (let i = 0; i < bins; ++i) {
-    // Some writers end with a bin that is open: its edge is an infinity, which has no place on an axis.
+    // Some writers end with an open bin: its edge is an infinity, which has no position on an axis.
     const a = finite(recorded.left[i]!);
     const b = finite(recorded.right[i]!);
     const n = Number(recorded.count[i]);
@@ -72,12 +72,12 @@ export function distribution(
 
 const kLargest = Number.MAX_VALUE;
 
-// The API writes what JSON cannot as strings.
+// The API writes numbers that JSON cannot hold as strings.
 function finite(value: number | string): number {
   return Math.min(kLargest, Math.max(-kLargest, Number(value)));
 }
 
-// Smallest and largest edge of the bins that hold something; null where none does.
+// Smallest and largest edge of the non-empty bins; null if all are empty.
 export function extent(all: Iterable<Distribution>): [number, number] | null {
   let low = Infinity;
   let high = -Infinity;
@@ -94,8 +94,8 @@ export function extent(all: Iterable<Distribution>): [number, number] | null {
 // TensorBoard's percentiles: the standard deviations of a normal distribution, in steps of one half.
 export const kPercentiles = [0, 6.68, 15.87, 30.85, 50, 69.15, 84.13, 93.32, 100] as const;
 
-// The value below which `percent` of the values lie, where those of a bin are spread evenly over it. NaN where there are none.
-// The outer bins reach farther than their values do: where the smallest and the largest are known, these are the ends.
+// The value below which `percent` of the values are, assuming that those of a bin are spread evenly. NaN if there are
+// none. The outer bins extend beyond their values: if the smallest and the largest value are known, these are the ends.
 export function percentile(of: Distribution, percent: number): number {
   const found = percentileOfBins(of, percent);
   if (percent <= 0 && !Number.isNaN(of.min)) return of.total > 0 ? of.min : NaN;
@@ -127,7 +127,7 @@ export function percentiles(of: Distribution): number[] {
   return kPercentiles.map((percent) => percentile(of, percent));
 }
 
-// The bin at a value; where bins share it, the narrowest: one of zero width would never be met otherwise. -1: none.
+// The bin at a value; if several contain it, the narrowest: one of zero width would never be found otherwise. -1: none.
 export function binAt(of: Distribution, value: number, tolerance = 0): number {
   let found = -1;
   let width = Infinity;
@@ -149,7 +149,7 @@ export function isBad(of: Distribution): boolean {
   return of.nan + of.positiveInfinity + of.negativeInfinity > 0;
 }
 
-// The place of the last step at or before `step`; the first one where there is none before; -1 of an empty list.
+// The index of the last step at or before `step`; the first if there is none before; -1 for an empty list.
 export function stepAt(steps: readonly { step: number }[], step: number): number {
   let low = 0;
   let high = steps.length;
@@ -161,7 +161,7 @@ export function stepAt(steps: readonly { step: number }[], step: number): number
   return steps.length === 0 ? -1 : Math.max(0, low - 1);
 }
 
-// The place of the step that is nearest; -1 of an empty list.
+// The index of the nearest step; -1 for an empty list.
 export function nearestStep(steps: readonly { step: number }[], step: number): number {
   const at = stepAt(steps, step);
   const next = steps[at + 1];

@@ -1,4 +1,4 @@
-// All steps over one another: value to the right, density upwards. The newest lies on top.
+// All steps on top of each other: value to the right, density upwards. The newest is on top.
 import { stepColour, type Theme } from './colours';
 import {
   type Box, current, gridLines, type Input, type Marks, type Plot, type Shape, shapes, valueAxis, valueLabels,
@@ -11,7 +11,7 @@ export function overlay(input: Input): Plot {
   const all = shapes(input, values);
   const tall = box.bottom - box.top;
 
-  // The line that is nearest above or below the pointer.
+  // The nearest line above or below the pointer.
   function pointer(x: number, y: number): Shape | null {
     if (x < box.left || x >= box.right || y < box.top || y > box.bottom + 4) return null;
     const column = Math.floor(x - box.left);
@@ -35,7 +35,7 @@ export function overlay(input: Input): Plot {
     const colourOf = (shape: Shape, order: number): string =>
       input.series.length === 1 ? stepColour(order, all.length, theme.dark) : input.series[shape.series]!.colour;
     context.lineJoin = 'round';
-    const several = input.series.length > 1; // then a colour is a run, and stays one at the cursor
+    const several = input.series.length > 1; // then a colour means a run, also at the cursor
     const pale = several ? 0.3 : all.length > 12 ? 0.55 : 0.85;
     all.forEach((shape, order) => line(context, shape, box, tall, colourOf(shape, order), 1, pale));
     all.forEach((shape, order) => {

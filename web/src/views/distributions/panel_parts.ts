@@ -1,8 +1,8 @@
-// What panels of both kinds need.
+// Common parts of both kinds of panels.
 import { integer, plural } from '../../ui/format';
 import type { Input, Plot } from './plot';
 
-// Made when it is needed, and once.
+// Creates the plot once, when it is needed.
 export function lazily(make: () => Plot): () => Plot {
   let made: Plot | null = null;
   return () => (made ??= make());

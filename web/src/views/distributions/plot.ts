@@ -1,4 +1,4 @@
-// What the four charts have in common: their input, what they answer to a pointer, and the frame around the data.
+// Common parts of the four charts: their input, their answers for the pointer, and the frame around the data.
 import { short } from '../../ui/format';
 import { type Axis, linearAxis, logAxis, logThreshold, type Scale } from './axis';
 import { commonPeak, peak, type Profile, profile } from './profile';
@@ -11,14 +11,14 @@ export interface Input {
   series: readonly Series[];
   scale: Scale;
   heights: Heights;
-  // Of the card: all its panels have the same axes and heights. Null where there is nothing finite.
+  // Of the card: all its panels have the same axes and heights. Null if nothing is finite.
   domain: Domain | null;
   steps: [number, number];
   all: readonly Series[];
-  peaks: Map<number, number>; // what the first panel has found for all: see commonShare
+  peaks: Map<number, number>; // computed by the first panel for all: see commonShare
 }
 
-// Whether the densities of all steps are drawn to one scale, or each as high as there is room.
+// Whether the densities of all steps are drawn on one scale, or each scaled to the full height.
 export type Heights = 'shared' | 'each';
 
 export interface Domain {
@@ -27,7 +27,7 @@ export interface Domain {
   threshold: number; // see logThreshold
 }
 
-// What the pointer is at.
+// What is under the pointer.
 export interface Hit {
   series: number;
   index: number; // of the step in the series
@@ -42,9 +42,9 @@ export interface Marks {
 export interface Plot {
   draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks): void;
   hit(x: number, y: number): Hit | null;
-  // The step at a place, of those drawn; null outside.
+  // The drawn step at a position; null outside.
   stepAt(x: number, y: number): number | null;
-  // Where steps lie from left to right: null where they do not.
+  // The axis of steps from left to right; null if there is none.
   across: Axis | null;
 }
 
@@ -57,7 +57,7 @@ export interface Box {
 
 export const kFont = '11px system-ui, sans-serif';
 
-// Which values an axis reaches over: all of them, or without the rarest.
+// The values that an axis covers: all of them, or without the rarest.
 export type Reach = 'all' | 'usual';
 
 export function domainOf(all: readonly Series[], reach: Reach = 'all', scale: Scale = 'log'): Domain | null {
@@ -66,13 +66,13 @@ export function domainOf(all: readonly Series[], reach: Reach = 'all', scale: Sc
   return found && { low: found[0], high: found[1], threshold: scale === 'log' ? logThreshold(some(every)) : 1 };
 }
 
-// What a threshold is taken from: it need not be exact.
+// A sample for the threshold, which need not be exact.
 function some(all: readonly Distribution[]): Distribution[] {
   const every = Math.ceil(all.length / 32);
   return all.filter((_, i) => i % every === 0);
 }
 
-// From the smallest to the largest value that a step has in its middle 99 %.
+// From the smallest to the largest value of the middle 99 % of any step.
 function usualExtent(all: readonly Distribution[]): [number, number] | null {
   const counted = all.filter((one) => one.total > 0);
   if (counted.length === 0) return null;
@@ -104,8 +104,8 @@ export function stepAxis(input: Input, from: number, to: number): Axis {
   return { ...axis, ticks };
 }
 
-// The share of a step's values that the highest column of the card has. Shares, not counts: a small batch is compared with a
-// large one. Panels are of one size, so the number of columns says which axis it is.
+// The share of a step's values in the highest column of the card. Shares, not counts: a small batch is compared with a
+// large one. Panels have the same size, so the number of columns identifies the axis.
 export function commonShare(input: Input, axis: Axis, columns: number): number {
   const known = input.peaks.get(columns);
   if (known !== undefined) return known;
@@ -120,10 +120,10 @@ export interface Shape {
   index: number;
   of: Distribution;
   profile: Profile;
-  peak: number; // what its height is measured by
+  peak: number; // the scale of its height
 }
 
-// Every step's profile along a horizontal value axis of one column a pixel, by ascending step over all runs.
+// Every step's profile along a horizontal value axis with one column per pixel, by ascending step over all runs.
 export function shapes(input: Input, axis: Axis): Shape[] {
   const columns = Math.max(1, Math.round(axis.to - axis.from));
   const all: Shape[] = [];
@@ -140,7 +140,7 @@ export function shapes(input: Input, axis: Axis): Shape[] {
   return all.sort((a, b) => a.of.step - b.of.step || a.series - b.series);
 }
 
-// The steps at which every run stands when the cursor is at `cursor`: one for each.
+// The step of each run for the cursor at `cursor`.
 export function current(input: Input, cursor: number | null): Map<number, number> {
   const found = new Map<number, number>();
   if (cursor === null) return found;
@@ -159,7 +159,7 @@ export function valueLabels(context: CanvasRenderingContext2D, axis: Axis, theme
   for (const tick of axis.ticks) context.fillText(short(tick), clampLabel(axis.place(tick), box), box.bottom + 6);
 }
 
-// A label at the very end of an axis would leave the chart.
+// Keeps a label at the end of an axis inside the chart.
 function clampLabel(x: number, box: Box): number {
   return Math.min(box.right - 8, Math.max(box.left + 8, x));
 }
@@ -187,7 +187,7 @@ export function gridLines(context: CanvasRenderingContext2D, axis: Axis, theme: 
   context.stroke();
 }
 
-// Lines and areas end at the edge of the chart: an axis need not reach over all values.
+// Clips lines and areas at the edge of the chart: an axis need not cover all values.
 export function clipped(context: CanvasRenderingContext2D, box: Box, draw: () => void): void {
   context.save();
   context.beginPath();
@@ -197,7 +197,7 @@ export function clipped(context: CanvasRenderingContext2D, box: Box, draw: () =>
   context.restore();
 }
 
-// Marks at the steps that have values that are not finite: NaN in its colour, infinities in theirs.
+// The steps with non-finite values, to be marked: NaN and infinities in their own colours.
 export function badSteps(input: Input): { step: number; nan: boolean; series: number }[] {
   return input.series.flatMap((series, s) =>
     series.steps

@@ -1,11 +1,11 @@
-// How many values lie in each pixel column of an axis: every bin's count is spread evenly over the columns that it covers, by
-// its true edges. The area is the count on any axis, and a bin narrower than a pixel does not vanish.
+// The number of values in each pixel column of an axis: every bin's count is spread evenly over the columns that it
+// covers, by its true edges. The area is the count on any axis, and a bin narrower than a pixel does not vanish.
 import type { Axis } from './axis';
 import type { Distribution } from './model';
 
 export interface Profile {
   mass: Float64Array; // values in each column, of bins that have a width
-  spike: Float64Array; // of bins that have none: all their values are equal
+  spike: Float64Array; // of bins without width: all their values are equal
 }
 
 export function profile(of: Distribution, axis: Axis, columns: number): Profile {
@@ -19,7 +19,7 @@ export function profile(of: Distribution, axis: Axis, columns: number): Profile 
     const a = (axis.place(of.left[i]!) - start) / perColumn;
     const b = (axis.place(of.right[i]!) - start) / perColumn;
     if (a === b) {
-      // The largest value of an axis lies at the very end of its last column.
+      // The largest value of an axis is at the very end of its last column.
       const at = a === columns ? columns - 1 : Math.floor(a);
       if (at >= 0 && at < columns) spike[at]! += n;
     } else {
@@ -39,15 +39,15 @@ function spread(into: Float64Array, left: number, right: number, n: number): voi
   }
 }
 
-// The highest column of each profile. A single value among spread ones (the zeros behind a ReLU) would press all others
-// flat, so it counts only where there is nothing else, and is cut off at the top otherwise.
+// The highest column of each profile. A single value among spread ones (the zeros behind a ReLU) would flatten all
+// others, so it counts only if there is nothing else, and is cut off at the top otherwise.
 export function peak({ mass, spike }: Profile): number {
   const spread = largest(mass);
   return spread > 0 ? spread : largest(spike);
 }
 
-// The height that all profiles of a chart are measured by: the highest peak, unless it is far above the usual one (weights that
-// begin as a constant): then four times the usual, and what is higher is cut off.
+// The common scale of all profiles of a chart: the highest peak, unless it is far above the usual one (weights that
+// start as a constant): then four times the usual, and higher peaks are cut off.
 export function commonPeak(peaks: readonly number[]): number {
   const sorted = peaks.filter((p) => p > 0).sort((a, b) => a - b);
   const usual = sorted[sorted.length >> 1] ?? 1;

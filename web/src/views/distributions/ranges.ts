@@ -1,5 +1,5 @@
-// Statistics that were recorded without a histogram: from the smallest to the largest value, one standard deviation around
-// the mean, and the mean. What they have, and nothing that they do not.
+// Statistics that were recorded without a histogram: from the smallest to the largest value, one standard deviation
+// around the mean, and the mean. It shows only what they contain.
 import type { Theme } from './colours';
 import { cursorLine, stepLabels } from './heatmap';
 import { nearestStep } from './model';
@@ -11,7 +11,7 @@ export interface Range {
   step: number;
   time: number;
   count: number;
-  min: number; // NaN where nothing was finite, as the following
+  min: number; // NaN if nothing was finite, like the following
   max: number;
   mean: number;
   std: number;
@@ -33,7 +33,7 @@ export function ranges(input: Input, all: readonly Range[], colour: string): Plo
   }
 
   function area(context: CanvasRenderingContext2D, part: readonly Range[], low: (r: Range) => number, high: (r: Range) => number): void {
-    const wide = part.length === 1 ? 4 : 0; // a single step has no stretch
+    const wide = part.length === 1 ? 4 : 0; // a single step has no width
     context.beginPath();
     for (const one of part) context.lineTo(steps.place(one.step) - wide, values.place(low(one)));
     for (const one of [...part].reverse()) context.lineTo(steps.place(one.step) + wide, values.place(high(one)));

@@ -1,4 +1,4 @@
-// One ridge a step, the newest in front: value to the right, steps downwards, each at its true place.
+// One ridge per step, the newest in front: value to the right, steps downwards, each at its true position.
 import { short } from '../../ui/format';
 import type { Axis } from './axis';
 import { stepColour, type Theme } from './colours';
@@ -62,7 +62,7 @@ export function heightAt(shape: Shape, column: number, tall: number): number {
 
 function nearest(all: readonly Shape[], y: number, baseline: (shape: Shape) => number): Shape | null {
   let found: Shape | null = null;
-  let distance = 8; // pixels: farther away nothing is meant
+  let distance = 8; // pixels: the largest distance for a hit
   for (const shape of all) {
     const away = Math.abs(baseline(shape) - y);
     if (away <= distance) {
@@ -89,7 +89,7 @@ function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks, lay
     const isHit = marks.hit?.series === shape.series && marks.hit.index === shape.index;
     const colour = bySteps ? stepColour(order, all.length, theme.dark) : input.series[shape.series]!.colour;
     ridge(context, shape, box.left, baseline(shape), tall);
-    context.globalAlpha = bySteps ? 0.86 : 0.12; // runs together: the one behind is seen through the one in front
+    context.globalAlpha = bySteps ? 0.86 : 0.12; // overlaid runs: the one behind is visible through the one in front
     context.fillStyle = colour;
     context.fill();
     context.globalAlpha = 1;
@@ -108,7 +108,7 @@ function draw(context: CanvasRenderingContext2D, theme: Theme, marks: Marks, lay
   }
 }
 
-// Columns are drawn as steps: the slope between two bins is not in the data.
+// Columns are drawn as steps: the data has no slope between two bins.
 function ridge(context: CanvasRenderingContext2D, shape: Shape, left: number, base: number, tall: number): void {
   const { mass } = shape.profile;
   context.beginPath();

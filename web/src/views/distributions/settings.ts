@@ -1,4 +1,4 @@
-// How distributions are drawn: in the address, and remembered.
+// Settings of the distributions view: in the address, and remembered.
 import { type Codec, list, oneOf, urlSignal } from '../../url';
 import type { Scale } from './axis';
 import type { Heights, Reach } from './plot';
@@ -16,7 +16,7 @@ export const together = urlSignal<Together>('druns', 'side', oneOf<Together>('si
 export const source = urlSignal<Source>('dsource', 'auto', oneOf<Source>('auto', 'histograms', 'statistics'), kept);
 export const closedGroups = urlSignal<string[]>('dclosed', [], list);
 
-// Which steps are looked at, of all cards; null: all of them.
+// The visible steps of all cards; null: all steps.
 export type StepWindow = readonly [number, number] | null;
 
 const windowCodec: Codec<StepWindow> = {

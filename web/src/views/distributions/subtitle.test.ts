@@ -17,7 +17,7 @@ test('a step that several runs have is one step', () => {
 
 test('where some are left out it says of how many', () => {
   expect(stepsSaid([series([0, 10, 20], 500)])).toBe('3 of 500 steps');
-  expect(stepsSaid([series([0, 10]), series([0, 10, 20], 500)])).toBe('3 of 500 steps a run');
+  expect(stepsSaid([series([0, 10]), series([0, 10, 20], 500)])).toBe('3 of 500 steps per run');
 });
 
 test('what could not be read is not said to be left out for lack of room', () => {

@@ -1,4 +1,4 @@
-// A sound: its waveform, drawn from the samples of the file, and a player of that very file.
+// A sound: its waveform, drawn from the samples of the file, and a player of the same file.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { duration, integer } from '../../ui/format';
@@ -9,12 +9,12 @@ import { Waveform } from './Waveform';
 export interface ClipProps {
   url: string;
   label: string;
-  html: string; // what was said about it, made safe by the server
+  html: string; // its label, sanitised by the server
   onReady: () => void;
 }
 
 interface Loaded {
-  address: string; // of the bytes: a player can seek in them even where the server sends no ranges
+  address: string; // of the bytes, in which a player can seek even without range requests
   sound: Sound | null;
   error: string | null;
 }

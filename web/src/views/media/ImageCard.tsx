@@ -51,7 +51,7 @@ export function ImageCard({ card }: { card: MediaCard }) {
   );
 }
 
-// Where an image will be: nothing moves when it comes.
+// A placeholder for an image, so that nothing moves when it loads.
 function Room({ width }: { width: number }) {
   return (
     <div class="media-figure" aria-hidden="true">
@@ -63,14 +63,14 @@ function Room({ width }: { width: number }) {
 
 const kPhone = 480; // CSS pixels
 
-// What a card will be about as large as, CSS pixels.
+// The approximate size of a card, in CSS pixels.
 export function imageCardSize(card: MediaCard): Size {
   const tile = tileWidth(card.runs.length, { width: 0, height: 0 }, false);
   return { width: Math.min(card.runs.length, kMostRuns) * (tile + 12) + 14, height: tile + 114 };
 }
 
 function tileWidth(runs: number, body: Size, full: boolean): number {
-  // On a phone an image has the width to itself, unless it is to be small.
+  // On a phone an image uses the full width, unless it should be small.
   const room = window.innerWidth - 42;
   if (!full) return tileSize.value !== 'small' && room < kPhone ? room : Math.min(kTile[tileSize.value], room);
   return Math.max(120, Math.floor(body.width / Math.min(Math.max(1, runs), 4)) - 12);

@@ -1,4 +1,4 @@
-// One image in a frame: zoomed with the wheel, moved by dragging, its pixels read under the pointer.
+// One image in a frame: zoom with the wheel, move by dragging, read the pixel under the pointer.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { dark } from '../../state';
@@ -10,7 +10,7 @@ import { type Picture, pictureOf, pixelsOf } from './store';
 import { kActual, kFit, panned, pixelUnder, type Size, type Zoom, zoomed } from './zoom';
 
 export interface Spot {
-  x: number; // a pixel, in fractions of the image
+  x: number; // position as a fraction of the image
   y: number;
 }
 
@@ -20,9 +20,9 @@ export interface TileProps {
   frame: Size; // CSS pixels
   zoom: Zoom;
   onZoom: (zoom: Zoom) => void;
-  spot: Spot | null; // under the pointer, in this image or in one beside it
+  spot: Spot | null; // under the pointer, in this image or in another one
   onSpot: (spot: Spot | null) => void;
-  wheelAlways: boolean; // the page does not need the wheel
+  wheelAlways: boolean; // the wheel does not scroll the page
   onReady: (url: string) => void;
 }
 
@@ -58,7 +58,7 @@ export function ImageTile(props: TileProps) {
     props.onSpot(under && { x: (under.x + 0.5) / size.width, y: (under.y + 0.5) / size.height });
   };
   const onWheel = (event: WheelEvent): void => {
-    // A wheel that scrolls the page must not change the image on its way.
+    // A wheel that scrolls the page must not change the image.
     const meant = props.wheelAlways || event.ctrlKey || event.metaKey || zoom.scale !== 1 || document.activeElement === event.currentTarget;
     if (!size || !meant) return;
     event.preventDefault();
@@ -117,7 +117,7 @@ function keyZoom(event: KeyboardEvent, zoom: Zoom, size: Size, frame: Size): Zoo
   return null;
 }
 
-// The image at an address; the one before stays until it is there.
+// The image at an address; the previous one stays until it is loaded.
 function usePicture(url: string, onReady: (url: string) => void): { picture: Picture | null; error: string | null } {
   const [state, setState] = useState<{ picture: Picture | null; error: string | null }>({ picture: null, error: null });
   useEffect(() => {
@@ -137,7 +137,7 @@ function usePicture(url: string, onReady: (url: string) => void): { picture: Pic
   return state;
 }
 
-// Decoded only when it is looked at.
+// Decoded only when it is needed.
 function usePixels(picture: Picture | null, wanted: boolean): Pixels | null {
   const [state, setState] = useState<{ of: Picture; pixels: Pixels } | null>(null);
   useEffect(() => {

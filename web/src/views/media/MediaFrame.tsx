@@ -11,16 +11,16 @@ export interface MediaFrameProps {
   card: MediaCard;
   steps: CardSteps;
   waiting: ComponentChildren; // until the steps are known
-  run: (of: RunSteps, onReady: () => void) => ComponentChildren; // one element with a key, which says when it shows its data
+  run: (of: RunSteps, onReady: () => void) => ComponentChildren; // one element with a key, which reports when it shows its data
   after?: ComponentChildren;
   title?: string; // instead of the tag
   controls?: ComponentChildren;
   class?: string;
-  stack?: boolean; // runs below one another, not side by side
+  stack?: boolean; // runs below each other, not side by side
   bodyRef?: RefObject<HTMLDivElement | null>;
 }
 
-// What the cards of all media have in common: the steps, what its runs recorded, and whether all of it is there.
+// The common part of all media cards: the steps, the captions of its runs, and whether everything is loaded.
 export function MediaFrame(props: MediaFrameProps) {
   const { card } = props;
   const { asked, runs, all, recorded } = props.steps;

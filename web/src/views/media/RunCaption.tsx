@@ -2,12 +2,12 @@ import { colorOf, cursorStep, setCursor } from '../../state';
 import { integer, middle } from '../../ui/format';
 import type { RunSteps } from './useSteps';
 
-// The run and the step: a full dot where it was recorded at exactly the cursor's step.
+// The run and the step: a full dot if it was recorded at exactly the cursor's step.
 export function RunCaption({ of }: { of: RunSteps }) {
   const { shown, run } = of;
   const away = shown ? cursorStep.value - shown.step : 0;
   const words = shown?.exact
-    ? 'Recorded at this very step'
+    ? 'Recorded at this step'
     : away > 0
       ? `Recorded ${integer(away)} steps before the cursor; click to go there`
       : 'The first one comes after the cursor; click to go there';

@@ -13,7 +13,7 @@ import { preload } from './store';
 import { type RunSteps, versionOf } from './useSteps';
 import type { Size, Zoom } from './zoom';
 
-const kMostSamples = 12; // of one step, until more are asked for
+const kMostSamples = 12; // of one step, until the user asks for more
 
 export interface RunImagesProps {
   card: MediaCard;
@@ -74,7 +74,7 @@ export function RunImages(props: RunImagesProps) {
   );
 }
 
-// As wide as asked for and as tall as the image needs: a square until its size is known.
+// As wide as requested and as tall as the image needs: a square until its size is known.
 function frameOf(about: Media | undefined, width: number, tall: number): Size {
   const ratio = about?.width && about.height ? about.height / about.width : 1;
   const height = Math.min(Math.max(48, Math.round(width * ratio)), Math.max(80, Math.round(tall)));

@@ -32,7 +32,7 @@ export function Toolbar({ images }: { images: boolean }) {
             <button type="button" aria-pressed={sharedZoom.value.scale === 1} onClick={() => (sharedZoom.value = kFit)}>
               Fit
             </button>
-            <button type="button" aria-pressed={sharedZoom.value.scale === 0} onClick={() => (sharedZoom.value = kActual)} title="Actual size: one pixel of the image a pixel" aria-label="Actual size">
+            <button type="button" aria-pressed={sharedZoom.value.scale === 0} onClick={() => (sharedZoom.value = kActual)} title="Actual size: one image pixel per screen pixel" aria-label="Actual size">
               1:1
             </button>
           </div>

@@ -16,7 +16,7 @@ import { Toolbar } from './Toolbar';
 
 const kCards = { images: ImageCard, audio: AudioCard, text: TextCard };
 
-// Those that are pinned, in the order in which they were; a filter of tags does not take them away.
+// The pinned cards, in the order in which they were pinned; the tag filter does not hide them.
 function pinnedCards(): MediaCard[] {
   const all = kKinds.flatMap((kind) => cardsOf(tags.value, kind, visibleSet.value));
   const byId = new Map(all.map((card) => [cardId(card), card]));

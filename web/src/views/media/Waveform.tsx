@@ -1,4 +1,4 @@
-// The samples of a sound over time. A click or a drag goes to a place in it, and so do the arrow keys.
+// The samples of a sound over time. A click, a drag or the arrow keys seek in it.
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 import { dark } from '../../state';
@@ -42,7 +42,7 @@ export function Waveform({ sound, at, label, onSeek }: WaveformProps) {
     const by = event.key === 'ArrowLeft' ? -0.05 : event.key === 'ArrowRight' ? 0.05 : 0;
     if (by === 0) return;
     event.preventDefault();
-    event.stopPropagation(); // the arrows move the step cursor elsewhere
+    event.stopPropagation(); // elsewhere the arrows move the step cursor
     seek(at + by * seconds);
   };
   return (

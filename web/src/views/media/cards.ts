@@ -1,4 +1,4 @@
-// Which cards there are: one a tag of a kind, with the runs that have it.
+// The cards: one per tag of a kind, with the runs that have it.
 import type { Tag } from '../../api_types';
 import { compareNames } from '../../names';
 import { plural } from '../../ui/format';
@@ -29,7 +29,7 @@ export function cardsOf(tags: readonly Tag[], kind: Kind, visible: ReadonlySet<s
 
 export const cardId = (card: MediaCard): string => `${card.kind}:${card.tag}`;
 
-// `steps` are those of any run: several runs have mostly the same ones. 0: not known yet.
+// `steps` counts the steps of any run, since runs mostly have the same ones. 0: not known yet.
 export function subtitle(card: MediaCard, steps: number): string {
   const parts = steps > 0 ? [plural(steps, 'step')] : [];
   if (card.runs.length > 1) parts.push(plural(card.runs.length, 'run'));

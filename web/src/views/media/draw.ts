@@ -1,11 +1,11 @@
-// An image in its frame, and the numbers of its pixels once they are large enough to be read.
+// Draws an image in its frame, and the values of its pixels once they are large enough to read.
 import { type Pixels, pixelAt } from './png';
 import { type Placement, placement, type Size, type Zoom } from './zoom';
 
 export function drawImage(context: CanvasRenderingContext2D, bitmap: ImageBitmap, zoom: Zoom, frame: Size): void {
   const at = placement(zoom, bitmap, frame);
   context.clearRect(0, 0, frame.width, frame.height);
-  context.imageSmoothingEnabled = at.perPixel < 1; // pixels stay pixels
+  context.imageSmoothingEnabled = at.perPixel < 1; // enlarged pixels stay sharp
   context.imageSmoothingQuality = 'high';
   context.drawImage(bitmap, at.left, at.top, bitmap.width * at.perPixel, bitmap.height * at.perPixel);
 }
@@ -28,7 +28,7 @@ export function drawDetails(
   context.clearRect(0, 0, frame.width, frame.height);
   const at = placement(zoom, size, frame);
   const seen = visible(at, size, frame);
-  const close = zoom.scale > 1; // an image that is seen as a whole is not written over
+  const close = zoom.scale > 1; // no text over an image that is fully visible
   if (close && at.perPixel >= kGridFrom) drawGrid(context, at, seen, style);
   if (close && pixels && at.perPixel >= neededFor(pixels)) drawNumbers(context, pixels, at, seen);
   if (marked && at.perPixel >= 3) {
@@ -86,7 +86,7 @@ function drawNumbers(context: CanvasRenderingContext2D, pixels: Pixels, at: Plac
   }
 }
 
-// Of grey, or of red, green and blue as the eye weighs them.
+// Of grey, or of red, green and blue with the weights of the eye.
 export function brightness(values: readonly number[]): number {
   const [r = 0, g = 0, b = 0] = values;
   return values.length < 3 ? r : 0.299 * r + 0.587 * g + 0.114 * b;

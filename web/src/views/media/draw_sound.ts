@@ -1,4 +1,4 @@
-// A channel of a sound, as it is drawn.
+// Draws one channel of a sound.
 import type { Peaks } from './wav';
 
 export const kChannelHeight = 56; // CSS pixels
@@ -9,7 +9,7 @@ export interface Look {
   colour: (name: string) => string;
 }
 
-// Extremes of each pixel column; where there are hardly more samples than columns, a line through them.
+// The extremes of each pixel column; with hardly more samples than columns, a line through them.
 export function drawChannel(context: CanvasRenderingContext2D, channel: Float32Array, extremes: Peaks, middle: number, look: Look): void {
   const tall = kChannelHeight / 2 - 3;
   const place = (v: number): number => middle - Math.max(-1, Math.min(1, Number.isFinite(v) ? v : 0)) * tall;

@@ -1,4 +1,4 @@
-// PNG bytes to the numbers that were recorded: all bit depths and colour types, as they stand in the file, where a canvas would
+// Decodes PNG bytes to the recorded numbers: all bit depths and colour types, as in the file, whereas a canvas would
 // give eight bits of red, green and blue. Interlaced files are left to the canvas.
 
 export interface Pixels {
@@ -26,7 +26,7 @@ interface Parts {
   packed: Uint8Array<ArrayBuffer>;
 }
 
-// Null for what is not a PNG that can be read here.
+// Null if it is not a PNG that can be decoded here.
 export async function decodePng(bytes: ArrayBuffer): Promise<Pixels | null> {
   const parts = split(new Uint8Array(bytes));
   if (!parts) return null;
@@ -71,7 +71,7 @@ function split(bytes: Uint8Array): Parts | null {
   return { header, palette, packed };
 }
 
-// Exactly `size` bytes, or null; what comes beyond is not waited for.
+// Exactly `size` bytes, or null; does not wait for more.
 async function inflate(packed: Uint8Array<ArrayBuffer>, size: number): Promise<Uint8Array | null> {
   const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate')).getReader();
   const all = new Uint8Array(size);
@@ -90,7 +90,7 @@ async function inflate(packed: Uint8Array<ArrayBuffer>, size: number): Promise<U
   return all;
 }
 
-// Each row begins with the filter that it was written with.
+// Each row begins with its filter type.
 function unfilter(raw: Uint8Array, row: number, height: number, back: number): Uint8Array | null {
   const out = new Uint8Array(row * height);
   for (let y = 0; y < height; ++y) {

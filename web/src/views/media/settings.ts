@@ -1,4 +1,4 @@
-// How media are shown: in the address, so that a link shows the same picture.
+// Settings of the media view: in the address, so that a link shows the same picture.
 import { type Codec, flag, number, oneOf, urlSignal } from '../../url';
 import { kFit, type Zoom } from './zoom';
 

@@ -1,4 +1,4 @@
-// Bytes and images that were fetched: the newest are kept, so that going back and forth over steps is at once.
+// A cache of fetched bytes and images: the newest are kept, so that going back and forth over steps is instant.
 import * as api from '../../api';
 import { decodePng, type Pixels } from './png';
 
@@ -24,7 +24,7 @@ class Store {
         this.size += entry.size;
         this.trim();
       },
-      () => this.kept.get(url) === entry && this.kept.delete(url), // to be tried again
+      () => this.kept.get(url) === entry && this.kept.delete(url), // so that it is tried again
     );
     return entry.bytes;
   }
@@ -43,7 +43,7 @@ const store = new Store();
 export const bytesOf = (url: string): Promise<ArrayBuffer> => store.get(url);
 
 export function preload(urls: readonly string[]): void {
-  for (const url of urls) bytesOf(url).catch(() => undefined); // said when it is shown
+  for (const url of urls) bytesOf(url).catch(() => undefined); // reported when it is shown
 }
 
 export interface Picture {
@@ -55,7 +55,7 @@ export interface Picture {
 export async function pictureOf(url: string): Promise<Picture> {
   const bytes = await bytesOf(url);
   try {
-    // Colours as they are in the file: a profile would change the numbers.
+    // Colours as in the file: a colour profile would change the numbers.
     const bitmap = await createImageBitmap(new Blob([bytes]), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
     return { url, bitmap, bytes };
   } catch {
@@ -65,7 +65,7 @@ export async function pictureOf(url: string): Promise<Picture> {
 
 const decoded = new WeakMap<ImageBitmap, Promise<Pixels>>();
 
-// The numbers of an image: those of the file where it is a PNG, otherwise what the browser makes of it.
+// The numbers of an image: those of the file if it is a PNG, otherwise those that the browser decodes.
 export function pixelsOf(picture: Picture): Promise<Pixels> {
   const known = decoded.get(picture.bitmap);
   if (known) return known;

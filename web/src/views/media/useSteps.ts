@@ -1,4 +1,4 @@
-// The recorded steps of a card's runs, and which of them stands at the cursor.
+// The recorded steps of a card's runs, and the one at the cursor.
 import { useMemo } from 'preact/hooks';
 
 import * as api from '../../api';
@@ -40,7 +40,8 @@ async function ask(card: MediaCard, of: RunOfTag, signal: AbortSignal): Promise<
   return { run: of.run, steps, times };
 }
 
-// Behind an address, so that what a restarted job has written again is not taken for what was there before. It is not sent.
+// Appended to an address, so that data that a restarted job wrote again is not confused with the old data. It is not
+// sent.
 export function versionOf(of: RunSteps, index: number): string {
   return `#${of.times[index] ?? ''}`;
 }

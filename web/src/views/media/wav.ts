@@ -1,4 +1,4 @@
-// WAV bytes to samples: PCM of 8, 16, 24 or 32 bits and IEEE floats of 32 or 64. Anything else is an error that says so.
+// Decodes WAV bytes to samples: PCM of 8, 16, 24 or 32 bits and IEEE floats of 32 or 64. Anything else is an error.
 
 export interface Sound {
   rate: number; // samples a second
@@ -8,7 +8,7 @@ export interface Sound {
 
 const kPcm = 1;
 const kFloat = 3;
-const kExtensible = 0xfffe; // the real format stands in the extension
+const kExtensible = 0xfffe; // the real format is in the extension
 
 export function decodeWav(bytes: ArrayBuffer): Sound {
   const view = new DataView(bytes);
@@ -18,10 +18,10 @@ export function decodeWav(bytes: ArrayBuffer): Sound {
     const name = text(view, at);
     const size = view.getUint32(at + 4, true);
     const from = at + 8;
-    const to = Math.min(from + size, bytes.byteLength); // a stream that was cut off says more than it has
+    const to = Math.min(from + size, bytes.byteLength); // a truncated stream claims more than it has
     if (name === 'fmt ') format = readFormat(view, from, to);
     if (name === 'data') {
-      if (!format) throw new Error('The WAV file has samples before it says what they are.');
+      if (!format) throw new Error('The WAV file has samples before their format.');
       return samples(view, from, to, format);
     }
     at = from + size + (size & 1);
@@ -41,7 +41,7 @@ function text(view: DataView, at: number): string {
 }
 
 function readFormat(view: DataView, from: number, to: number): Format {
-  if (to - from < 16) throw new Error('The WAV file does not say what its samples are.');
+  if (to - from < 16) throw new Error('The WAV file has no sample format.');
   let code = view.getUint16(from, true);
   if (code === kExtensible && to - from >= 26) code = view.getUint16(from + 24, true);
   return { code, channels: view.getUint16(from + 2, true), rate: view.getUint32(from + 4, true), bits: view.getUint16(from + 14, true) };
@@ -63,7 +63,7 @@ function samples(view: DataView, from: number, to: number, format: Format): Soun
 }
 
 function reader(view: DataView, { code, bits }: Format): ((at: number) => number) | null {
-  if (code === kPcm && bits === 8) return (at) => (view.getUint8(at) - 128) / 128; // the only one without a sign
+  if (code === kPcm && bits === 8) return (at) => (view.getUint8(at) - 128) / 128; // the only unsigned format
   if (code === kPcm && bits === 16) return (at) => view.getInt16(at, true) / 0x8000;
   if (code === kPcm && bits === 24) return (at) => ((view.getInt16(at + 1, true) << 8) | view.getUint8(at)) / 0x800000;
   if (code === kPcm && bits === 32) return (at) => view.getInt32(at, true) / 0x80000000;
@@ -78,7 +78,7 @@ export interface Peaks {
   notFinite: number; // samples that are NaN or infinite
 }
 
-// Smallest and largest sample of each of `columns` stretches; where there are more columns than samples, the nearest one.
+// Smallest and largest sample of each of `columns` sections; if there are more columns than samples, the nearest one.
 export function peaks(channel: Float32Array, columns: number): Peaks {
   const low = new Float32Array(columns);
   const high = new Float32Array(columns);

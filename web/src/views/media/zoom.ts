@@ -1,9 +1,9 @@
-// Which part of an image is seen. Kept in fractions of the image, so that images of any size can share it.
+// The visible part of an image. Stored in fractions of the image, so that images of any size can share it.
 
 export interface Zoom {
-  x: number; // the middle of what is seen, 0 to 1
+  x: number; // the centre of the visible part, 0 to 1
   y: number;
-  scale: number; // times the size at which the whole image fits; 1: it fits. 0: actual size, one pixel a pixel
+  scale: number; // relative to the size at which the whole image fits; 1: it fits. 0: actual size, one image pixel per screen pixel
 }
 
 export const kFit: Zoom = { x: 0.5, y: 0.5, scale: 1 };
@@ -14,7 +14,7 @@ export interface Size {
   height: number;
 }
 
-// Where the image lies in its frame, CSS pixels.
+// The position of the image in its frame, CSS pixels.
 export interface Placement {
   left: number;
   top: number;
@@ -38,7 +38,7 @@ export function placement(zoom: Zoom, image: Size, frame: Size): Placement {
   };
 }
 
-// The pixel under a place in the frame; null beside the image.
+// The pixel at a position in the frame; null outside the image.
 export function pixelUnder(zoom: Zoom, image: Size, frame: Size, x: number, y: number): { x: number; y: number } | null {
   const at = placement(zoom, image, frame);
   const column = Math.floor((x - at.left) / at.perPixel);
@@ -47,9 +47,9 @@ export function pixelUnder(zoom: Zoom, image: Size, frame: Size, x: number, y: n
 }
 
 const kLargest = 80; // CSS pixels of one pixel of the image: enough for its numbers
-const kClosest = 4; // times the size at which it fits, also where pixels are larger then
+const kClosest = 4; // times the size at which it fits, even if pixels are larger then
 
-// Closer or farther away, with the place under the pointer staying where it is.
+// Zooms in or out around the position under the pointer.
 export function zoomed(zoom: Zoom, image: Size, frame: Size, x: number, y: number, factor: number): Zoom {
   const before = placement(zoom, image, frame);
   const fit = fitScale(image, frame);
@@ -70,7 +70,7 @@ export function panned(zoom: Zoom, image: Size, frame: Size, dx: number, dy: num
   return limited({ ...zoom, x: zoom.x - dx / (image.width * size), y: zoom.y - dy / (image.height * size) });
 }
 
-// The middle of the frame never leaves the image: it cannot be lost.
+// The centre of the frame stays inside the image, so that it cannot get lost.
 function limited(zoom: Zoom): Zoom {
   return { ...zoom, x: Math.min(1, Math.max(0, zoom.x)), y: Math.min(1, Math.max(0, zoom.y)) };
 }

@@ -6,7 +6,7 @@ import { integer } from '../../ui/format';
 import { useVisible } from '../../ui/hooks';
 import { folded, toggleFolded } from './state';
 
-// Under a heading that folds it away.
+// A section under a heading that folds it.
 export function SectionView(props: {
   id: string;
   title: string;
@@ -15,7 +15,7 @@ export function SectionView(props: {
   initiallyClosed?: boolean;
   children: () => ComponentChildren;
 }) {
-  // The list holds what is the other way round than it begins.
+  // The list holds the sections whose state differs from the initial one.
   const open = folded.value.includes(props.id) === (props.initiallyClosed ?? false);
   const Heading = props.level === 3 ? 'h3' : 'h2';
   return (
@@ -34,7 +34,7 @@ export function SectionView(props: {
 
 const kAtOnce = 200;
 
-// Very many cards come in portions, as one scrolls.
+// Loads very many cards in portions, during scrolling.
 export function Portions<Item>({ items, card }: { items: readonly Item[]; card: (item: Item) => ComponentChildren }) {
   const [most, setMost] = useState(kAtOnce);
   return (

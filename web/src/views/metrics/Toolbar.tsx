@@ -26,12 +26,12 @@ const kSizes = [
 ] as const;
 
 function setAxis(next: Axis): void {
-  // A range of steps is not one of seconds.
+  // A range of steps does not apply to seconds.
   if (axis.peek() !== next) settings.resetZoom();
   axis.value = next;
 }
 
-// What is in view, by hand: in steps or seconds, as the axis is.
+// Sets the visible range by hand: in steps or seconds, depending on the axis.
 function XRange() {
   const [lo, hi] = settings.xRange.value ?? [null, null];
   const [first, last] = settings.wholeRange.value;
@@ -80,7 +80,7 @@ export function Toolbar({ onNew }: { onNew: () => void }) {
         <button
           type="button"
           aria-pressed={settings.clip.value}
-          title="Fit the y axis to the inner nine tenths of the values"
+          title="Fit the y axis to the inner 90 % of the values"
           onClick={() => (settings.clip.value = !settings.clip.value)}
         >
           clip outliers

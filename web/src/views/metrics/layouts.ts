@@ -1,11 +1,11 @@
-// TensorBoard's custom scalars, with the tags that their patterns mean here.
+// TensorBoard's custom scalars, with the tags that match their patterns.
 import type { Layout } from '../../api_types';
 import { compile } from '../../pattern';
 
 type Category = Layout['categories'][number];
 
 export interface PlannedChart {
-  id: string; // of a single tag it is that of the tag's own card
+  id: string; // for a single tag, that of the tag's own card
   title: string;
   tags: string[];
   margins: { value: string; lower: string; upper: string }[];
@@ -18,7 +18,7 @@ export interface PlannedCategory {
   charts: PlannedChart[];
 }
 
-// Every run of a program carries the same layout: once is enough.
+// Every run of a program has the same layout: show it once.
 function distinct(layouts: readonly Layout[]): { run: string; category: Category }[] {
   const found = new Map<string, { run: string; category: Category }>();
   for (const { run, categories } of layouts)
@@ -31,13 +31,13 @@ function distinct(layouts: readonly Layout[]): { run: string; category: Category
 
 export function planned(layouts: readonly Layout[], tags: readonly string[]): PlannedCategory[] {
   const all = distinct(layouts);
-  const alone = new Set<string>(); // tags that have a chart of their own
+  const alone = new Set<string>(); // tags with their own chart
   return all.map(({ run, category }) => {
     // Two programs may use one title for different charts.
     const shared = all.filter((other) => other.category.title === category.title).length > 1;
     const title = shared ? `${category.title} (${run})` : category.title;
     const charts = category.charts.map((chart): PlannedChart => {
-      // From the beginning of the name, as TensorBoard does it.
+      // Anchored at the start of the name, as in TensorBoard.
       const patterns = chart.tags.map((pattern) => compile(`^(?:${pattern})`));
       const named = new Set(chart.margins.flatMap((margin) => [margin.value, margin.lower, margin.upper]));
       const meant = tags.filter((tag) => named.has(tag) || patterns.some((pattern) => pattern.test(tag)));
@@ -55,7 +55,7 @@ export function planned(layouts: readonly Layout[], tags: readonly string[]): Pl
   });
 }
 
-// Tags whose card a layout has placed: they need no second one among the others.
+// Tags whose card a layout has placed: they need no second card.
 export const placedTags = (categories: readonly PlannedCategory[]): ReadonlySet<string> =>
   new Set(
     categories.flatMap(({ charts }) =>

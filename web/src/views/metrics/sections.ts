@@ -1,8 +1,9 @@
-// Tags by their hierarchy: a section for the first part of the name, a part of it for what is between first and last.
+// Groups tags by hierarchy: a section for the first part of the name, a subsection for the parts between first and
+// last.
 import { compareNames } from '../../names';
 
 export interface Part {
-  name: string; // "" where nothing is between
+  name: string; // "" if there is nothing between
   tags: string[];
 }
 
@@ -14,7 +15,7 @@ export interface Section {
 
 const kFewSingles = 3;
 
-// Hundreds of headings with one card below each would be a list of headings: single tags stand together then.
+// Hundreds of headings with one card each would be a list of headings: single tags are grouped together.
 function gatherSingles(sections: Map<string, Map<string, string[]>>): void {
   const singles = [...sections].filter(([name, parts]) => {
     const [only] = parts.values();

@@ -13,7 +13,7 @@ const isCharts = (value: unknown): value is OwnChart[] =>
     return typeof title === 'string' && Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
   });
 
-// Charts that the user has made of several tags.
+// Charts of several tags that the user has created.
 export const ownCharts = urlSignal<OwnChart[]>('charts', [], json(isCharts), { remember: true });
 export const folded = urlSignal<string[]>('sections', [], list);
 

@@ -20,7 +20,7 @@ const kWords: Record<Alert['kind'], string> = {
 
 const escape = (tag: string) => tag.replace(/[\\^$.[\]|()?*+{}]/g, '\\$&');
 
-// To the capture of a trigger, otherwise to the tag and the step that it is about.
+// Opens the capture of a trigger, otherwise the tag and step of the alert.
 function follow(alert: Alert): void {
   if (alert.capture !== null && alert.kind !== 'nonfinite') {
     openCapture.value = addressOf(alert.run, alert.capture);
@@ -41,7 +41,7 @@ function follow(alert: Alert): void {
 const kFew = 5;
 const kLine = 36; // CSS pixels of an alert, with its gap
 
-// The height that the alerts will have, as far as the list of runs tells: nothing should jump when they arrive.
+// The expected height of the alerts, from the list of runs: nothing should jump when they arrive.
 function expected(): number {
   const wrong = runs.value.filter(
     (run) => run.first_bad_step !== null || run.state === 'died' || run.damaged + run.dropped > 0,
@@ -54,11 +54,11 @@ interface Shown {
   others: Alert[]; // of the same kind and run, later
 }
 
-// Tensors before the scalars that are computed from them.
+// Tensors come before the scalars that are computed from them.
 const rank = (alert: Alert) => (alert.tag_kind === 'scalars' ? 1 : 0);
 
-// What is not finite in a run is one line: a NaN goes through a whole network within a step, and what matters is which
-// tensor had it first. The line stands in front of the triggers that fired because of it.
+// The non-finite values of a run are one line: a NaN spreads through a whole network within a step, and what matters is
+// which tensor had it first. The line comes before the triggers that fired because of it.
 export function gathered(all: readonly Alert[]): Shown[] {
   const nonfinite = new Map<string, Alert[]>(); // by run
   for (const alert of all)

@@ -13,7 +13,7 @@ const kMostTensors = 500;
 
 const kCauses: Record<Capture['cause'], string> = {
   trigger: 'Trigger',
-  manual: 'Asked for by hand',
+  manual: 'Requested by hand',
   crash: 'The process ended without closing the log',
 };
 

@@ -6,7 +6,7 @@ import { refresh } from '../../live';
 import { integer } from '../../ui/format';
 import { kNeedsToken } from './Note';
 
-// Asks first; nothing is lost even then.
+// Asks for confirmation; even then nothing is lost.
 export function DeleteDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState<string | null>(mayWrite ? null : kNeedsToken);

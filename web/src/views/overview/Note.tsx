@@ -11,7 +11,7 @@ export const kNeedsToken = 'This needs the token: open the page by the address t
 export function Note({ run, mayWrite }: { run: Run; mayWrite: boolean }) {
   const [editing, setEditing] = useState(false);
   const [error, setError] = useState<string | null>(null);
-  const unsaved = useRef<string | null>(null); // what the server did not take: begun with when it is tried again
+  const unsaved = useRef<string | null>(null); // text that the server did not accept: the start of the next attempt
   const save = async (text: string) => {
     try {
       await api.note(run.run, text);

@@ -2,15 +2,15 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface NoteFieldProps {
   label: string;
-  text: string; // to begin with
-  onDone: (text: string | null) => void; // once; null: nothing was typed, or it is not wanted
+  text: string; // the initial text
+  onDone: (text: string | null) => void; // called once; null: nothing was typed, or it was cancelled
 }
 
-// Enter and leaving the field keep what was typed, Escape does not.
+// Enter and leaving the field save the text, Escape discards it.
 export function NoteField({ label, text, onDone }: NoteFieldProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const edited = useRef(false);
-  const done = useRef(false); // a field that vanishes loses the focus, and says so once more
+  const done = useRef(false); // a field that is removed loses the focus, which would call it again
   useLayoutEffect(() => field.current?.focus(), []); // before anybody can type
   const finish = (typed: string | null) => {
     if (done.current) return;

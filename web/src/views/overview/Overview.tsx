@@ -1,4 +1,4 @@
-// Without a click: is it learning, is anything wrong, where.
+// Answers at a glance: does it learn, is anything wrong, and where.
 import { MetricCard } from '../../chart/MetricCard';
 import { type Headline, headlines } from '../../headline';
 import { Alerts } from './Alerts';
@@ -6,7 +6,7 @@ import { CapturePanel } from './CapturePanel';
 import { RunsTable } from './RunsTable';
 import './overview.css';
 
-// The card of a single tag is the same one as among the metrics: pinned here, it is pinned there.
+// The card of a single tag is the same as in the metrics view: pinned here, it is pinned there.
 function HeadlineCard({ headline, large }: { headline: Headline; large?: boolean }) {
   const { name, tags } = headline;
   const single = tags.length === 1;

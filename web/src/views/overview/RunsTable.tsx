@@ -35,7 +35,7 @@ function useValues(runs: readonly Run[], columns: readonly MetricColumn[]): Map<
     return runs.filter((run) => has.has(run.run)).map((run) => ({ run: run.run, tag }));
   });
   const key = series.length > 0 ? JSON.stringify(series) : null;
-  // All of a series: its last value, and the smallest and largest of it.
+  // Over the whole series: its last, smallest and largest value.
   const { value: rows } = useAsked(
     key,
     (signal) => api.table({ series: series.slice(0, 1000), range: [-(2 ** 53), 2 ** 53] }, signal),
@@ -46,7 +46,7 @@ function useValues(runs: readonly Run[], columns: readonly MetricColumn[]): Map<
 
 const kNoRuns: readonly Run[] = [];
 
-// Sorted by a metric, the numbers of all runs count, not only of those that are listed.
+// When sorted by a metric, the numbers of all runs count, not only of the listed ones.
 function useSorted(all: readonly Run[]): readonly Run[] {
   const by = sortBy.value;
   const tag = /^-?m:/.test(by) ? scalarsByTag.value.get(by.replace(/^-?m:/, '')) : undefined;

@@ -5,7 +5,7 @@ import { text, urlSignal } from '../../url';
 // As in sorting.ts; empty: the order of the list of runs.
 export const sortBy = urlSignal('runsort', '', text);
 
-// A heading that sorts: upwards, downwards, and not at all.
+// A heading that sorts: ascending, descending, or not at all.
 export function SortHead(props: { id: string; name: string; number?: boolean; title?: string; children?: ComponentChildren }) {
   const { id, name } = props;
   const up = sortBy.value === id;

@@ -1,4 +1,4 @@
-// A capture, as the page shows it: which one is open, and what its numbers say.
+// The open capture, and what its numbers mean.
 import type { CapturedTensor, Num } from '../../api_types';
 import { num } from '../../api';
 import { urlSignal } from '../../state';
@@ -7,7 +7,7 @@ import { integer, plural, value } from '../../ui/format';
 
 const kBetween = '/captures/';
 
-// "<run>/captures/<name>", as the directory is called; empty: none.
+// "<run>/captures/<name>", like the directory; empty: none.
 export const openCapture = urlSignal('capture', '', text);
 
 export const addressOf = (run: string, name: string): string => `${run}${kBetween}${name}`;

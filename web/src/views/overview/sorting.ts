@@ -15,7 +15,7 @@ export function valueOf(run: Run, column: string, metric: (run: string, tag: str
     case 'run':
       return run.run;
     case 'state':
-      return run.first_bad_step === null ? run.state : `0 ${run.state}`; // what is wrong first
+      return run.first_bad_step === null ? run.state : `0 ${run.state}`; // runs with problems first
     case 'step':
       return run.last_step;
     case 'speed':
@@ -32,7 +32,7 @@ function compare(a: Value, b: Value): number {
   return compareNames(String(a), String(b));
 }
 
-// What has no value, or NaN, stands last either way; what is alike stays in the order that it had.
+// Missing values and NaN are last in either direction; equal values keep their order.
 export function sorted(
   runs: readonly Run[],
   by: string,

@@ -1,4 +1,4 @@
-// The name of an axis, and what can be done with it: also without a pointer.
+// The name of an axis and its menu, which also works without a pointer.
 import { middle } from '../../ui/format';
 import { Choice } from '../../ui/Choice';
 import { Field } from '../../ui/Field';

@@ -6,7 +6,7 @@ import { mapColour } from './colours';
 
 const kParts = 24;
 
-// Which colour is which value.
+// Which colour means which value.
 export function ColourKey({ axis }: { axis: Axis }) {
   const end = (place: number): string => (axis.categories ? middle((place === 0 ? axis.categories[0] : axis.categories.at(-1)) ?? '', 12) : cellText(axis.valueAt(place)));
   return (

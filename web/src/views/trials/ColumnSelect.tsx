@@ -8,7 +8,7 @@ export interface ColumnSelectProps {
   onChange: (id: string) => void;
 }
 
-// One of all hyper-parameters and metrics.
+// Selects one of all hyper-parameters and metrics.
 export function ColumnSelect({ label, options, value, onChange }: ColumnSelectProps) {
   const group = (title: string, ids: string[]) =>
     ids.length > 0 && (

@@ -1,4 +1,4 @@
-// Each metric over each hyper-parameter. A click makes a chart the large one.
+// Each metric over each hyper-parameter. A click enlarges a chart.
 import { Fragment } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -69,7 +69,7 @@ function Cell({ trials, x, y, width, onDrawn }: { trials: Trials; x: Axis; y: Ax
   );
   const marked = hovered.value === null ? -1 : names.indexOf(hovered.value);
   useLayoutEffect(() => {
-    // In a frame of its own, so that many of them do not block the page.
+    // In its own frame, so that many of them do not block the page.
     const frame = requestAnimationFrame(() => {
       const context = coarse(canvas.current, width, kHeight - 2 * kBorder);
       if (!context) return;

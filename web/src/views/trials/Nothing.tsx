@@ -1,7 +1,7 @@
 import { runs } from '../../state';
 import { Copy, Empty } from '../../ui/states';
 
-// Why there is nothing to see, and what to do about it.
+// Why the view is empty, and what to do about it.
 export function Nothing() {
   if (runs.value.some((run) => Object.keys(run.hparams).length > 0)) {
     return (
@@ -12,7 +12,7 @@ export function Nothing() {
   }
   return (
     <Empty title="No hyper-parameters in this log yet">
-      <p>A run is a trial as soon as it says what was tried:</p>
+      <p>A run becomes a trial when it records hyper-parameters:</p>
       <Copy text={'rec.hparams({.values = {{"lr", 1e-3}, {"optimizer", "adam"}}, .metrics = {"loss"}});'} />
       <p>or, with TensorBoard's writers:</p>
       <Copy text={'writer.add_hparams({"lr": 1e-3, "optimizer": "adam"}, {"loss": loss})'} />

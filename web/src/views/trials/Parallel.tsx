@@ -1,4 +1,4 @@
-// Parallel coordinates: a line a trial through what it has on each axis.
+// Parallel coordinates: one line per trial through its values on each axis.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { inkOf } from '../../chart/painter';
@@ -21,7 +21,7 @@ const kNear = 10; // CSS pixels from a line
 const kId = 'trials:parallel';
 const kHead = 30; // of the names of the axes
 
-// Every place once, in an order without order: a part of them is like all of them.
+// Every index once, in a scrambled order, so that any part of it is representative.
 function mixed(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, i) => i);
   let seed = 1;

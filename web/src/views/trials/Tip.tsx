@@ -8,7 +8,7 @@ export interface At {
   y: number;
 }
 
-// The trial that the pointer is at, and what it has on every axis.
+// The trial under the pointer, and its value on every axis.
 export function Tip({ trials, trial, at }: { trials: Trials; trial: number; at: At }) {
   return (
     <div class="trials-tip" role="tooltip" style={beside(at.x, at.y)}>

@@ -10,7 +10,7 @@ import { csvOf, jsonOf, latexOf } from './download';
 import { brushes, chosenAxes, colourBy, stat } from './settings';
 import type { Trials } from './useTrials';
 
-const kMostListed = 200; // more are found in the charts of metrics
+const kMostListed = 200; // more are in the metrics view
 
 export function Toolbar({ trials }: { trials: Trials }) {
   const any = Object.keys(brushes.value).length > 0;
@@ -28,7 +28,7 @@ export function Toolbar({ trials }: { trials: Trials }) {
         onChange={(next) => (stat.value = next)}
         options={[
           { value: 'last', label: 'Last', title: 'The last value of each metric' },
-          { value: 'best', label: 'Best', title: 'The smallest loss, the largest accuracy; the last value where neither is known to be better' },
+          { value: 'best', label: 'Best', title: 'The smallest loss, the largest accuracy; the last value if it is not known which is better' },
         ]}
       />
       <label class="trials-label">

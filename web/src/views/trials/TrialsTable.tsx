@@ -9,7 +9,7 @@ import type { Trials } from './useTrials';
 
 const kPortion = 50;
 
-// The trials that are kept, sorted by any column.
+// The selected trials, sorted by any column.
 export function TrialsTable({ trials }: { trials: Trials }) {
   const [most, setMost] = useState(kPortion);
   const { order, kept, names } = trials;
@@ -54,7 +54,7 @@ export function TrialsTable({ trials }: { trials: Trials }) {
   );
 }
 
-// The first click sorts upwards, the next downwards, and so on.
+// The first click sorts ascending, the next descending, and so on.
 function Head({ id, name, number }: { id: string; name: string; number: boolean }) {
   const sorted = sortBy.value.replace(/^-/, '') === id;
   const down = sorted && sortBy.value.startsWith('-');

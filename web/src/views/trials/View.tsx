@@ -9,7 +9,7 @@ import { Toolbar } from './Toolbar';
 import { TrialsTable } from './TrialsTable';
 import { useTrials } from './useTrials';
 
-// What was tried, and what came of it.
+// The hyper-parameters that were tried, and the results.
 export default function TrialsView() {
   const trials = useTrials();
   const matrix = scatterShape.value === 'matrix';

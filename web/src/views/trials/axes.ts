@@ -1,4 +1,4 @@
-// Where a cell lies on its axis, from 0 (bottom or left) to 1. Pure.
+// The position of a cell on its axis, from 0 (bottom or left) to 1. Pure.
 import { linearTicks, logTicks, sane, type Scale, toPixel, toValue } from '../../chart/scale';
 import { compareNames } from '../../names';
 import { middle, short } from '../../ui/format';
@@ -15,13 +15,13 @@ export interface Axis {
   column: Column;
   log: boolean;
   categories: string[] | null; // of texts, in order
-  place: (cell: Cell) => number | null; // null: it has no place, being missing, not finite or not positive on a logarithmic axis
+  place: (cell: Cell) => number | null; // null: it has no position, because it is missing, not finite, or not positive on a logarithmic axis
   valueAt: (place: number) => number;
-  none: '' | 'none' | '≤ 0' | 'NaN/Inf'; // the worst reason for which a trial has no place; empty: all have one
+  none: '' | 'none' | '≤ 0' | 'NaN/Inf'; // the worst reason why a trial has no position; empty: all have one
   ticks: (most: number) => Tick[];
 }
 
-const kWide = 30; // times: where most of the numbers lie as far apart, their axis is logarithmic unless told otherwise
+const kWide = 30; // ratio: if most of the numbers span as much, their axis is logarithmic by default
 
 export const finiteOf = (column: Column): number[] => column.cells.filter((cell): cell is number => typeof cell === 'number' && Number.isFinite(cell));
 
@@ -35,7 +35,7 @@ function rangeOf(numbers: readonly number[]): [number, number] {
   return [lo, hi];
 }
 
-// A tenth at each end does not count: also of evenly spread numbers a few may be tiny.
+// Excludes 10 % at each end: even evenly spread numbers may include a few tiny ones.
 function isWide(numbers: readonly number[]): boolean {
   const sorted = Float64Array.from(numbers).sort();
   const end = Math.floor((sorted.length - 1) / 10);
@@ -87,9 +87,9 @@ function numberAxis(column: Column, wanted: ScaleName | undefined): Axis {
   };
 }
 
-// --- What is kept ---
+// --- Selection ---
 
-// A range of numbers, or some of the texts.
+// A range of numbers, or some of the strings.
 export type Brush = readonly [number, number] | readonly string[];
 export type Brushes = Readonly<Record<string, Brush>>;
 
@@ -113,7 +113,7 @@ export function without(brushes: Brushes, id: string): Brushes {
   return Object.fromEntries(Object.entries(brushes).filter(([key]) => key !== id));
 }
 
-// Which trials lie within all brushes; one on a column that does not exist excludes none.
+// The trials within all brushes; a brush on a column that does not exist excludes none.
 export function keptOf(count: number, columns: readonly Column[], brushes: Brushes): boolean[] {
   const kept = new Array<boolean>(count).fill(true);
   for (const column of columns) {
@@ -123,7 +123,7 @@ export function keptOf(count: number, columns: readonly Column[], brushes: Brush
   return kept;
 }
 
-// The part of the axis that a brush covers; null where it has none.
+// The part of the axis that a brush covers; null if there is none.
 export function spanOf(axis: Axis, brush: Brush | undefined): [number, number] | null {
   if (!brush) return null;
   if (isRange(brush)) {
@@ -136,7 +136,7 @@ export function spanOf(axis: Axis, brush: Brush | undefined): [number, number] |
   return places.length > 0 ? [Math.min(...places) - room, Math.max(...places) + room] : null;
 }
 
-// What lies between two places of the axis; null: nothing.
+// The brush between two positions of the axis; null: nothing is there.
 export function brushOf(axis: Axis, from: number, to: number): Brush | null {
   const [low, high] = [Math.max(0, Math.min(from, to)), Math.min(1, Math.max(from, to))];
   if (!axis.categories) return low < high ? [rounded(axis.valueAt(low), Math.floor), rounded(axis.valueAt(high), Math.ceil)] : null;
@@ -148,7 +148,7 @@ export function brushOf(axis: Axis, from: number, to: number): Brush | null {
   return names.length > 0 ? names : null;
 }
 
-// Five digits are enough for any screen, and short in a link; outwards, so that what lies at the end stays within.
+// Five digits are enough for any screen, and short in a link; rounded outwards, so that values at the end stay inside.
 function rounded(value: number, towards: (x: number) => number): number {
   const near = Number(value.toPrecision(5));
   if (value === 0 || near === value) return near;

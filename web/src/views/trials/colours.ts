@@ -1,4 +1,4 @@
-// Trials by a magnitude: viridis, but for the end that would vanish in the ground.
+// Colours of trials by magnitude: viridis, without the end that would vanish in the background.
 import { inkOf } from '../../chart/painter';
 import { viridis } from '../../viridis';
 import type { Axis } from './axes';
@@ -12,7 +12,7 @@ export function mapColour(place: number, dark: boolean): string {
   return viridis(from + (to - from) * Math.min(1, Math.max(0, place)));
 }
 
-// What is missing is grey; what is not finite has its own colour.
+// Missing values are grey; non-finite values have their own colour.
 export function coloursOf(axis: Axis | undefined, count: number, dark: boolean): string[] {
   const ink = inkOf(dark ? 'dark' : 'light');
   const levels = Array.from({ length: kLevels + 1 }, (_, i) => mapColour(i / kLevels, dark));

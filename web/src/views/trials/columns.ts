@@ -1,4 +1,4 @@
-// Trials as a table: a row a run with hyper-parameters, a column a hyper-parameter or a metric. Pure.
+// Trials as a table: one row per run with hyper-parameters, one column per hyper-parameter or metric. Pure.
 import { num } from '../../api';
 import type { Run, TableRow, Tag } from '../../api_types';
 import { betterOf, quantityOf } from '../../headline';
@@ -11,7 +11,7 @@ export interface Column {
   name: string;
   metric: boolean;
   text: boolean; // its cells are texts or null
-  cells: Cell[]; // one a trial
+  cells: Cell[]; // one per trial
 }
 
 export const hparamId = (name: string): string => `h:${name}`;
@@ -19,7 +19,7 @@ export const metricId = (tag: string): string => `m:${tag}`;
 export const nameOf = (id: string): string => id.slice(2);
 export const isMetric = (id: string): boolean => id.startsWith('m:');
 
-// Runs with hyper-parameters. One that has nothing but them, above runs that have them from it, is no trial of its own.
+// Runs with hyper-parameters. A run that has nothing else, above runs that inherit them, is not a trial itself.
 export function trialsOf(runs: readonly Run[], scalars: readonly Tag[]): Run[] {
   const named = runs.filter((run) => Object.keys(run.hparams).length > 0);
   const measured = new Set(scalars.flatMap((tag) => tag.runs));
@@ -40,7 +40,7 @@ export function hparamColumn(name: string, trials: readonly Run[]): Column {
 
 export type Stat = 'last' | 'best';
 
-// Where it is not known whether larger or smaller is better, the best value is the last one.
+// If it is not known whether larger or smaller is better, the best value is the last one.
 export function statOf(row: TableRow | undefined, tag: string, stat: Stat): number | null {
   if (!row || row.count === 0) return null;
   const better = stat === 'best' ? betterOf(quantityOf(tag)) : null;
@@ -51,7 +51,7 @@ export function metricColumn(tag: string, trials: readonly Run[], rowOf: (run: s
   return { id: metricId(tag), name: tag, metric: true, text: false, cells: trials.map(({ run }) => statOf(rowOf(run, tag), tag, stat)) };
 }
 
-// Names of all hyper-parameters, and those that differ between trials, which are what one looks at.
+// Names of all hyper-parameters, and of those that differ between trials, which are the interesting ones.
 export function hparamsOf(trials: readonly Run[]): { all: string[]; differing: string[] } {
   const values = new Map<string, Set<unknown>>();
   for (const trial of trials)
@@ -65,7 +65,7 @@ export function hparamsOf(trials: readonly Run[]): { all: string[]; differing: s
   return { all, differing: all.filter((name) => values.get(name)!.size > 1 || missing(name)) };
 }
 
-// What counts least stands first; what is missing or not a number last, whichever way it is sorted.
+// Ascending; missing values and NaN are last in either direction.
 export function sortedBy(column: Column | undefined, names: readonly string[], descending: boolean): Uint32Array {
   const rows = Uint32Array.from(names, (_, i) => i);
   const sign = descending ? -1 : 1;

@@ -9,7 +9,7 @@ export function csvOf(names: readonly string[], columns: readonly Column[], rows
   return [['run', ...columns.map((column) => column.name)], ...lines].map((line) => `${line.map(quoted).join(',')}\r\n`).join('');
 }
 
-// NaN and infinities as texts, as everywhere in the API.
+// NaN and infinities as strings, as everywhere in the API.
 const jsonCell = (cell: Cell): Cell => (typeof cell === 'number' && !Number.isFinite(cell) ? String(cell) : cell);
 
 export function jsonOf(names: readonly string[], columns: readonly Column[], rows: readonly number[]): string {

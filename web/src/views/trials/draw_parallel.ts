@@ -1,4 +1,4 @@
-// Parallel coordinates: where axes and lines are, and how they are drawn.
+// Parallel coordinates: positions of axes and lines, and drawing.
 import { type Ink, kFont } from '../../chart/painter';
 import type { Axis } from './axes';
 
@@ -6,7 +6,7 @@ export interface Layout {
   xs: number[]; // of the axes, CSS pixels
   top: number;
   bottom: number;
-  off: number; // where values lie that have no place on their axis
+  off: number; // position of values that have none on their axis
 }
 
 export const kHeight = 300;
@@ -24,7 +24,7 @@ export function layoutOf(axes: number, width: number, height: number): Layout {
 export const pixelOf = ({ top, bottom, off }: Layout, place: number | null): number => (place === null ? off : bottom - place * (bottom - top));
 export const placeAt = ({ top, bottom }: Layout, y: number): number => (bottom - y) / (bottom - top);
 
-// Heights of all trials on all axes: those of a trial follow one another.
+// Heights of all trials on all axes, trial by trial.
 export function heightsOf(axes: readonly Axis[], count: number, layout: Layout): Float32Array {
   const heights = new Float32Array(axes.length * count);
   axes.forEach((axis, a) => {
@@ -43,10 +43,10 @@ export function strokeTrial(context: CanvasRenderingContext2D, layout: Layout, h
   context.stroke();
 }
 
-// The more there are, the fainter each is.
+// The more lines there are, the fainter each is.
 export const alphaFor = (count: number): number => Math.min(0.9, Math.max(0.12, 9 / Math.sqrt(Math.max(1, count))));
 
-// The trial whose line passes nearest to the pointer, at most `most` pixels away; -1: none.
+// The trial whose line is nearest to the pointer, at most `most` pixels away; -1: none.
 export function nearestTrial(layout: Layout, heights: Float32Array, kept: readonly boolean[], x: number, y: number, most: number): number {
   const { xs } = layout;
   const n = xs.length;
@@ -60,7 +60,7 @@ export function nearestTrial(layout: Layout, heights: Float32Array, kept: readon
     if (!kept[i]) continue;
     const a = heights[i * n + left]!;
     const rise = heights[i * n + right]! - a;
-    // From the line, not along the vertical: steep ones would never be met.
+    // Distance from the line, not vertically: steep lines would never be hit.
     const distance = Math.abs(a + rise * part - y) / Math.hypot(1, width > 0 ? rise / width : 0);
     if (distance > least) continue;
     least = distance;
@@ -91,7 +91,7 @@ export function drawAxes(context: CanvasRenderingContext2D, layout: Layout, axes
   });
 }
 
-// Legible over any number of lines.
+// Text that is legible over any number of lines.
 function written(context: CanvasRenderingContext2D, text: string, x: number, y: number, ink: Ink, colour: string): void {
   context.lineJoin = 'round';
   context.lineWidth = 4;

@@ -9,14 +9,14 @@ export interface Frame {
   bottom: number;
 }
 
-const kRoom = 0.04; // within the frame, so that no point lies on its edge
-const kMany = 2000; // from so many on points are small squares, which are drawn faster
+const kRoom = 0.04; // margin inside the frame, so that no point is on its edge
+const kMany = 2000; // above this number points are small squares, which are drawn faster
 
 export const frameOf = (width: number, height: number): Frame => ({ left: 62, right: Math.max(63, width - 12), top: 10, bottom: Math.max(11, height - 26) });
 
 const within = (from: number, to: number, place: number): number => from + (kRoom + place * (1 - 2 * kRoom)) * (to - from);
 
-// Where the trials are, x and y by turns; NaN: one that has no place on an axis.
+// Positions of the trials, x and y alternating; NaN: it has no position on an axis.
 export function placesOf(x: Axis, y: Axis, count: number, frame: Frame): Float32Array {
   const places = new Float32Array(2 * count).fill(NaN);
   for (let i = 0; i < count; ++i) {
@@ -70,7 +70,7 @@ export function drawFrame(context: CanvasRenderingContext2D, frame: Frame, x: Ax
   }
 }
 
-// A logarithmic axis may have more than asked for.
+// A logarithmic axis may have more ticks than requested.
 const fewer = (ticks: Tick[]): Tick[] => (ticks.length > 12 ? ticks.filter((_, i) => i % 2 === 0) : ticks);
 
 export function drawPoints(

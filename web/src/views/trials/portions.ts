@@ -1,13 +1,13 @@
 import { cleared } from '../../ui/canvas';
 
-// Thousands of lines on more pixels would take longer, and look the same.
+// Drawing thousands of lines at a higher resolution would take longer and look the same.
 export const coarse = (element: HTMLCanvasElement | null, width: number, height: number): CanvasRenderingContext2D | null =>
   cleared(element, width, height, 2);
 
 const kBudget = 10; // ms of a frame
 
-// Calls `one` for all of `items`, a part of them in each frame, the first part at once: ten thousand lines keep nobody
-// waiting. Returns what stops it.
+// Calls `one` for all of `items`, a part of them in each frame, the first part at once, so that ten thousand lines do
+// not block the page. Returns a function that stops it.
 export function inPortions(items: ArrayLike<number>, one: (item: number) => void, done: () => void): () => void {
   let at = 0;
   let frame = 0;

@@ -1,5 +1,5 @@
-// Ranges on axes, by pointer: dragging along an axis makes one, its ends and its middle can be dragged, a click takes it
-// away.
+// Ranges on axes, by pointer: dragging along an axis creates one, its ends and its middle can be dragged, a click
+// removes it.
 import { useRef } from 'preact/hooks';
 
 import { type Axis, brushOf, spanOf, without } from './axes';
@@ -13,14 +13,14 @@ const kDrag = 3; // less is a click
 interface Drag {
   axis: number;
   begun: number; // where the pointer went down
-  fixed: number | null; // the end that stays, a place on the axis; null: both move
-  span: [number, number]; // as it was
+  fixed: number | null; // the fixed end, a position on the axis; null: both move
+  span: [number, number]; // before the drag
   moved: boolean;
 }
 
 export interface Brushing {
   over: (x: number, y: number) => boolean; // the pointer is at an axis
-  down: (x: number, y: number) => boolean; // true: it is taken
+  down: (x: number, y: number) => boolean; // true: the event is handled
   move: (y: number) => boolean;
   up: () => void;
 }

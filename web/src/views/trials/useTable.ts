@@ -1,12 +1,12 @@
-// The numbers of the trials' metrics: asked for in portions, and again only where a run has grown.
+// The numbers of the trials' metrics: requested in portions, and again only for runs that have grown.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import type { Run, SeriesKey, TableRow, Tag } from '../../api_types';
 
-const kPortion = 1000; // series that the server takes at once
+const kPortion = 1000; // series that the server accepts at once
 const kAtOnce = 2; // requests
-const kShow = 400; // ms: how often what has come is shown while more is on its way
+const kShow = 400; // ms between updates while more data is loading
 const kEverything = [-(2 ** 53), 2 ** 53] as const;
 
 const keyOf = (run: string, tag: string): string => `${run}\n${tag}`;
@@ -14,8 +14,8 @@ const known = new Map<string, { revision: number; row: TableRow }>();
 
 export interface Table {
   rowOf: (run: string, tag: string) => TableRow | undefined;
-  serial: number; // grows with what has come
-  loading: boolean; // nothing is known yet of some trials
+  serial: number; // grows with every answer
+  loading: boolean; // some trials have no data yet
   error: string | null;
 }
 

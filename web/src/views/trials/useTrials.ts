@@ -1,4 +1,4 @@
-// All that the view shows, from what the server has said and what is in the address.
+// Everything that the view shows, from the server's data and the address.
 import { useMemo } from 'preact/hooks';
 
 import type { Run, Tag } from '../../api_types';
@@ -11,7 +11,7 @@ import { brushes, chosenAxes, colourBy, scales, scatterX, scatterY, sortBy, stat
 import { coloursOf } from './colours';
 import { useTable } from './useTable';
 
-const kFollow = 1000; // ms: how often the trials of a live log are looked at again
+const kFollow = 1000; // ms between updates of the trials of a live log
 const kMostHparams = 8; // unless more are chosen
 const kMostMetrics = 3;
 
@@ -25,7 +25,7 @@ export interface Trials {
   kept: boolean[];
   keptCount: number;
   order: Uint32Array; // of the table
-  options: { hparams: string[]; metrics: string[] }; // ids of all columns that there could be
+  options: { hparams: string[]; metrics: string[] }; // ids of all possible columns
   loading: boolean;
   error: string | null;
 }
