@@ -1,4 +1,4 @@
-// For tests: steps as a program would leave them, and what was found in them.
+// For tests: steps as a program would record them, and the origin found in them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ inline CaptureInfo capture(std::vector<CapturedStep> steps) {
   return made;
 }
 
-// A finite step before it, so that the first non-finite one is not the first of the capture.
+// Adds a finite step before it, so that the first non-finite step is not the first of the capture.
 inline CaptureInfo after_a_healthy_step(std::vector<CapturedTensor> tensors) {
   std::vector<CapturedTensor> healthy = tensors;
   for (CapturedTensor& one : healthy) one.nan = one.positive_infinity = one.negative_infinity = 0;

@@ -46,7 +46,7 @@ inline void put_varint(std::string& out, std::uint64_t value) {
   }
   out.push_back(static_cast<char>(value));
 }
-// The same, without asking for room: there must be 10 bytes. Returns the end of what was written.
+// The same without a bounds check: there must be 10 bytes. Returns the end of the written bytes.
 inline char* write_varint(char* at, std::uint64_t value) noexcept {
   for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
   *at++ = static_cast<char>(value);

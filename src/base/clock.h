@@ -11,13 +11,13 @@
 namespace sonde {
 
 namespace detail {
-// True only where the kernel itself keeps time by the TSC, which says that it is constant and in step on all cores.
-// False before choose_clock().
+// True only if the kernel itself uses the TSC as its clock, which means that it is constant and synchronous on all
+// cores. False before choose_clock().
 extern bool tsc_is_clock;
 }  // namespace detail
 
-// Decides what ticks are, the first time that it is called; no stamp may be taken before, since stamps of two clocks
-// cannot be compared. Reads a file, so that nothing of this happens before main.
+// Selects the clock for ticks on its first call; take no stamp before, since stamps of two clocks cannot be compared.
+// It reads a file, so that nothing of this happens before main.
 void choose_clock() noexcept;
 bool tsc_is_clock() noexcept;
 
@@ -27,9 +27,9 @@ inline std::uint64_t monotonic_nanoseconds() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// A stamp in units that only TickClock knows. Never decreases in a thread, and a call that happens after another one,
-// on any thread, gets no smaller stamp: without the fence the processor may read the counter before the load by which
-// the thread learns of that other call.
+// A stamp in units that only TickClock knows. It never decreases in a thread, and a call that happens after another
+// one, on any thread, gets no smaller stamp: without the fence the processor may read the counter before the load by
+// which the thread learns of the other call.
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_clock) {
@@ -40,7 +40,7 @@ inline std::uint64_t ticks() noexcept {
   return monotonic_nanoseconds();
 }
 
-// The same for a thread whose stamps are compared with no other's: half the price.
+// The same for a thread whose stamps are not compared with those of others: half the cost.
 inline std::uint64_t thread_ticks() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_clock) return __rdtsc();
@@ -48,7 +48,7 @@ inline std::uint64_t thread_ticks() noexcept {
   return monotonic_nanoseconds();
 }
 
-// As ticks(), but no later load is executed before it.
+// Like ticks(), but no later load is executed before it.
 inline std::uint64_t ticks_then_loads() noexcept {
 #if defined(__x86_64__)
   if (detail::tsc_is_clock) {
@@ -60,17 +60,17 @@ inline std::uint64_t ticks_then_loads() noexcept {
   return monotonic_nanoseconds();
 }
 
-// Seconds since the epoch, by the system.
+// Seconds since the epoch, from the system clock.
 double wall_seconds() noexcept;
 
-// Turns ticks into seconds since the epoch, right to a millisecond as long as anchor() is called about every second.
-// Used by one thread.
+// Converts ticks to seconds since the epoch, within a millisecond if anchor() is called about every second. Used by one
+// thread.
 class TickClock {
  public:
-  // Measures the rate of the ticks for a few microseconds, which is right to about 0.1 %: the next anchor() should come
-  // after a millisecond, and makes it exact.
+  // Measures the rate of the ticks for a few microseconds, to about 0.1 %: the next anchor() should come after a
+  // millisecond, and makes it exact.
   TickClock() noexcept;
-  // Takes a new bearing from the real-time clock, which others may have set meanwhile, and measures the rate again.
+  // Compares with the real-time clock again, which may have been set meanwhile, and measures the rate again.
   void anchor() noexcept;
   double wall(std::uint64_t ticks) const noexcept;
 

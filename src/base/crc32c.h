@@ -7,9 +7,9 @@
 
 namespace sonde {
 
-// Of all bytes; 0 for none. Hardware where there is some, a table elsewhere; the answer is the same.
+// Checksum of all bytes; 0 for none. Uses the hardware if possible, otherwise a table; the result is the same.
 std::uint32_t crc32c(Bytes bytes) noexcept;
-// Of what has the checksum `crc`, followed by `more`.
+// Extends the checksum `crc` by the bytes `more`.
 std::uint32_t crc32c_append(std::uint32_t crc, Bytes more) noexcept;
 
 // The same by table, on any machine: the reference for tests.

@@ -1,6 +1,6 @@
-// For tests: files whose operations fail when the test says so, without any privilege.
+// For tests: file operations that fail on demand, without any privilege.
 //
-//   Faults faults;                                    // in place as long as it lives
+//   Faults faults;                                    // active as long as it lives
 //   faults.add({.operation = FileOperation::write, .error = ENOSPC, .nth = 3, .path = "events"});
 //
 // for_each_fault walks through a piece of code: it fails the first operation, then the second and so on, in every way.
@@ -46,13 +46,13 @@ inline constexpr std::array<const char*, 12> kFileOperations = {"open",   "close
 
 struct Fault {
   FileOperation operation = FileOperation::write;
-  int error = ENOSPC;       // 0: a read or write does half of what it should, and succeeds
-  std::uint64_t nth = 1;    // of the operations that match, counted from the moment when the fault is added
-  bool persistent = false;  // that one and all that follow, until clear()
-  bool half_first = false;  // a write does half of what it should, and the one after it fails
+  int error = ENOSPC;       // 0: a read or write does half of its work, and succeeds
+  std::uint64_t nth = 1;    // of the matching operations, counted from the moment when the fault is added
+  bool persistent = false;  // that one and all later ones, until clear()
+  bool half_first = false;  // a write does half of its work, and the next one fails
   std::string path = {};    // only on paths that contain this
 
-  // Whether a caller must not notice it.
+  // Whether the caller must not notice it.
   bool harmless() const { return error == 0 || error == EINTR; }
   std::string text() const {
     const std::string what = error == 0 ? "is short" : "fails: " + std::generic_category().message(error);
@@ -61,7 +61,7 @@ struct Fault {
   }
 };
 
-// What stands in place of the system's files. It never ends, since threads may be in its calls when a test ends.
+// Replaces the system's files. It is never destroyed, since threads may be in its calls when a test ends.
 class FaultyFiles final : public FileSystem {
  public:
   static FaultyFiles& get() {
@@ -110,7 +110,7 @@ class FaultyFiles final : public FileSystem {
   }
   int close(const std::string& path, int fd) noexcept override {
     const int error = next(FileOperation::close, path);
-    const int result = FileSystem::close(path, fd);  // also where it fails, as in Linux
+    const int result = FileSystem::close(path, fd);  // even if it fails, as in Linux
     return error != 0 ? fail(error) : result;
   }
   ssize_t read(const std::string& path, int fd, void* to, std::size_t size) noexcept override {
@@ -217,14 +217,14 @@ class FaultyFiles final : public FileSystem {
     errno = error;
     return -1;
   }
-  // Of a regular file of this name alone.
+  // Size of a regular file with this name and no other links.
   static std::uint64_t size_of(const std::string& path) noexcept {
     struct stat info{};
     const bool counts = ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1;
     return counts ? static_cast<std::uint64_t>(info.st_size) : 0;
   }
 
-  // The errno with which this operation is to fail, or 0.
+  // The errno with which this operation must fail, or 0.
   int next(FileOperation operation, const std::string& path, bool* half = nullptr) noexcept {
     const std::scoped_lock lock(mutex_);
     ++seen_[static_cast<std::size_t>(operation)];
@@ -263,12 +263,12 @@ class FaultyFiles final : public FileSystem {
   std::vector<Rule> rules_;
   std::array<std::uint64_t, kFileOperations.size()> seen_ = {};
   std::uint64_t fired_ = 0;
-  std::string disk_;                       // a directory that is a disk of its own
-  std::optional<std::uint64_t> capacity_;  // of it; none: there is always space
+  std::string disk_;                       // a directory that acts as a separate disk
+  std::optional<std::uint64_t> capacity_;  // of that disk; none: unlimited
   std::uint64_t used_ = 0;
 };
 
-// Stands in place of the system's files as long as it lives. One at a time; a process that forks must not have one.
+// Replaces the system's files as long as it lives. One at a time; a process that forks must not have one.
 class Faults {
  public:
   Faults() {
@@ -283,22 +283,22 @@ class Faults {
   Faults& operator=(const Faults&) = delete;
 
   void add(Fault fault) { FaultyFiles::get().add(std::move(fault)); }
-  // All is well from now on.
+  // Removes all faults.
   void clear() { FaultyFiles::get().clear(); }
 
-  // What is written below `directory` takes space on a disk of so many bytes: the write that reaches its end is short,
-  // the next one fails with ENOSPC. Removing and truncating files through Sonde gives space back.
+  // Limits the space below `directory` to this many bytes: the write that reaches the end is short, the next one fails
+  // with ENOSPC. Removing and truncating files through Sonde frees space.
   void limit_space(const std::string& directory, std::uint64_t bytes) {
     FaultyFiles::get().limit_space(directory, bytes);
   }
   std::uint64_t used_space() const { return FaultyFiles::get().used(); }
 
-  // Since this object was made.
+  // Counted since this object was created.
   std::uint64_t seen(FileOperation operation) const { return FaultyFiles::get().seen(operation); }
   std::uint64_t fired() const { return FaultyFiles::get().fired(); }
 };
 
-// Every way in which one operation fails, for the first operation of its kind.
+// All ways in which one operation can fail, for the first operation of its kind.
 inline std::vector<Fault> every_fault() {
   using enum FileOperation;
   std::vector<Fault> faults;
@@ -321,8 +321,8 @@ inline std::vector<Fault> every_fault() {
 }
 
 // Calls body(faults, fault) with every fault at the first operation of its kind, at the second and so on, until nothing
-// is left to fail. The body sets up what it needs, names the paths that matter in fault.path, and adds the fault.
-// Returns how many were met.
+// is left to fail. The body sets up what it needs, names the relevant paths in fault.path, and adds the fault. Returns
+// how many faults occurred.
 template <class Body>
 std::uint64_t for_each_fault(Body body) {
   std::uint64_t met = 0;

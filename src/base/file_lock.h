@@ -1,4 +1,4 @@
-// Whether somebody who lives uses a file: a lock that the system lets go of with its process, however that ends.
+// Tells whether a living process uses a file: a lock that the system releases with its process, however it ends.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace sonde {
 
-// Held as long as this lives. Children that fork without exec hold it as well until they close their copy.
+// Held as long as this lives. Children that fork without exec also hold it until they close their copy.
 class FileLock {
  public:
-  // Of a file that is there. Does not wait: `exhausted` where somebody else holds it.
+  // Locks an existing file. Does not wait: `exhausted` if somebody else holds the lock.
   static Result<FileLock> acquire(const std::string& path);
 
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
@@ -26,7 +26,7 @@ class FileLock {
   std::string path_;
 };
 
-// Whether somebody, this process included, holds the lock of a file that is there.
+// Whether any process, including this one, holds the lock of an existing file.
 Result<bool> is_locked(const std::string& path);
 
 }  // namespace sonde

@@ -1,6 +1,6 @@
-// The calls by which this project changes, opens, reads and maps files. All of them go through here and nowhere else
-// (tools/check_layers): tests put a file system in place that fails when they say (base/faults_testing.h), and another
-// store can stand here later.
+// The system calls with which this project changes, opens, reads and maps files. All of them go through this class
+// (tools/check_layers): tests replace it with a file system that fails on demand (base/faults_testing.h), and another
+// store can be added here later.
 #pragma once
 
 #include <sys/types.h>
@@ -36,29 +36,29 @@ class FileSystem {
   virtual void* map(const std::string& path, int fd, std::size_t size, int protection, int flags) noexcept;
 
   virtual int rename(const std::string& from, const std::string& to) noexcept;
-  virtual int rename_to_free(const std::string& from, const std::string& to) noexcept;  // EEXIST where something is
+  virtual int rename_to_free(const std::string& from, const std::string& to) noexcept;  // EEXIST if the path is taken
   virtual int link(const std::string& from, const std::string& to) noexcept;
   virtual int make_directory(const std::string& path, mode_t mode) noexcept;
   virtual int remove_file(const std::string& path) noexcept;
   virtual int remove_directory(const std::string& path) noexcept;  // an empty one
-  virtual int remove_tree(const std::string& path) noexcept;       // with all that is in it, following no link
+  virtual int remove_tree(const std::string& path) noexcept;       // with its content, following no link
 
  protected:
-  ~FileSystem() = default;  // the one in place is never deleted
+  ~FileSystem() = default;  // the current one is never deleted
 };
 
 namespace detail {
 extern constinit std::atomic<FileSystem*> files_in_place;
 }  // namespace detail
 
-// The one in place.
+// The current file system.
 inline FileSystem& files() noexcept { return *detail::files_in_place.load(std::memory_order_acquire); }
 
-// Puts another one in place, for the whole process; nullptr: the system's. It must live until the process ends, since
-// a thread may be in one of its calls when the next one takes over. For tests.
+// Replaces it for the whole process; nullptr: the system's. It must live until the process ends, since a thread may be
+// in one of its calls when the next one takes over. For tests.
 void use_files(FileSystem* other) noexcept;
 
-// Calls again for as long as a signal interrupts the call.
+// Repeats the call as long as a signal interrupts it.
 template <class Call>
 auto retrying(Call call) {
   for (;;) {

@@ -1,5 +1,5 @@
-// A file that is read in pieces while others may write, replace or delete it. Unlike a mapped one it never kills the
-// program when somebody cuts it short.
+// A file that is read in pieces while others may write, replace or delete it. Unlike a mapped file it does not kill the
+// program when somebody truncates it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sonde {
 
-// What tells one file from another, and whether it has changed.
+// Identifies a file, and tells whether it has changed.
 struct FileState {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -25,7 +25,7 @@ Result<FileState> file_state(const std::string& path);
 
 class InputFile {
  public:
-  // Only regular files; and where `within` names a directory, only those in it, or Code::unsupported.
+  // Only regular files; if `within` names a directory, only those inside it, otherwise Code::unsupported.
   static Result<InputFile> open(const std::string& path, const std::string& within = {});
 
   InputFile(InputFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
@@ -33,9 +33,9 @@ class InputFile {
   ~InputFile();
 
   Result<FileState> state() const;
-  // Whether its owner is the user that this process acts for; and of the link, where its path is one.
+  // Whether the user of this process owns it; and the link, if its path is one.
   Result<bool> belongs_to_user() const;
-  // Fills `to` from that place on. Returns how many bytes there were: fewer only where the file ends.
+  // Fills `to` from this offset on. Returns the number of bytes: fewer only at the end of the file.
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> to) const;
   // From its beginning.
   Result<std::string> read_up_to(std::size_t most) const;

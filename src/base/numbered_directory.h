@@ -1,4 +1,4 @@
-// A directory that takes its place as a whole, under a number of its own.
+// A numbered directory that appears as a whole.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace sonde {
 
-// The number at the beginning of "12-nan"; 0 where there is none.
+// The number at the beginning of "12-nan"; 0 if there is none.
 std::uint64_t leading_number(std::string_view name) noexcept;
 
-// Made as PARENT/.part-<n> and renamed to PARENT/<n>-<name> when all is in it; without a commit it vanishes with
-// everything in it. n is larger than every number that is there, and no other process or thread gets the same. What a
-// killed process left behind is removed by the next one.
+// Created as PARENT/.part-<n> and renamed to PARENT/<n>-<name> when it is complete; without a commit it is removed with
+// its content. n is larger than all existing numbers, and no other process or thread gets the same. The next one
+// removes what a killed process left behind.
 class NumberedDirectory {
  public:
-  // Makes the parent, too.
+  // Creates the parent, too.
   static Result<NumberedDirectory> create(const std::string& parent);
 
   NumberedDirectory(NumberedDirectory&& other) noexcept
@@ -27,17 +27,17 @@ class NumberedDirectory {
   ~NumberedDirectory();
 
   std::uint64_t number() const noexcept { return number_; }
-  std::string path() const;  // where it is made
-  // Where it will be.
+  std::string path() const;  // while it is incomplete
+  // The path after the commit.
   std::string final_path(std::string_view name) const;
-  // Puts it there. Nothing can be added afterwards.
+  // Renames it to its final path. Nothing can be added afterwards.
   Status commit(std::string_view name);
 
  private:
   NumberedDirectory(int fd, std::string parent, std::uint64_t number) noexcept
       : fd_(fd), parent_(std::move(parent)), number_(number) {}
 
-  int fd_ = -1;  // holds the lock that tells the living from what was left behind; -1: it is no longer ours
+  int fd_ = -1;  // holds the lock that distinguishes living ones from leftovers; -1: it is no longer ours
   std::string parent_;
   std::uint64_t number_ = 0;
 };

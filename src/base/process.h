@@ -7,13 +7,13 @@
 
 namespace sonde {
 
-// Short enough and safe to be part of a file name; "localhost" where the system does not say.
+// Short and safe enough to be part of a file name; "localhost" if the system does not know.
 std::string host_name();
 std::uint64_t process_id() noexcept;
 // Processors that this process may use, at least 1.
 int processor_count() noexcept;
-// What a process of this machine has open, as the system names it: a file under the name by which it was opened, with
-// " (deleted)" behind it where that is gone. Empty where the system does not tell.
+// The open files of a process of this machine: each under the name by which it was opened, followed by " (deleted)" if
+// it was deleted. Empty if the system does not tell.
 std::vector<std::string> open_files(std::uint64_t pid);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// A file that takes its place as a whole, written in pieces; write_file (base/file.h) does it with one.
+// A file that is replaced as a whole, written in pieces; write_file (base/file.h) does it in one.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace sonde {
 
-// Waits until the names in this directory are on the disk: what was made, renamed or removed there.
+// Waits until the names in this directory are on the disk: what was created, renamed or removed there.
 Status sync_directory(const std::string& path);
 
-// Written to a temporary file beside it, then renamed: a reader of `path` sees the old file or the new one, never a
-// part. Without a commit, the old one stays and what was written is removed. Errors name `path`. Not safe for several
+// Writes a temporary file next to it, then renames it: a reader of `path` sees the old file or the new one, never a
+// part. Without a commit, the old one stays and the temporary file is removed. Errors name `path`. Not safe for several
 // threads at once.
 class ReplaceFile {
  public:
-  // Refuses a path where something other than a regular file is, such as a device, which renaming would replace.
+  // Rejects a path with something other than a regular file, such as a device, which renaming would replace.
   static Result<ReplaceFile> create(const std::string& path);
 
   ReplaceFile(ReplaceFile&& other) noexcept;
@@ -25,10 +25,9 @@ class ReplaceFile {
   ~ReplaceFile();
 
   Status append(std::string_view bytes) { return temporary_.append(bytes); }
-  // Puts it in place. Nothing can be appended afterwards.
+  // Renames it into place. Nothing can be appended afterwards.
   Status commit();
-  // The same, and safe on the disk when it returns, whatever happens to the machine then: the file is synced before it
-  // is renamed, and the directory afterwards.
+  // The same, and on the disk when it returns: the file is synced before it is renamed, and the directory afterwards.
   Status commit_synced();
 
  private:

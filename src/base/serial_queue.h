@@ -1,4 +1,4 @@
-// A thread that does jobs one after the other, in the order in which they come. It starts with the first one.
+// A thread that runs jobs one after the other, in order. It starts with the first job.
 #pragma once
 
 #include <condition_variable>
@@ -15,22 +15,22 @@ namespace sonde {
 class SerialQueue {
  public:
   explicit SerialQueue(std::string name) : name_(std::move(name)) {}
-  ~SerialQueue();  // does what is left first
+  ~SerialQueue();  // finishes all jobs first
   SerialQueue(const SerialQueue&) = delete;
   SerialQueue& operator=(const SerialQueue&) = delete;
 
-  // From one thread. A job must not throw. Where no thread can be started, it is done before this returns.
+  // Called by one thread. A job must not throw. If no thread can be started, the job runs before this returns.
   void push(std::function<void()> job);
-  // Returns when all jobs so far are done. Any thread but its own.
+  // Returns when all jobs so far are done. Any thread except its own.
   void wait();
 
  private:
   void work();
 
   const std::string name_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;  // the first one is being done
+  std::deque<std::function<void()>> jobs_;  // the first one is running
   bool ending_ = false;
   std::optional<Thread> thread_;  // the last member: it uses all others
 };

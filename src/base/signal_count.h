@@ -1,4 +1,4 @@
-// A signal that a program is sent from outside, for a thread that looks now and then.
+// Counts a signal that is sent to the program, for a thread that polls the count.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace sonde {
 
-// Whether count_signal would take this one, without any effect.
+// Whether count_signal would accept this signal; has no effect.
 Status check_signal(int signal);
-// From now on this signal is counted, and has no other effect. One signal a process: a second, different one fails.
+// From now on this signal is counted, and has no other effect. One signal per process: a second, different one fails.
 Status count_signal(int signal);
-// How often it came.
+// How often it arrived.
 std::uint64_t signal_count() noexcept;
 
 }  // namespace sonde

@@ -1,23 +1,23 @@
-// A write beyond the limit on the size of files (ulimit -f) sends SIGXFSZ, which ends the process. Whoever records must
-// not end the training for it: here the write fails, with EFBIG, and that is all.
+// A write beyond the file size limit (ulimit -f) sends SIGXFSZ, which ends the process. Recording must not end the
+// training: with this class the write only fails with EFBIG.
 #pragma once
 
 #include <csignal>
 
 namespace sonde {
 
-// While it lives, the signal does not reach this thread. The process's handlers stay as they are.
+// While it lives, this thread does not get the signal. The process's handlers stay as they are.
 class SizeSignalHeld {
  public:
   SizeSignalHeld() noexcept;
   SizeSignalHeld(const SizeSignalHeld&) = delete;
   SizeSignalHeld& operator=(const SizeSignalHeld&) = delete;
-  // Takes away one that came meanwhile, and lets later ones through if they were before. Keeps errno.
+  // Discards a signal that came meanwhile, and restores the signal mask. Keeps errno.
   ~SizeSignalHeld();
 
  private:
   sigset_t before_{};
-  bool pending_ = false;  // one was waiting before, which is not ours
+  bool pending_ = false;  // one was already pending before
 };
 
 }  // namespace sonde

@@ -31,7 +31,7 @@ class SmallDisk {
   TempDir dir_;
 };
 
-// One that Faults pretends.
+// A disk that Faults simulates.
 class PretendedDisk final : public SmallDisk {
  public:
   explicit PretendedDisk(std::uint64_t bytes) : bytes_(bytes) { faults_.limit_space(path(), bytes_); }
@@ -43,7 +43,7 @@ class PretendedDisk final : public SmallDisk {
   std::uint64_t bytes_;
 };
 
-// A tmpfs, which ends with the calling process.
+// A tmpfs, which is removed with the calling process.
 class MountedDisk final : public SmallDisk {
  public:
   explicit MountedDisk(std::uint64_t bytes) {
@@ -62,7 +62,7 @@ class MountedDisk final : public SmallDisk {
   void free() override { EXPECT_TRUE(remove_file(dir_ / "ballast").ok()); }
 
  private:
-  // Where we are not the superuser, we are that of a user namespace, in which we keep our number.
+  // Without root we use a user namespace, in which we keep our user id.
   static bool have_mounts_of_our_own() {
     const std::string user = std::to_string(::geteuid());
     const std::string group = std::to_string(::getegid());
@@ -80,8 +80,8 @@ class MountedDisk final : public SmallDisk {
   bool mounted_ = false;
 };
 
-// Calls body(disk), which returns 0 where all is right, on a disk that is pretended, and before that, where this system
-// lets us mount one, on a real one, in a process of its own.
+// Calls body(disk), which returns 0 on success, on a simulated disk, and before that, if this system lets us mount one,
+// on a real one, in a separate process.
 template <class Body>
 void test_on_small_disk(std::uint64_t bytes, Body body) {
   constexpr int kNotPermitted = 77;
@@ -98,7 +98,7 @@ void test_on_small_disk(std::uint64_t bytes, Body body) {
     EXPECT_EQ(WEXITSTATUS(state), 0) << "on a mounted disk";
   }
   PretendedDisk disk(bytes);
-  EXPECT_EQ(body(static_cast<SmallDisk&>(disk)), 0) << "on a pretended disk";
+  EXPECT_EQ(body(static_cast<SmallDisk&>(disk)), 0) << "on a simulated disk";
 }
 
 }  // namespace sonde

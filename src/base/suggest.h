@@ -1,4 +1,4 @@
-// Names in sentences: several of them, and what somebody may have meant.
+// Names in messages: lists of them, and suggestions for mistyped ones.
 #pragma once
 
 #include <iterator>
@@ -8,7 +8,7 @@
 
 namespace sonde {
 
-// "a, b and c", as they stand.
+// "a, b and c", unquoted.
 template <class Names>
 std::string enumerated(const Names& names) {
   std::string text;
@@ -21,7 +21,7 @@ std::string enumerated(const Names& names) {
   return text;
 }
 
-// "; did you mean 'show'?" for the candidate that is a typing error or two away from `word`; empty where none is.
+// "; did you mean 'show'?" for the candidate that is one or two typos away from `word`; empty if there is none.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 // "; the nearest are 'encoder/0', 'encoder/1' and 'decoder/0'" for a pattern that matches none of the candidates.

@@ -1,4 +1,4 @@
-// What the system allows or tolerates.
+// Limits of the system.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace sonde {
 
-// Bytes of changed pages of files, of all processes together, from which on the kernel writes them to the disk at once
-// and all the time; below it does so only when they are some seconds old. Nothing where the system does not say.
+// The number of dirty page cache bytes, of all processes together, above which the kernel constantly writes them to the
+// disk; below it, it writes only pages that are some seconds old. Empty if the system does not tell.
 std::optional<std::uint64_t> background_dirty_limit();
 
 }  // namespace sonde

@@ -1,7 +1,7 @@
-// A few threads that share the work of one caller: a loop whose rounds do not depend on each other.
+// A few threads that share the work of one caller: a loop with independent iterations.
 //
-// The caller works as well, so that a pool of one thread has none of its own and costs nothing. Threads start with the
-// first loop that wants them, which is also how a forked child gets its own.
+// The caller works as well, so that a pool of one thread has no threads and costs nothing. Threads start with the first
+// loop that needs them, which is also how a forked child gets its own.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace sonde {
 
 class TaskPool {
  public:
-  // `threads`: how many work at the same time, the caller included; at least 1.
+  // `threads`: how many work at the same time, including the caller; at least 1.
   TaskPool(std::string name, int threads);
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;
@@ -28,8 +28,7 @@ class TaskPool {
   int threads() const noexcept { return threads_; }
 
   // Calls `body(i)` for each i below `count`, each once, in any order and on any of the threads. Returns when all are
-  // done; throws what the first failed one threw. Where threads cannot be started fewer do the work. One call at a
-  // time.
+  // done; rethrows the first exception. If threads cannot be started, fewer do the work. One call at a time.
   void run(std::size_t count, const std::function<void(std::size_t)>& body);
 
   // A quarter of the machine's processors, at least one.
@@ -49,11 +48,11 @@ class TaskPool {
 
   const std::string name_;
   const int threads_;
-  bool tried_ = false;  // to start the helpers
-  std::mutex mutex_;    // guards what follows
+  bool tried_ = false;  // whether starting the helpers was tried
+  std::mutex mutex_;    // guards the following members
   std::condition_variable wake_;
   std::condition_variable done_;
-  Loop* loop_ = nullptr;  // the one that helpers may join
+  Loop* loop_ = nullptr;  // the loop that helpers may join
   int wanted_ = 0;        // helpers that may still join it
   bool ending_ = false;
   std::vector<Thread> helpers_;  // the last member: they use all others

@@ -1,4 +1,4 @@
-// For tests: a directory that vanishes with its object, and what is in one.
+// For tests: a directory that is removed with its object, and a listing of one.
 #pragma once
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ class TempDir {
   std::string path_;
 };
 
-// What is in a directory, by name; nothing where there is none.
+// The names in a directory, sorted; empty if there is none.
 inline std::vector<std::string> names_in(const std::string& path) {
   std::vector<std::string> found;
   const auto directory = read_directory(path);

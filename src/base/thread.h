@@ -1,5 +1,5 @@
-// Threads, all of which start here: named, and with signals left to the program's own threads, but for the faults that
-// a thread causes itself (SIGSEGV, SIGBUS, ...).
+// All threads start here: named, and with signals blocked except the faults that a thread causes itself (SIGSEGV,
+// SIGBUS, ...).
 #pragma once
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ namespace sonde {
 class Thread {
  public:
   Thread() noexcept = default;
-  // `name` is cut to the 15 characters that the kernel keeps.
+  // `name` is truncated to the 15 characters that the kernel keeps.
   static Result<Thread> start(std::string name, std::function<void()> body);
 
   Thread(Thread&& other) noexcept : handle_(other.handle_), running_(std::exchange(other.running_, false)) {}
@@ -23,7 +23,7 @@ class Thread {
   ~Thread() { join(); }
 
   void join() noexcept;
-  // Lets it run on by itself.
+  // Lets it continue on its own.
   void detach() noexcept;
 
  private:

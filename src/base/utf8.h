@@ -1,4 +1,4 @@
-// UTF-8, where text from outside must be.
+// UTF-8 for text from outside.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ std::size_t character_length(std::string_view text, std::size_t at = 0) noexcept
 // How many characters a text has; bytes that continue a character do not count.
 std::size_t count_characters(std::string_view text) noexcept;
 
-// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD: readers refuse a whole event otherwise.
+// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD: readers reject the whole event
+// otherwise.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace sonde

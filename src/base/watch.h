@@ -1,4 +1,4 @@
-// Being told that something changed in directories: by the system (inotify) where it can, never otherwise.
+// Notification about changes in directories: by the system (inotify) if it can, otherwise never.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace sonde {
 
-// Whether the system tells of changes that other machines make there: not on network file systems.
+// Whether the system reports changes that other machines make there: not on network file systems.
 bool tells_of_changes(const std::string& path) noexcept;
 
 // One thread waits; any may add and wake.
@@ -24,20 +24,20 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  // Fails with Code::exhausted where the user's limit is reached: then changes there are not told. A directory may be
-  // added under several paths, as links lead to it; changes are told for each.
+  // Fails with Code::exhausted if the user's limit is reached: then changes there are not reported. A directory may be
+  // added under several paths, through links; changes are reported for each.
   Status add(const std::string& directory);
 
   struct Change {
     std::string directory;  // as given to add
-    bool entries = false;   // something came, went or was renamed; otherwise files in it were only written to
+    bool entries = false;   // an entry was created, removed or renamed; otherwise files in it were only written to
     friend bool operator==(const Change&, const Change&) = default;
   };
   struct Changes {
     std::vector<Change> directories;  // each once
-    bool lost = false;                // some were not told of: anything may have changed
+    bool lost = false;                // some were not reported: anything may have changed
   };
-  // Waits until something changed, wake() was called, or the time is over.
+  // Waits until something changed, wake() was called, or the timeout expires.
   Changes wait(std::chrono::milliseconds timeout);
   void wake() const noexcept;
 
@@ -46,7 +46,7 @@ class Watch {
   void take_events(Changes& changes);
   int notify_ = -1;
   int wake_ = -1;
-  std::mutex mutex_;                                               // of the following
+  std::mutex mutex_;                                               // guards the following members
   std::unordered_map<int, std::vector<std::string>> directories_;  // by the number that the system gives
 };
 

@@ -13,8 +13,8 @@
 //              "evaluation":false, "count":6, "nan":1, "infinite":0, "inputs":["..."], "unseen":["..."]}],
 //              "propagators":["..."], "caveats":["..."]}}
 //
-// NaN and infinities are the strings "NaN", "Infinity" and "-Infinity". A version grows when readers of the one before
-// would misunderstand; keys that a reader does not know are passed over.
+// NaN and infinities are the strings "NaN", "Infinity" and "-Infinity". The version grows when older readers would
+// misinterpret the file; readers ignore unknown keys.
 #pragma once
 
 #include <string>
@@ -28,13 +28,12 @@ namespace sonde::capture_json {
 
 inline constexpr std::uint64_t kVersion = 1;
 
-// Text that is not UTF-8 loses the bytes that are not. The origin is written for other programs; it follows from the
-// rest.
+// Invalid UTF-8 bytes are dropped. The origin is written for other programs; it is derived from the rest.
 std::string encode(const CaptureInfo& capture, const Origin& origin);
-// The members alone, into an object that the caller has begun.
+// Only the members, into an object that the caller has begun.
 void put_members(JsonWriter& json, const CaptureInfo& capture, const Origin& origin);
 
-// All but the origin. `unsupported` where it is of a newer version, `corrupt` where something is missing or wrong.
+// Everything except the origin. `unsupported` for a newer version, `corrupt` if something is missing or wrong.
 Result<CaptureInfo> decode(std::string_view json);
 
 }  // namespace sonde::capture_json

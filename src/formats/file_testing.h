@@ -18,8 +18,8 @@
 
 namespace sonde::testing {
 
-// Calls `decode(Bytes)` with every beginning of a file, and with the file with each byte in turn changed to each other
-// value. Every damaged file is memory of its own, so that a sanitizer sees any read beyond its end.
+// Calls `decode(Bytes)` with every prefix of a file, and with the file with each byte in turn changed to each other
+// value. Every damaged file is a separate allocation, so that a sanitizer sees any read beyond its end.
 template <class Decode>
 void for_each_damage(std::string_view file, Decode decode) {
   for (std::size_t length = 0; length < file.size(); ++length) {

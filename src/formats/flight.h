@@ -1,5 +1,5 @@
-// The flight ring, `flight-<host>-<pid>-<k>.ring`: the last steps of a process, whole, in a file that it has mapped.
-// What is here must be readable after the process was killed at any moment. flight_layout.h has every byte.
+// The flight ring, `flight-<host>-<pid>-<k>.ring`: the last steps of a process, whole, in a file. It must be readable
+// after the process was killed at any moment. flight_layout.h has every byte.
 //
 //   header (4096 bytes), written once but for its positions:
 //     magic, version, byte order, header checksum, capacity, host, pid, writer, start time
@@ -8,8 +8,8 @@
 //   entries, each at a multiple of 64 and never across the end of the file: a filler leads back to its begin
 //     header with magic, type (tensor, step end, filler), sequence number, sizes, checksum of itself and of the body
 //
-// Writing: `begin` moves first, then the bytes it gave up are overwritten; `end` moves last. Entries behind `end`
-// belong to a step that was not completed: they count as far as their checksums and sequence numbers go on.
+// Writing: `begin` moves first, then the released bytes are overwritten; `end` moves last. Entries after `end` belong
+// to an incomplete step: they count as long as their checksums and sequence numbers continue.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +48,10 @@ struct Step {
   double wall_time = 0;  // of its end, or of its last tensor
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<Tensor> tensors;  // in the order of execution
-  std::uint64_t dropped = 0;    // tensors that found no room
-  bool overwritten = false;     // it was whole, but its tensors are gone: all of them are dropped ones
+  std::uint64_t dropped = 0;    // tensors that did not fit
+  bool overwritten = false;     // it was complete, but its tensors were overwritten: all of them count as dropped
   std::uint64_t damaged = 0;    // tensors that were in the ring, but cannot be read
-  std::uint64_t position = 0;   // of its first entry: no other step ever has the same
+  std::uint64_t position = 0;   // of its first entry: unique to this step
 };
 
 struct Contents {
@@ -61,8 +61,7 @@ struct Contents {
   std::vector<std::string> allow_negative_infinity;
 };
 
-// `corrupt` where it is no ring, `unsupported` where it is one of another version or byte order; then the message says
-// so.
+// `corrupt` if it is not a ring, `unsupported` if it has another version or byte order; the message says so.
 Result<Contents> read(Bytes file);
 
 }  // namespace sonde::flight

@@ -40,20 +40,19 @@
 namespace sonde::flight {
 
 inline constexpr std::uint64_t kHeaderBytes = 4096;
-inline constexpr std::uint64_t kIdentityBytes = 40;  // at the begin: no other ring of the machine has the same
+inline constexpr std::uint64_t kIdentityBytes = 40;  // at the start: no other ring of the machine has the same
 inline constexpr std::uint64_t kBeginOffset = 64;
 inline constexpr std::uint64_t kEndOffset = 128;
 inline constexpr std::uint64_t kUnit = 64;
-inline constexpr std::uint64_t kTextBytesOffset = 40;  // a word that says which texts count
+inline constexpr std::uint64_t kTextBytesOffset = 40;  // a word that selects the current texts
 inline constexpr std::uint64_t kTextsOffset = 192;     // both copies of them follow
 
 constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes + kUnit - 1) / kUnit * kUnit; }
 
-// The whole header page, with both positions zero. Texts that do not fit are left out, from the last one on.
+// The whole header page, with both positions zero. Texts that do not fit are left out, starting with the last.
 std::string encode_header(const Identity& identity, std::uint64_t capacity,
                           std::span<const std::string> allow_negative_infinity);
-// Gives a ring in use other selectors. A reader finds at any moment all of the old or all of the new
-// ones.
+// Replaces the selectors of a ring in use. A reader always finds all of the old or all of the new ones.
 void replace_selectors(std::span<std::byte> file, const Identity& identity,
                        std::span<const std::string> allow_negative_infinity);
 
@@ -64,8 +63,8 @@ struct EntryHeader {
   EntryType type = EntryType::filler;
   std::uint8_t unused[3] = {};
   std::uint64_t sequence = 0;  // counts all entries ever written
-  std::uint64_t position = 0;  // its own: what an earlier round has left is told by it
-  std::uint64_t step = 0;      // position of the first entry of its step; where that was given up, this one was too
+  std::uint64_t position = 0;  // its own position, which identifies leftovers of an earlier round
+  std::uint64_t step = 0;      // position of the first entry of its step; if that was released, this one was too
   std::uint64_t size = 0;      // of the whole entry, a multiple of 64
   std::uint64_t data_bytes = 0;
   std::uint32_t meta_bytes = 0;
@@ -78,7 +77,7 @@ static_assert(sizeof(EntryHeader) == kUnit);
 constexpr std::uint64_t entry_size(std::uint64_t meta_bytes, std::uint64_t data_bytes) noexcept {
   return kUnit + round_up(meta_bytes) + round_up(data_bytes);
 }
-// Fills in the checksum and puts the header into place, its magic last: what stands behind it must be there by then.
+// Fills in the checksum and writes the header, its magic last: the body must have been written before.
 void store_entry_header(std::byte* at, EntryHeader header) noexcept;
 
 // The descriptions.
@@ -105,12 +104,12 @@ struct StepEndMeta {
 };
 void put_step_end_meta(std::string& out, const StepEndMeta& meta);
 
-// The steps in the entries' bytes from the position `begin` to `last`, as far as they begin there. Up to `expected_end`
-// one entry must follow the other. `torn` grows by the damaged ones.
+// The steps in the entries' bytes from the position `begin` to `last`, if they begin there. Up to `expected_end`
+// entries must be contiguous. `torn` grows by the damaged ones.
 std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
                              std::uint64_t& torn);
-// The step that begins at a position, out of a copy of what follows there in a ring of this capacity; without tensors
-// and not complete where it is not to be found.
+// The step that begins at a position, from a copy of the following bytes of a ring of this capacity; without tensors
+// and incomplete if it cannot be found.
 Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity);
 
 }  // namespace sonde::flight

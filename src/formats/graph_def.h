@@ -7,9 +7,9 @@
 //              (but func=9)
 //   TensorShapeProto  dim=2 repeated { size=1 }, unknown_rank=3
 //
-// Attributes are written in the order of their keys. `_output_shapes` comes from Node::shapes and is what TensorBoard
-// prints on the edges; `dtype` (nodes without inputs) or `T` (the others) from Node::dtype. Attributes that the node
-// brings itself win.
+// Attributes are written in the order of their keys. `_output_shapes` comes from Node::shapes; TensorBoard prints it on
+// the edges. `dtype` (nodes without inputs) or `T` (the others) comes from Node::dtype. Attributes of the node itself
+// take precedence.
 #pragma once
 
 #include <string>
@@ -33,8 +33,7 @@ struct NodeInfo {
   std::string_view device;
   std::vector<std::pair<std::string_view, std::string>> attributes;  // as text: "[1, 28, 28, 1]", "f32", "true"
 };
-// Code::corrupt, with the reason, where the bytes are not a well-formed GraphDef. Functions of its library are left
-// out.
+// Code::corrupt, with the reason, if the bytes are not a well-formed GraphDef. Functions of its library are left out.
 Result<std::vector<NodeInfo>> decode_graph_def(Bytes bytes);
 
 }  // namespace sonde

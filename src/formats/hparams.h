@@ -1,4 +1,4 @@
-// What TensorBoard's plugin for hyper-parameters keeps in the metadata of its tags.
+// The metadata of TensorBoard's hyper-parameter plugin.
 //
 //   HParamsPluginData   one of experiment=2, session_start_info=3, session_end_info=4
 //   Experiment          description=1, user=2, time_created_secs=3, hparam_infos=4 repeated { name=1 },
@@ -20,7 +20,7 @@
 
 namespace sonde::hparams {
 
-using Value = std::variant<std::monostate, bool, double, std::string>;  // nothing: of a kind that is none of these
+using Value = std::variant<std::monostate, bool, double, std::string>;  // monostate: none of these
 
 struct Experiment {
   std::string description;
@@ -38,7 +38,7 @@ struct SessionEnd {
 };
 std::string_view status_text(std::int64_t status) noexcept;  // "success", "failure", "running", "unknown"
 
-// At most one is there.
+// At most one is set.
 struct Content {
   std::optional<Experiment> experiment;
   std::optional<SessionStart> start;

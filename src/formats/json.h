@@ -1,4 +1,4 @@
-// The little JSON that this project writes: texts and numbers; objects and arrays are put together by hand.
+// Basic JSON output: strings and numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sonde {
 
 // In quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
-// Reads back as the same double. JSON has no NaN and infinities: they are "NaN", "Infinity" and "-Infinity", in quotes.
+// Parses to the same double. JSON has no NaN and infinities: they are "NaN", "Infinity" and "-Infinity", in quotes.
 std::string json_number(double value);
 std::string json_shape(const Shape& shape);
 

@@ -1,4 +1,4 @@
-// Writing JSON from front to back: the one way in which this project writes it.
+// A sequential JSON writer, used for all JSON that this project writes.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace sonde {
 
-// Values one after the other; commas and closing brackets come by themselves.
+// Writes values one after the other; commas and closing brackets are added automatically.
 //
 //   JsonWriter json;
 //   json.object().key("runs").array();
@@ -34,7 +34,7 @@ class JsonWriter {
     comma_ = false;
     return *this;
   }
-  // A key that is not one of ours.
+  // A key that needs escaping.
   JsonWriter& text_key(std::string_view name) {
     separate();
     out_.append(json_text(name)).append(":");
@@ -55,12 +55,12 @@ class JsonWriter {
     for (const std::string& value : values) text(value);
     return end();
   }
-  // Puts the next value on a line of its own.
+  // Puts the next value on a new line.
   JsonWriter& line(std::string_view indent = {}) {
     break_.assign("\n").append(indent);
     return *this;
   }
-  // What is JSON already.
+  // Text that is already JSON.
   JsonWriter& raw(std::string_view json) {
     separate();
     out_ += json;
@@ -68,7 +68,7 @@ class JsonWriter {
     return *this;
   }
 
-  // An array with one value for each item, as `put(item)` writes it.
+  // An array with one value per item, written by `put(item)`.
   template <class Items, class Put>
   JsonWriter& list(std::string_view name, const Items& items, Put put) {
     key(name).array();
@@ -77,7 +77,7 @@ class JsonWriter {
   }
 
   std::size_t size() const noexcept { return out_.size(); }
-  // What was written so far; the rest follows.
+  // The output so far; the rest follows.
   std::string take() { return std::exchange(out_, {}); }
 
  private:

@@ -8,8 +8,8 @@
 //                      (UTF-8 in version 3). With them the elements begin at a multiple of 64
 //   ...                the elements, dense, the last index fastest (the first one if fortran_order)
 //
-// Written is what numpy.save writes of the same array, byte for byte: version 1.0, little-endian, and fortran_order
-// where the tensor lies column-major in memory.
+// The output equals that of numpy.save for the same array, byte for byte: version 1.0, little-endian, and fortran_order
+// if the tensor is column-major in memory.
 //
 // NumPy itself has no bf16 and no fp8. They are written so that numpy.load opens them, nothing mistakes their bits for
 // integers, and `.view(...)` with a type of the package ml_dtypes gives the numbers:
@@ -19,8 +19,7 @@
 //   f8_e5m2   [('float8_e5m2', '|V1')]                 numpy.load(f).view(ml_dtypes.float8_e5m2)
 //
 // The one-field form names the type, since ml_dtypes itself writes '<V1' for most of its small types and '<f1', which
-// NumPy cannot load, for float8_e5m2. Read are, besides these, V2 as bf16, V1 as f8_e4m3 (the usual one) and f1 as
-// f8_e5m2.
+// NumPy cannot load, for float8_e5m2. Also accepted: V2 as bf16, V1 as f8_e4m3 (the usual one) and f1 as f8_e5m2.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +36,10 @@ struct Header {
   Shape shape;
   bool fortran_order = false;
   bool big_endian = false;  // never for elements of one byte
-  Bytes data;               // in the file, of exactly the size that dtype and shape ask for
+  Bytes data;               // in the file, of exactly the size that dtype and shape need
 };
 
-// Reads the header only, however large the file is. What follows the elements is ignored, as NumPy does. Structured
+// Reads only the header, however large the file is. Bytes after the elements are ignored, as in NumPy. Structured
 // types, objects, strings, dates and long doubles are `unsupported`.
 Result<Header> parse(Bytes file);
 
@@ -50,8 +49,8 @@ Result<TensorView> view(Bytes file);
 // A copy in row-major order and this machine's byte order.
 Result<Tensor> decode(Bytes file);
 
-// A file in two pieces, so that a large one need not be put together in memory: `header`, then the elements of `data`
-// in row-major order (the tensor itself, or its transposition where it is column-major).
+// A file in two pieces, so that a large one need not be assembled in memory: `header`, then the elements of `data` in
+// row-major order (the tensor itself, or its transpose if it is column-major).
 struct Parts {
   std::string header;
   TensorView data;

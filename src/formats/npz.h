@@ -42,30 +42,29 @@ struct Entry {
   std::uint32_t crc = 0;   // of the npy file
 };
 
-// Reads the directory only, however large the archive is. Entries that are encrypted or packed in another way are
+// Reads only the directory, however large the archive is. Entries that are encrypted or use another compression are
 // `unsupported`.
 Result<std::vector<Entry>> parse(Bytes archive);
 
 // A copy of one array; its checksum is verified.
 Result<Tensor> decode(const Entry& entry);
 
-// The elements of a stored, little-endian array in place, with no check of its checksum: the view is valid as long as
-// the archive is, and its elements may lie at any address, unaligned.
+// The elements of a stored, little-endian array in place, without verifying its checksum: the view is valid as long as
+// the archive is, and its elements may be unaligned.
 Result<TensorView> view(const Entry& entry);
 
 // Whether an array may have this name: non-empty UTF-8 without NUL, at most 65,000 bytes.
 bool is_name(std::string_view name) noexcept;
 
-// Writes an archive piece by piece: memory is needed for the directory and, if deflated, for one array at a time.
-// Not safe for several threads at once. After an error of `output` every call returns it, and the archive is
-// incomplete.
+// Writes an archive piece by piece: it needs memory for the directory and, if deflated, for one array at a time. Not
+// safe for several threads at once. After an error of `output` every call returns it, and the archive is incomplete.
 class Writer {
  public:
   using Output = std::function<Status(Bytes)>;  // appends the bytes to the archive
 
   explicit Writer(Output output, Method method = Method::stored) : output_(std::move(output)), method_(method) {}
 
-  // Names are as is_name says, each used once.
+  // Names must satisfy is_name and be unique.
   Status add(std::string_view name, const TensorView& tensor);
   // Writes the directory. No array can be added afterwards.
   Status finish();

@@ -9,8 +9,8 @@
 //          3 average, 4 Paeth) and the filtered samples, 16-bit ones big-endian
 //   IEND   empty
 //
-// Written rows all use `sub`, the difference to the pixel on the left: with the fastest compression it is within a few
-// percent of the size that trying all filters gives, and vectorises.
+// All written rows use `sub`, the difference to the pixel on the left: with the fastest compression its size is within
+// a few percent of trying all filters, and it vectorises.
 #pragma once
 
 #include <string>

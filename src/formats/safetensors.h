@@ -9,8 +9,8 @@
 //   8 + n    ...      the elements, little-endian, row-major; the tensors cover everything to the end of the file, with
 //                     neither holes nor overlaps
 //
-// Written headers are padded so that the elements begin at a multiple of 8. Tensors with larger elements stand first,
-// otherwise in the order they were given: so every element is aligned, without which PyTorch refuses the file.
+// Written headers are padded so that the elements begin at a multiple of 8. Tensors with larger elements come first,
+// otherwise in the given order: so every element is aligned, which PyTorch requires.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Entry {
   Shape shape;
   Bytes data;  // in the file
 
-  // In place: valid as long as the file's bytes are. Files of other writers may have unaligned elements.
+  // A view in place: valid as long as the file's bytes are. Files of other writers may have unaligned elements.
   TensorView view() const noexcept { return sonde::view(data.data(), dtype, shape); }
 };
 
@@ -43,26 +43,26 @@ struct File {
   Metadata metadata;           // in the order of the file
 };
 
-// Reads the header only, however large the file is, and checks it as strictly as the reference does; in addition no
-// name may occur twice, which the specification says and the reference does not check. Types that DType lacks (4 and 6
+// Reads only the header, however large the file is, and checks it as strictly as the reference does; in addition names
+// must be unique, which the specification requires and the reference does not check. Types that DType lacks (4 and 6
 // bits, FNUZ and E8M0) are `unsupported`.
 Result<File> parse(Bytes file);
 
-// A tensor that is going to be written.
+// A tensor to be written.
 struct Spec {
   std::string_view name;
   DType dtype = DType::f32;
   Shape shape;
 };
 
-// What a file begins with, and how it goes on: behind the header follow the dense row-major elements of
+// The start of a file and the order of its data: after the header follow the dense row-major elements of
 // specs[order[0]], specs[order[1]], ..., `data_bytes` in all.
 struct Plan {
   std::string header;
   std::vector<std::size_t> order;
   std::uint64_t data_bytes = 0;
 };
-// Names are UTF-8, each used once, and not "__metadata__". There is no safetensors type for c128.
+// Names are UTF-8, unique, and not "__metadata__". There is no safetensors type for c128.
 Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata = {});
 
 struct NamedView {

@@ -1,7 +1,7 @@
-// Which tensors something applies to: an exact name, or RE2 with full match over the name or "kind/name". A tensor that
-// is named exactly is selected though a pattern excludes it.
-// A text that is not a valid pattern is refused, though a tensor may have that name: far more often it is a mistake in
-// a pattern. To mean the name, write \ before what has a meaning, which is as exact: 'layer\[0'.
+// Selects tensors: an exact name, or RE2 with full match over the name or "kind/name". A tensor that is named exactly
+// is selected even if a pattern excludes it.
+// A text that is not a valid pattern is rejected, even if a tensor may have that name: far more often it is a mistake
+// in a pattern. To use such a name, escape the special characters with \, which is still exact: 'layer\[0'.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace sonde::tags {
 
 enum class Match : std::uint8_t { none, pattern, exact };
 
-// Safe from any thread once made.
+// Safe from any thread once created.
 class Selector {
  public:
-  // An empty `exclude` excludes nothing, empty `kinds` are all. The error names the pattern and what is wrong with it.
+  // An empty `exclude` excludes nothing, empty `kinds` means all. The error names the pattern and the reason.
   static Result<Selector> create(std::string_view tensors, std::string_view exclude = {}, std::vector<Kind> kinds = {});
 
   Match match(std::string_view name, Kind kind) const;
@@ -32,10 +32,10 @@ class Selector {
   const std::string& exclude() const noexcept { return exclude_.text; }
 
  private:
-  // A text is compared as it stands before it is taken as a pattern, so "a+b" finds the tensor of that name.
+  // A text is compared literally before it is used as a pattern, so "a+b" finds the tensor of that name.
   struct Pattern {
     std::string text;
-    std::string literal;                       // the text without \ where it means just one name; otherwise the text
+    std::string literal;                       // the text without \ if it is a single name; otherwise the text
     std::shared_ptr<const re2::RE2> compiled;  // null: matches nothing
     Match match(std::string_view name, std::string_view full_name) const;
   };

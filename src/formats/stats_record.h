@@ -3,10 +3,10 @@
 //
 //   u8 version (1)   u8 grid (stats::Histogram::kGrid, 1)   u8 type   body
 //
-// A payload with another version, grid or type is one that a newer writer made: it is kept, named and not decoded. So
-// is a definition with a dtype that is not known. A kind or a reason that is not known is kept as its number. u8, f64:
-// little-endian. varint: 7 bits a byte, lowest first, the top bit set on all but the last, at most 10 bytes. zigzag:
-// the varint of (n << 1) ^ (n >> 63). text: varint length, then so many bytes of UTF-8.
+// A payload with another version, grid or type comes from a newer writer: it is kept and named, but not decoded. So is
+// a definition with an unknown dtype. An unknown kind or reason is kept as its number. u8, f64: little-endian. varint:
+// 7 bits per byte, lowest first, the top bit set on all except the last, at most 10 bytes. zigzag: the varint of (n <<
+// 1) ^ (n >> 63). text: varint length, then that many bytes of UTF-8.
 //
 // type 0, header, once, first:
 //   text writer   text host   varint pid   f64 start time (seconds since 1970)
@@ -17,7 +17,7 @@
 // type 3, gap, something that was not recorded:
 //   u8 flags (1: evaluation pass, 2: all tensors)   varint id (0 where all)   zigzag first step   zigzag last step
 //   varint count (records lost)   u8 reason   text detail
-// What follows the last field of a header, definition or gap is ignored.
+// Bytes after the last field of a header, definition or gap are ignored.
 //
 // entry:
 //   varint id   u8 flags (1: occurrence, 2: form, 4: histogram)
@@ -35,8 +35,7 @@
 // 12 bf16, 13 f32, 14 f64, 15 c64, 16 c128.
 //
 // An entry without histogram takes at most 100 bytes for a tensor of up to 2^48 elements whose form is the defined one.
-// Every double comes back bit by bit. Step records depend on nothing but definitions, so a damaged one costs itself
-// only.
+// Every double is restored bit by bit. Step records depend only on definitions, so a damaged record affects no other.
 #pragma once
 
 #include <cstdint>
@@ -82,8 +81,8 @@ struct Definition {
 
 enum class GapReason : std::uint8_t {
   no_room,      // the recorder's memory was full
-  write_error,  // the disk refused
-  budget,       // the policy gave it up
+  write_error,  // the disk rejected it
+  budget,       // dropped by the budget
   rejected,     // unusable: a bad shape, a dtype without order
 };
 struct Gap {
@@ -103,7 +102,8 @@ void put_header(std::string& file, const Header& header);
 void put_definition(std::string& file, const Definition& definition);
 void put_gap(std::string& file, const Gap& gap);
 
-// A step, entry by entry, straight into the file's buffer. Nothing else may be appended between construction and end.
+// Writes a step, entry by entry, directly into the file's buffer. Nothing else may be appended between construction and
+// end.
 //
 //   StepWriter step(file, 17, now, false);
 //   step.add({.id = 3}, summary, &histogram);
@@ -118,7 +118,7 @@ class StepWriter {
   StepWriter(std::string& file, std::int64_t step, double wall_time, bool evaluation);
   // `histogram` may be null.
   void add(const Tensor& tensor, const stats::Summary& summary, const stats::Histogram* histogram);
-  // Seals the record. Without it the file's buffer holds a damaged one.
+  // Completes the record. Without this call the file's buffer holds a damaged one.
   void end();
 
  private:
@@ -141,25 +141,25 @@ struct Step {
   bool evaluation = false;
   std::vector<Entry> entries;  // in the order of execution
 };
-// Of a version, grid, type or dtype that this code does not know.
+// A version, grid, type or dtype that this code does not know.
 struct Newer {
   std::uint8_t version = 0;
   std::uint8_t grid = 0;
-  std::uint8_t type = 0;  // where version and grid are known
+  std::uint8_t type = 0;  // if version and grid are known
   Bytes payload = {};
 };
 // "statistics of version 2 and grid 1"; half a sentence.
 std::string describe(const Newer& newer);
 using Record = std::variant<Header, Definition, Step, Gap, Newer>;
 
-// Code::corrupt, with the reason, where the payload does not follow the layout.
+// Code::corrupt, with the reason, if the payload does not follow the layout.
 Result<Record> decode_record(Bytes payload);
-// Whether it is a step of this version and grid; decode_step then decodes it into `step`, whose memory is used again.
+// Whether it is a step of this version and grid; decode_step then decodes it into `step`, whose memory is reused.
 bool is_step(Bytes payload) noexcept;
 Status decode_step(Bytes payload, Step& step);
 Result<stats::Histogram> decode_histogram(Bytes encoded);
 
-// The definitions of one file. An id whose definition was lost still has a name to show: "?<id>".
+// The definitions of one file. An id whose definition was lost is shown as "?<id>".
 class Definitions {
  public:
   void add(Definition definition);  // the last one of an id counts

@@ -1,15 +1,15 @@
 // Names of tensors and the tags under which TensorBoard shows them.
 //
-// A tensor's identity is (name, kind, occurrence, evaluation). TensorBoard keeps one kind of summary under a tag, so
-// each summary of a tensor has a tag of its own:
+// A tensor's identity is (name, kind, occurrence, evaluation). TensorBoard keeps one kind of summary per tag, so each
+// summary of a tensor has its own tag:
 //
 //   activation/dense_1/out            its histogram
 //   activation/dense_1/out#2          the histogram of its third occurrence in a step
-//   activation/dense_1/out/image      its picture; likewise /audio
+//   activation/dense_1/out/image      its picture; /audio for sound
 //   eval/activation/dense_1/out       the same in an evaluation pass
 //   kind 9/dense_1/out                of a kind that this version does not know
 //
-// The map goes both ways for every name: in a name '%' and '#' are escaped as %25 and %23, and a last part that is
+// The mapping is reversible for every name: in a name '%' and '#' are escaped as %25 and %23, and a last part that is
 // itself "image" or "audio" gets its first letter escaped.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace sonde::tags {
 
-// The kind that to_string names so, also "kind 9"; nothing for any other word.
+// The kind that to_string gives this name, also "kind 9"; empty for any other word.
 std::optional<Kind> kind_of(std::string_view name) noexcept;
 
 enum class Plugin : std::uint8_t { scalars, histograms, images, audio, text, other };
@@ -43,7 +43,7 @@ struct TaggedTensor {
   Plugin plugin = Plugin::histograms;
   friend bool operator==(const TaggedTensor&, const TaggedTensor&) = default;
 };
-// Nothing where the tag is not one that tag_of makes.
+// Empty if the tag is not one that tag_of creates.
 std::optional<TaggedTensor> tensor_of(std::string_view tag);
 
 }  // namespace sonde::tags

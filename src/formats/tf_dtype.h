@@ -13,7 +13,7 @@ inline constexpr int kTfString = 7;
 
 // Every DType has one.
 int tf_dtype(DType dtype) noexcept;
-// None for strings, quantised and 4-bit types, handles, and numbers yet to be given.
+// Empty for strings, quantised and 4-bit types, handles, and future numbers.
 std::optional<DType> dtype_of_tf(int tf_dtype) noexcept;
 
 }  // namespace sonde

@@ -13,7 +13,7 @@
 //   row-major),
 //                    or the values: float_val=5, double_val=6, int_val=7, string_val=8, ...
 //
-// What the tensor of each plugin holds, and the content of its metadata:
+// The tensor of each plugin, and the content of its metadata:
 //
 //   scalars         rank 0, float (double: opt-in)             -
 //   histograms      [k,3] double: left, right, count           -
@@ -27,7 +27,7 @@
 //                   margin=3 { series=1 { value=1, lower=2, upper=3 } } } } }
 //   hparams         [0] float; the content is the data: one of experiment=2, session_start_info=3, session_end_info=4
 //
-// Everything is appended; nothing is kept between calls. Metadata are needed with the first value of a tag in a file
+// Everything is appended; there is no state between calls. Metadata are needed with the first value of a tag in a file
 // and ignored with later ones. All functions may be called from any thread, each with its own string.
 #pragma once
 
@@ -48,10 +48,10 @@ namespace sonde::tfevents {
 // ---- Events: whole records, ready for the file. Wall times are seconds since 1970.
 
 void put_version_event(std::string& file, double wall_time);
-// The common case on its own, since it is the hot one: a summary that holds one scalar.
+// A summary with one scalar, as a separate function because it is the hot path.
 void put_scalar_event(std::string& file, double wall_time, std::int64_t step, std::string_view tag, double value,
                       Precision precision, bool with_metadata);
-// `summary`: what the functions below appended, of one or more values.
+// `summary`: the output of the functions below, one or more values.
 void put_summary_event(std::string& file, double wall_time, std::int64_t step, std::string_view summary);
 // `graph_def`: formats/graph_def.h.
 void put_graph_event(std::string& file, double wall_time, std::string_view graph_def);
@@ -71,7 +71,7 @@ struct AudioClip {
   std::string_view wav;    // a WAV file
   std::string_view label;  // Markdown; may be empty
 };
-// Its metadata name no data class: readers then take the clips from the pairs by themselves, and otherwise fail.
+// Its metadata name no data class: readers then take the clips from the pairs, and otherwise fail.
 void put_audio(std::string& summary, std::string_view tag, std::span<const AudioClip> clips, bool with_metadata);
 
 // One text has rank 0, a list of them (shown as a table) rank 1.
@@ -83,26 +83,26 @@ struct PrCurve {
   std::vector<float> values;  // [6, n]: true and false positives, true and false negatives, precision, recall
 };
 // A prediction p counts as positive at thresholds 0 to floor(p * (n - 1)), computed in double for f64 and in float for
-// all other dtypes, as TensorBoard does it; p below 0 or above 1 counts as 0 or 1. Labels: zero is false, all else
-// true. Fails where a view is invalid or complex, the sizes differ, a prediction is NaN, or n is not in 2 to 1,000,000.
+// all other dtypes, as in TensorBoard; p below 0 or above 1 counts as 0 or 1. Labels: zero is false, everything else
+// true. Fails if a view is invalid or complex, the sizes differ, a prediction is NaN, or n is not in 2 to 1,000,000.
 Result<PrCurve> pr_curve(const TensorView& labels, const TensorView& predictions, int thresholds);
 void put_pr_curve(std::string& summary, std::string_view tag, const PrCurve& curve, bool with_metadata);
 
-// A mesh is up to three values, under tags of their own.
+// A mesh is up to three values, under separate tags.
 enum class MeshPart : std::uint8_t { vertices = 1, faces = 2, colors = 3 };
 // "<name>_VERTEX", "<name>_FACE", "<name>_COLOR".
 std::string mesh_tag(std::string_view name, MeshPart part);
-// Appends one part; the data become float, int32 or uint8 as the part demands. `options` say which other parts the mesh
-// has. Fails, and appends nothing, where the view is invalid or not [n,3] or [batch,n,3].
+// Appends one part; the data become float, int32 or uint8 as the part requires. `options` say which other parts the
+// mesh has. Fails, and appends nothing, if the view is invalid or not [n,3] or [batch,n,3].
 Status put_mesh_part(std::string& summary, std::string_view name, MeshPart part, const TensorView& data,
                      const MeshOptions& options, bool with_metadata);
 
 inline constexpr std::string_view kCustomScalarsTag = "custom_scalars__config__";
-// Fails, and appends nothing, where a margin chart's tags are not triples of value, lower and upper.
+// Fails, and appends nothing, if a margin chart's tags are not triples of value, lower and upper.
 Status put_custom_scalars(std::string& summary, std::span<const ChartCategory> layout, bool with_metadata);
 
 // Hyper-parameters: experiment and session start when the run begins, session end when it is over. Their metadata are
-// the data, so they always carry them; each tag belongs into a file once.
+// the data, so they always carry them; each tag appears once in a file.
 inline constexpr std::string_view kHParamsExperimentTag = "_hparams_/experiment";
 inline constexpr std::string_view kHParamsSessionStartTag = "_hparams_/session_start_info";
 inline constexpr std::string_view kHParamsSessionEndTag = "_hparams_/session_end_info";
@@ -111,10 +111,9 @@ void put_hparams_experiment(std::string& summary, const HParams& hparams, double
 void put_hparams_session_start(std::string& summary, const HParams& hparams, double started);
 void put_hparams_session_end(std::string& summary, SessionStatus status, double ended);
 
-// How a value is handed to a plugin; `unknown` leaves it to the reader, which knows the plugins of TensorBoard.
+// How a value is passed to a plugin; `unknown` leaves it to the reader, which knows the plugins of TensorBoard.
 enum class DataClass : std::uint8_t { unknown = 0, scalar = 1, tensor = 2, blob_sequence = 3 };
-// Any tensor, for any plugin. Fails, and appends nothing, where the view is invalid or too large for a protobuf (2
-// GiB).
+// Any tensor, for any plugin. Fails, and appends nothing, if the view is invalid or too large for a protobuf (2 GiB).
 Status put_tensor(std::string& summary, std::string_view tag, const TensorView& tensor, std::string_view plugin_name,
                   std::string_view plugin_content, DataClass data_class, bool with_metadata);
 

@@ -12,8 +12,8 @@
 //                      u32), string_val=8, scomplex_val=9, int64_val=10, bool_val=11, dcomplex_val=12, uint32_val=16,
 //                      uint64_val=17, float8_val=18 bytes. A single value stands for all elements.
 //
-// Everything returned is a view into the payload and lives as long as it does. Unknown fields are skipped; of a field
-// that should be there once the last counts. Strings are bytes: they may not be UTF-8.
+// Everything returned is a view into the payload and lives as long as it does. Unknown fields are skipped; if a
+// singular field is repeated, the last counts. Strings are bytes: they may not be UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -39,27 +39,27 @@ struct Metadata {
 // A TensorProto. Its values are decoded on demand by the functions below.
 struct Tensor {
   int tf_dtype = 0;    // formats/tf_dtype.h
-  Shape shape = {};    // invalid beyond kMaxRank dimensions and where the rank is unknown
-  Bytes content = {};  // tensor_content; empty where the values stand in typed fields
+  Shape shape = {};    // invalid beyond kMaxRank dimensions and if the rank is unknown
+  Bytes content = {};  // tensor_content; empty if the values are in typed fields
   Bytes message = {};  // the whole TensorProto
 };
 
 struct Value {
   enum class Form : std::uint8_t { none, tensor, simple_value, image, histo, audio };
 
-  // Not defaulted: that would first clear all of it, a third of the time that it takes to decode a scalar.
+  // Not defaulted: that would first clear all of it, a third of the time needed to decode a scalar.
   Value() noexcept {}  // NOLINT(modernize-use-equals-default)
 
   std::string_view tag;
   std::string_view node_name;
-  bool has_metadata = false;  // normally not with every value of a tag; it then holds for all of them
+  bool has_metadata = false;  // normally not with every value of a tag; it then applies to all of them
   Metadata metadata;
   Form form = Form::none;
   float simple_value = 0;
   Tensor tensor;
   Bytes message = {};  // of the old forms: the whole Image, HistogramProto or Audio
 
-  // The plugin, as far as this value tells: from its metadata, or implied by an old form. Empty otherwise.
+  // The plugin, if this value reveals it: from its metadata, or implied by an old form. Empty otherwise.
   std::string_view plugin_name() const noexcept;
 };
 
@@ -86,35 +86,35 @@ struct Event {
   std::vector<Value> values;
 };
 
-// Code::corrupt, with the reason, where the payload is not a well-formed Event.
+// Code::corrupt, with the reason, if the payload is not a well-formed Event.
 Result<Event> decode_event(Bytes payload);
 // The same into an event that keeps its memory: no allocation once `values` is large enough. After an error it is
 // empty.
 Status decode_event(Bytes payload, Event& event);
 
-// ---- What a value means. Each takes the new tensor form and the old one of its kind; Code::corrupt where the bytes
-// contradict themselves, Code::invalid_argument where the value is of another kind.
+// ---- The meaning of a value. Each function takes the new tensor form and the old one of its kind; Code::corrupt if
+// the bytes are inconsistent, Code::invalid_argument if the value is of another kind.
 
 // A number of any numeric dtype, in typed fields or tensor_content; a tensor of one element, of any rank.
 Result<double> as_scalar(const Value& value);
 
-// Old histograms become buckets by this rule. Empty buckets at both ends are dropped. The first bucket that is left
-// begins at `min`, the last one ends at `max`, since the outermost limits are often -DBL_MAX and DBL_MAX; all edges in
-// between are the limits as written, but never outside [first, last]. A `min` above the first bucket's limit, a `max`
-// below the last bucket's lower limit, or one that is not finite, is not believed: the nearest finite limit takes its
-// place. So no bucket has left > right, none is invented, and the counts are the ones written. Limits that decrease,
-// counts that are negative or NaN, and lists of different length are corrupt.
+// Old histograms become buckets by this rule. Empty buckets at both ends are dropped. The first remaining bucket begins
+// at `min`, the last one ends at `max`, since the outermost limits are often -DBL_MAX and DBL_MAX; all edges in between
+// are the limits as written, but never outside [first, last]. A `min` above the first bucket's limit, a `max` below the
+// last bucket's lower limit, or one that is not finite, is not trusted: the nearest finite limit replaces it. So no
+// bucket has left > right, none is invented, and the counts are the ones written. Limits that decrease, counts that are
+// negative or NaN, and lists of different length are corrupt.
 Result<std::vector<stats::Bucket>> as_histogram(const Value& value);
 
 struct Images {
   std::int64_t width = 0;
   std::int64_t height = 0;
-  std::vector<Bytes> encoded;  // PNG as a rule; other writers also store JPEG or GIF
+  std::vector<Bytes> encoded;  // usually PNG; other writers also store JPEG or GIF
 };
 Result<Images> as_images(const Value& value);
 
 struct Clip {
-  Bytes encoded;  // WAV as a rule
+  Bytes encoded;  // usually WAV
   std::string_view label;
 };
 Result<std::vector<Clip>> as_audio(const Value& value);
@@ -122,7 +122,7 @@ Result<std::vector<Clip>> as_audio(const Value& value);
 // The elements of a string tensor in row-major order: text, layouts, graphs.
 Result<std::vector<std::string_view>> as_strings(const Tensor& tensor);
 // The elements of a numeric tensor in row-major order; complex numbers give their real part. Never more elements than
-// the message has bytes, or 2^20 where one value stands for all of them.
+// the message has bytes, or 2^20 if one value stands for all of them.
 Result<std::vector<double>> as_doubles(const Tensor& tensor);
 
 // The same as a tensor of its own dtype and shape.

@@ -1,10 +1,10 @@
-// The commonest event of all - one scalar, written plainly - read at several times the speed of decode_event. What it
-// takes is exactly this, field by field, with each length in one byte:
+// Decodes the most common event - one plain scalar - several times faster than decode_event. It accepts exactly this,
+// field by field, with each length in one byte:
 //
 //   Event { wall_time=1, [step=2], summary=5 { value=1 { tag=1, simple_value=2 or tensor=8 { dtype=1: float,
 //   tensor_shape=2: {}, float_val=5 (packed) or tensor_content=4, one number } } } }
 //
-// Everything else, metadata included, is for decode_event.
+// Everything else, including metadata, is left to decode_event.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct PlainScalar {
   std::int64_t step = 0;
   std::string_view tag;  // a view into the payload
   float value = 0;
-  bool old_form = false;  // simple_value: it is a scalar without any metadata to say so
+  bool old_form = false;  // simple_value: a scalar without metadata
 };
 
-// False where the payload is anything else; `scalar` is then undefined.
+// False if the payload is anything else; `scalar` is then undefined.
 inline bool decode_plain_scalar(Bytes payload, PlainScalar& scalar) noexcept {
   const auto* at = reinterpret_cast<const std::uint8_t*>(payload.data());
   const std::size_t size = payload.size();
@@ -37,7 +37,7 @@ inline bool decode_plain_scalar(Bytes payload, PlainScalar& scalar) noexcept {
     unsigned shift = 0;
     do {
       ++at;
-      if (shift > 56) return false;  // negative or absurd: not plain
+      if (shift > 56) return false;  // negative or invalid: not plain
       step |= static_cast<std::uint64_t>(*at & 0x7f) << shift;
       shift += 7;
     } while (*at >= 0x80);  // there are at least 11 bytes, and at most 9 were read

@@ -1,4 +1,4 @@
-// What the writers of single values share: a Summary.Value with a tensor, and its metadata.
+// Shared by the writers of single values: a Summary.Value with a tensor, and its metadata.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ std::string encode_metadata(std::string_view plugin_name, std::string_view plugi
 // A whole TensorShapeProto.
 std::string encode_shape(std::span<const std::int64_t> dims);
 
-// Appends a value whose tensor holds `content`, dense and row-major. No metadata where `metadata` is empty.
+// Appends a value whose tensor holds `content`, dense and row-major. No metadata if `metadata` is empty.
 void put_value(std::string& summary, std::string_view tag, int tf_dtype, std::span<const std::int64_t> dims,
                std::string_view content, std::string_view metadata);
 // Appends a value whose tensor holds strings.

@@ -24,7 +24,7 @@ inline constexpr std::size_t kFooterSize = 4;
 // Appends one record.
 void put_record(std::string& out, std::string_view payload);
 
-// The same without a copy of the payload: begin, append the payload to `out`, then end with what begin returned.
+// The same without a copy of the payload: begin, append the payload to `out`, then end with the result of begin.
 //
 //   const std::size_t record = tfrecord::begin_record(out);
 //   out += ...;
@@ -32,8 +32,8 @@ void put_record(std::string& out, std::string_view payload);
 [[nodiscard]] std::size_t begin_record(std::string& out);
 void end_record(std::string& out, std::size_t record);
 
-// The same where the size is known before: writes header and footer around a payload that lies in place, with room for
-// kHeaderSize bytes before it and kFooterSize behind.
+// The same if the size is known before: writes header and footer around a payload in place, with kHeaderSize bytes of
+// space before it and kFooterSize after it.
 inline void seal(char* payload, std::uint64_t length) noexcept {
   char* const header = payload - kHeaderSize;
   std::memcpy(header, &length, sizeof length);
@@ -44,7 +44,7 @@ inline void seal(char* payload, std::uint64_t length) noexcept {
 }
 
 // Finds the records in memory, the damaged places between them, and the beginning of a record that is still being
-// written. Holds a view only, allocates nothing, and trusts no length whose checksum is wrong.
+// written. Holds only a view, allocates nothing, and trusts no length whose checksum is wrong.
 //
 //   RecordReader reader(bytes);
 //   for (auto found = reader.next(); found != RecordReader::Found::end; found = reader.next()) {
@@ -55,15 +55,16 @@ inline void seal(char* payload, std::uint64_t length) noexcept {
 class RecordReader {
  public:
   enum class Found : std::uint8_t {
-    record,   // payload() is whole: both checksums are right
-    damage,   // bytes that belong to no sound record; the next call goes on behind them, with more damage perhaps
-    partial,  // the beginning of a record, cut off by the end of the bytes; every further call says so again
+    record,   // payload() is complete: both checksums are correct
+    damage,   // bytes that belong to no valid record; the next call continues after them, perhaps with more damage
+    partial,  // the beginning of a record, cut off by the end of the bytes; further calls return this again
     end,      // nothing is left
   };
-  // Whether more bytes may follow. In a complete file a cut-off record is damage, and records are looked for inside it.
+  // Whether more bytes may follow. In a complete file a cut-off record is damage, and the reader searches for records
+  // inside it.
   enum class Tail : std::uint8_t { growing, complete };
 
-  // `base` is the place of the first byte in its file; it only shifts the offsets.
+  // `base` is the offset of the first byte in its file; it only shifts the offsets.
   explicit RecordReader(Bytes bytes, Tail tail = Tail::growing, std::uint64_t base = 0) noexcept
       : bytes_(bytes), base_(base), tail_(tail) {}
 
@@ -85,11 +86,11 @@ class RecordReader {
     return left == 0 ? Found::end : next_damaged();
   }
 
-  // Where what was found begins: counted from `base`.
+  // The offset of the result, counted from `base`.
   std::uint64_t offset() const noexcept { return base_ + begin_; }
-  // How many bytes of the file it takes, framing included.
+  // The number of bytes in the file, including the framing.
   std::size_t size() const noexcept { return (partial_ ? bytes_.size() : end_) - begin_; }
-  // Of the last record; a view into the bytes given.
+  // Of the last record; a view into the given bytes.
   Bytes payload() const noexcept { return payload_; }
   // Of the last damage, half a sentence: "the checksum of the length is wrong".
   std::string_view reason() const noexcept { return reason_; }
@@ -104,8 +105,8 @@ class RecordReader {
   Bytes payload_;
   std::string_view reason_;
   std::uint64_t base_ = 0;
-  std::size_t begin_ = 0;  // of what was found last
-  std::size_t end_ = 0;    // where the next call looks
+  std::size_t begin_ = 0;  // start of the last result
+  std::size_t end_ = 0;    // where the next call continues
   Tail tail_ = Tail::growing;
   bool partial_ = false;
 };

@@ -1,7 +1,7 @@
 // WAV: sound. All numbers are little-endian.
 //
 //   "RIFF", size of the rest u32, "WAVE", then chunks. A chunk: type (4 letters), length of its data u32, data, and a
-//   zero byte where the length is odd.
+//   zero byte if the length is odd.
 //
 //   fmt    format u16 (1 PCM, 3 IEEE float, 0xfffe extensible), channels u16, frames a second u32, bytes a second u32,
 //          bytes of a frame u16, bits of a sample u16; then for formats other than PCM the length of what follows u16;
@@ -10,7 +10,8 @@
 //   data   the frames, each with one sample a channel
 //
 // PCM is written with a header of 44 bytes, float with one of 58: the fmt chunk of 18 bytes and the fact chunk that the
-// format asks for besides PCM. Browsers, libsndfile and SciPy read both; Python's wave module reads PCM only.
+// format requires for everything except PCM. Browsers, libsndfile and SciPy read both; Python's wave module reads only
+// PCM.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ enum class Encoding : std::uint8_t { pcm16, float32 };
 Result<std::string> encode(const TensorView& sound, std::uint32_t rate, Encoding encoding = Encoding::pcm16);
 
 struct Sound {
-  std::uint32_t rate = 0;  // frames a second
+  std::uint32_t rate = 0;  // frames per second
   Tensor samples;          // i16 (PCM, 16 bits) or f32 (float, 32 bits) [frames, channels]
 };
 

@@ -16,7 +16,8 @@ enum class Type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5
 constexpr std::size_t varint_size(std::uint64_t value) noexcept {
   return static_cast<std::size_t>(std::bit_width(value | 1) + 6) / 7;
 }
-// Of a whole field with so many bytes of content: text, a message, packed numbers. Field numbers below 16 only.
+// Size of a whole field with this many bytes of content: text, a message, packed numbers. Only for field numbers below
+// 16.
 constexpr std::size_t bytes_field_size(std::size_t content) noexcept { return 1 + varint_size(content) + content; }
 
 inline void put_key(std::string& out, std::uint32_t field, Type type) {
@@ -34,7 +35,7 @@ inline void put_double(std::string& out, std::uint32_t field, double value) {
   put_key(out, field, Type::fixed64);
   put(out, value);
 }
-// The caller then appends so many bytes.
+// The caller then appends this many bytes.
 inline void put_bytes_header(std::string& out, std::uint32_t field, std::size_t size) {
   put_key(out, field, Type::bytes);
   put_varint(out, size);
@@ -44,7 +45,7 @@ inline void put_bytes(std::string& out, std::uint32_t field, std::string_view co
   out += content;
 }
 
-// The same where the value is not the default, which protobuf leaves out.
+// The same, unless the value is the default, which protobuf omits.
 inline void put_integer_unless_zero(std::string& out, std::uint32_t field, std::int64_t value) {
   if (value != 0) put_integer(out, field, value);
 }

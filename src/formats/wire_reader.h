@@ -1,5 +1,5 @@
-// Reading protobuf's wire format with protozero: the few helpers that every decoder needs. Include it in sources only.
-// Values point into the message that they were read from.
+// Reading protobuf's wire format with protozero: helpers for all decoders. Include it only in sources. Values point
+// into the message that they were read from.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace sonde::wire {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-// A field number with the wire type that belongs to it, for `switch (reader.tag_and_type())`. The same number with
-// another type is an unknown field: asking protozero for a value of a type that is not there would be undefined.
+// A field number with its wire type, for `switch (reader.tag_and_type())`. The same number with another type is an
+// unknown field: asking protozero for a value of the wrong type would be undefined.
 constexpr std::uint32_t text(std::uint32_t field) noexcept {
   return protozero::tag_and_type(field, pbf_wire_type::length_delimited);
 }

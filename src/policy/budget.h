@@ -1,4 +1,4 @@
-// How much is recorded where recording may cost only so much. Pure: what it costs is told to it.
+// Decides how much is recorded within a budget. Pure: the costs are inputs.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace sonde::policy {
 // Everything, statistics and histograms instead of whole tensors and pictures, or no tensors at all.
 enum class Level : std::uint8_t { full, statistics, nothing };
 std::string_view to_string(Level level) noexcept;
-// What is left of a request.
+// What remains of a request at a level.
 Keep limit(Keep keep, Level level) noexcept;
 
-// What it cost so far; every number but `disk` only grows.
+// The costs so far; all numbers except `disk` only grow.
 struct Usage {
   double wall = 0;            // seconds
   double busy = 0;            // seconds that callers and the backend spent on tensors and steps
-  std::uint64_t refused = 0;  // tensors that found no room in memory
+  std::uint64_t refused = 0;  // tensors that did not fit into memory
   std::uint64_t disk = 0;     // bytes of the run's directory now
 };
 
@@ -36,12 +36,11 @@ class BudgetKeeper {
     Level to = Level::full;
     std::string reason;  // "recording took 3.1 % of the time, more than 1 %"
   };
-  // To be called every quarter of a second or so. The level, where it changes.
+  // Call it about every 250 ms. Returns the level if it changes.
   std::optional<Change> observe(const Usage& usage);
-  // Before anything is written: the disk allows no delay. `bytes` are those of the run's directory.
+  // Call it before anything is written: the disk limit allows no delay. `bytes` is the size of the run's directory.
   std::optional<Change> observe_disk(std::uint64_t bytes);
-  // Why something whole that takes so many bytes may not be written, where the run's directory has `taken`; empty where
-  // it may.
+  // Why an item of this size may not be written if the run's directory has `taken` bytes; empty if it may.
   std::string lacks_disk(std::uint64_t taken, std::uint64_t bytes) const;
 
  private:
@@ -53,10 +52,10 @@ class BudgetKeeper {
 
   BudgetPolicy policy_;
   Level level_ = Level::full;
-  std::optional<Usage> begin_;        // of the time that is being looked at
+  std::optional<Usage> begin_;        // start of the current observation period
   double calm_since_ = 0;             // wall
-  double patience_ = kFirstPatience;  // seconds of calm before more is tried
-  double raised_ = 0;                 // wall, when more was tried last
+  double patience_ = kFirstPatience;  // seconds of calm before a higher level is tried
+  double raised_ = 0;                 // wall, when a higher level was last tried
 };
 
 }  // namespace sonde::policy

@@ -1,9 +1,9 @@
-// control.toml, which changes a running job: a policy, each table of which replaces the program's own, and two tables
-// that no policy has:
+// control.toml, which changes a running job: a policy, each table of which replaces the program's own, and two
+// additional tables:
 //
 //   [control]
-//   keep_triggers = true    # the [[trigger]] tables are added to the program's own, and do not replace them
-//   fire          = 3       # a larger number than before: save a capture now
+//   keep_triggers = true    # the [[trigger]] tables are added to the program's own instead of replacing them
+//   fire          = 3       # larger than before: save a capture now
 //
 //   [[armed]]               # a trigger that `sonde arm` added, with the keys of [[trigger]]; it stays when another
 //   when = "loss > 5"       # policy comes
@@ -32,7 +32,7 @@ struct ControlFile {
 };
 Result<ControlFile> parse_control(std::string_view toml, std::string_view source);
 
-// One [[trigger]], or a table of another name, that is read back as the same.
+// One [[trigger]], or a table of another name, that parses to the same trigger.
 std::string to_toml(const TriggerPolicy& trigger, std::string_view table = "trigger");
 
 }  // namespace sonde::policy

@@ -1,4 +1,4 @@
-// A policy made ready: its patterns and conditions compiled, and what they remember of earlier steps.
+// A compiled policy: its patterns and conditions, and their memory of earlier steps.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@
 
 namespace sonde::policy {
 
-// Where a step stands among the epochs.
+// The position of a step among the epochs.
 struct Moment {
   std::int64_t step = 0;
-  bool begins_epoch = false;  // it is the first one of `epoch`
+  bool begins_epoch = false;  // it is the first step of `epoch`
   std::int64_t epoch = 0;
   bool evaluation = false;
-  std::int64_t since = -1;  // of an evaluation pass: the step of the one before; -1: it is the first
+  std::int64_t since = -1;  // of an evaluation pass: the step of the previous one; -1: it is the first
 };
 
-// A bit for each part of a plan.
+// One bit for each part of a plan.
 using Parts = std::uint64_t;
 constexpr bool has_part(Parts parts, std::size_t i) noexcept { return (parts >> i & 1U) != 0; }
 
-// What one watch says of a tensor.
+// What one watch records of a tensor.
 struct Part {
   static constexpr std::uint32_t kOwn = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t watch = kOwn;  // its number in the engine; kOwn: the program's own options
@@ -52,18 +52,18 @@ class Engine;
 // Whether a policy wants a flight ring.
 bool wants_flight(const Policy& policy) noexcept;
 
-// What all of them say. Never changed once made, and read by recording threads.
+// What all watches record of a tensor. Never changed once created; recording threads read it.
 struct Plan {
   static constexpr std::size_t kMaxParts = 64;
-  const Engine* engine = nullptr;  // whose plan it is
+  const Engine* engine = nullptr;  // the engine that created it
   std::vector<Part> parts = {};
-  bool crowded = false;   // more watches match, or the program wants more, than there may be parts: the first count
-  bool flight = false;    // goes into the ring, at every step
-  bool observed = false;  // a condition may ask for its statistics, at every step
+  bool crowded = false;  // more watches match, or the program wants more, than there can be parts: the first ones count
+  bool flight = false;   // goes into the ring, at every step
+  bool observed = false;  // a condition may need its statistics, at every step
   bool negative_infinity_allowed = false;
-  RowSample sample = {};  // all that anybody wants of it, where it is the same for all
+  RowSample sample = {};  // the rows that are needed, if they are the same for all parts
 
-  // Whether it may be wanted at any step: the quick answer for most tensors.
+  // Whether it is never wanted at any step: the quick answer for most tensors.
   bool idle() const noexcept { return parts.empty() && !flight && !observed; }
   Parts due(const Moment& moment) const noexcept;
   Keep keep(Parts due) const noexcept;
@@ -72,7 +72,7 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// plan() and the other questions about the policy may be asked from any thread; what concerns steps belongs to one.
+// plan() and the other questions about the policy may be called from any thread; what concerns steps belongs to one.
 class Engine {
  public:
   static Result<std::shared_ptr<Engine>> create(const Policy& policy);
@@ -82,10 +82,10 @@ class Engine {
   bool has_conditions() const noexcept { return has_conditions_; }
   bool wants_flight() const noexcept { return policy::wants_flight(policy_); }
 
-  // `own`: what the program itself wants of the tensor, which counts only where the policy has no watch.
+  // `own`: what the program itself wants of the tensor, which counts only if the policy has no watch.
   Plan plan(std::string_view name, Kind kind, std::span<const Part> own) const;
 
-  // Patterns of the policy that match none of these tensors, each with where it stands: "the watch on 'encoder/.*'".
+  // Patterns of the policy that match none of these tensors, each with its place: "the watch on 'encoder/.*'".
   struct Named {
     std::string_view name;
     Kind kind = Kind::activation;
@@ -95,26 +95,27 @@ class Engine {
     std::string pattern;
   };
   std::vector<Unmatched> unmatched(std::span<const Named> tensors) const;
-  // Scalars that conditions ask for, each with where it stands: "the scalar 'los' in the trigger 'spike'".
+  // Scalars that conditions use, each with its place: "the scalar 'los' in the trigger 'spike'".
   std::vector<Unmatched> scalars() const;
 
-  // Goes on where another one stands, in all watches and triggers that both have. No plan may be made meanwhile.
+  // Takes over the state of another engine, for all watches and triggers that both have. No plan may be created
+  // meanwhile.
   void adopt(Engine& other);
 
   // ---- Steps, one after the other. `due` are the watches that were due for some tensor, each once.
   void end_step(const StepFacts& facts, bool evaluation, std::span<const std::uint32_t> due);
   // Whether a watch keeps what was due in the step that has just ended.
   bool keeps(std::uint32_t watch, bool evaluation) const noexcept { return watches_[watch].keeps[evaluation ? 1 : 0]; }
-  // Whether that is known only then.
+  // Whether that is known only at the end of the step.
   bool is_conditional(std::uint32_t watch) const noexcept;
-  // What became of a capture, of each in the order in which they were taken: several triggers may have one name and
+  // Reports the outcome of a capture, in the order in which they were taken: several triggers may have one name and
   // fire in one step.
   void capture_ended(std::string_view trigger, std::int64_t step, bool saved) noexcept;
-  // Whether some watch has come to its end since plans were made, so that new ones would ask for less. They do after
-  // retire_spent, during which none may be made.
+  // Whether some watch has reached its limit since plans were created, so that new ones would ask for less. They do
+  // after retire_spent, during which none may be created.
   bool has_newly_spent() const noexcept { return newly_spent_; }
   void retire_spent() noexcept;
-  // The triggers that fire with it.
+  // The triggers that fired in the step that has just ended.
   const std::vector<const Trigger*>& fired() const noexcept { return fired_; }
 
  private:
@@ -131,13 +132,13 @@ class Engine {
   Status compile();
   Status compile_watch(const WatchPolicy& watch);
   bool is_observed(std::string_view name, Kind kind) const;
-  // All conditions, each with whose it is: "the trigger 'spike'".
+  // All conditions, each with its owner: "the trigger 'spike'".
   std::vector<std::pair<const Expression*, std::string>> conditions() const;
 
   Policy policy_;
   std::vector<WatchState> watches_;
   std::vector<Trigger> triggers_;
-  std::vector<tags::Selector> flight_;  // one
+  std::vector<tags::Selector> flight_;  // exactly one
   std::vector<tags::Selector> allowed_;
   bool has_conditions_ = false;
   bool newly_spent_ = false;

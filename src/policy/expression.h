@@ -1,6 +1,7 @@
-// Conditions over what a step left: `loss > 1.0 or nonfinite('.*') or zscore(loss, 200) > 6`. Pure: no files, no clock.
+// Conditions over the values of a step: `loss > 1.0 or nonfinite('.*') or zscore(loss, 200) > 6`. Pure: no files, no
+// clock.
 //
-// docs/policy.md has the language for users. In short:
+// docs/policy.md documents the language for users. In short:
 //   loss   scalar('train/loss')         the last value recorded in the step; NaN where there was none
 //   + - * /   < <= > >= == !=   and or not   ( )      comparisons with NaN are false, but for !=
 //   nonfinite(re) max(re) min(re) absmax(re) mean(re) std(re) zero_fraction(re) ...    of all elements of the tensors
@@ -26,7 +27,7 @@
 
 namespace sonde::policy {
 
-// A tensor as conditions see it. Ids are dense, and tell (name, kind) apart for the life of a recorder.
+// A tensor as conditions see it. Ids are dense, and identify (name, kind) for the life of a recorder.
 struct TensorFacts {
   std::uint32_t id = 0;
   std::string_view name;
@@ -35,7 +36,7 @@ struct TensorFacts {
   bool negative_infinity_allowed = false;  // then -inf does not count as non-finite
 };
 
-// What a step left. Views, valid during the call.
+// The values of a step. Views, valid during the call.
 struct StepFacts {
   std::int64_t step = 0;
   std::span<const std::pair<std::string_view, double>> scalars;  // last values, each name once
@@ -45,7 +46,7 @@ struct StepFacts {
 // One condition with its memory of earlier steps. Not safe for several threads at once.
 class Expression {
  public:
-  // The error says where: "column 14: expected ...", or "line 2, column 3: ...". Patterns are compiled here, and wrong
+  // The error says where: "column 14: expected ...", or "line 2, column 3: ...". Patterns are compiled here; invalid
   // ones are errors.
   static Result<Expression> parse(std::string_view text);
   Expression(Expression&&) noexcept;
@@ -54,17 +55,17 @@ class Expression {
 
   const std::string& text() const noexcept;
 
-  // Called once for every step, also where the answer is not needed, since it remembers. True: the value is a number
+  // Called once for every step, even if the result is not needed, because it has memory. True: the value is a number
   // other than 0.
   bool evaluate(const StepFacts& facts);
-  // What the parts were at the last evaluation: every scalar, statistic and function of time, as it is written, with
-  // its value. {"loss", 4.2}, {"nonfinite('.*')", 12}; an any(...) that held names the tensor in place of its pattern.
-  // What had no value, since nothing was recorded that it could follow from, is left out: NaN is one that was.
+  // The values of the parts at the last evaluation: every scalar, statistic and function of time, as written, with its
+  // value. {"loss", 4.2}, {"nonfinite('.*')", 12}; an any(...) that was true names the tensor instead of its pattern.
+  // Parts without a value, because nothing was recorded for them, are left out; a recorded NaN is a value.
   std::vector<std::pair<std::string, double>> values() const;
 
-  // Whether it may ask for the statistics of this tensor.
+  // Whether it may need the statistics of this tensor.
   bool looks_at(std::string_view name, Kind kind) const;
-  // Patterns in it, and names of scalars, for warnings about those that never match anything.
+  // Its patterns and names of scalars, for warnings about those that never match.
   std::vector<std::string> patterns() const;
   std::vector<std::string> scalars() const;
 

@@ -1,4 +1,4 @@
-// The words of a condition.
+// The tokens of a condition.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace sonde::policy::condition {
 
 struct Token {
   enum class Type : std::uint8_t { end, number, name, text, symbol, wrong } type = Type::end;
-  std::string_view text;  // of a text in quotes, what is between them; of a wrong one, why it is wrong
-  std::size_t begin = 0;  // bytes from the condition's begin
+  std::string_view text;  // of a quoted string, what is between the quotes; of an invalid token, the reason
+  std::size_t begin = 0;  // bytes from the start of the condition
   std::size_t end = 0;
   double number = 0;
 
@@ -20,7 +20,7 @@ struct Token {
   std::string described() const;
 };
 
-// The first token at or after that place.
+// The first token at or after this position.
 Token next_token(std::string_view condition, std::size_t place);
 
 }  // namespace sonde::policy::condition

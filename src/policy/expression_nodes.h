@@ -1,4 +1,4 @@
-// The parts of a condition once it is parsed, and how each gets its value. Only the files of Expression include this.
+// The nodes of a parsed condition and their evaluation. Only the files of Expression include this.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace sonde::policy::condition {
 
-// The value of a part in a step. Absent: nothing was recorded that it could follow from; its number is NaN then.
+// The value of a node in a step. Absent: nothing was recorded for it; its number is NaN then.
 struct Number {
   double value = std::numeric_limits<double>::quiet_NaN();
   bool absent = true;
@@ -30,7 +30,7 @@ struct Number {
   bool truth() const noexcept { return !std::isnan(value) && value != 0; }
 };
 
-// What can be asked of one tensor, or of several taken together.
+// The statistics of one tensor, or of several taken together.
 enum class Statistic : std::uint8_t {
   nonfinite,
   nan,
@@ -49,7 +49,7 @@ enum class Statistic : std::uint8_t {
 std::optional<Statistic> statistic_of(std::string_view word) noexcept;
 std::optional<Kind> kind_of(std::string_view word) noexcept;
 
-// A summary and how many of its -inf are intended.
+// A summary and the number of its intended -inf.
 struct Facts {
   stats::Summary summary;
   std::uint64_t allowed = 0;
@@ -61,7 +61,7 @@ double value_of(const Facts& facts, Statistic statistic) noexcept;
 class TensorIndex {
  public:
   void begin(const StepFacts& facts);
-  // The tensor of the same name and that kind in this step; null where it was not recorded.
+  // The tensor of the same name and that kind in this step; null if it was not recorded.
   const TensorFacts* other(const TensorFacts& tensor, Kind kind);
 
  private:
@@ -70,7 +70,7 @@ class TensorIndex {
   struct Known {
     bool seen = false;
     std::uint64_t step = 0;  // stamp of the last step that had it
-    std::size_t place = 0;   // in that step
+    std::size_t place = 0;   // its index in that step
     std::array<std::uint32_t, 6> others{kUnknown, kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
   };
 
@@ -83,17 +83,17 @@ class TensorIndex {
 struct Context {
   const StepFacts& facts;
   TensorIndex& index;
-  std::uint64_t stamp = 0;              // other at every evaluation
+  std::uint64_t stamp = 0;              // different at every evaluation
   const TensorFacts* tensor = nullptr;  // inside any and all
 };
 
-// All tensors that one pattern selects; patterns that are written alike share one.
+// All tensors that one pattern selects; equal patterns share one.
 class TensorSet {
  public:
   explicit TensorSet(tags::Selector selector) : selector_(std::move(selector)) {}
   const tags::Selector& selector() const noexcept { return selector_; }
   bool contains(const TensorFacts& tensor);
-  // Of all tensors of the step that are in it, computed once a step; null where there are none.
+  // The statistics of all its tensors in the step, computed once per step; null if there are none.
   const Facts* together(const Context& context);
 
  private:
@@ -111,13 +111,13 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   virtual ~Node() = default;
-  // Evaluates all its parts, whatever the first ones are: each has a memory to advance.
+  // Evaluates all its operands, whatever the first ones give: each has memory to advance.
   virtual Number evaluate(Context& context) = 0;
 };
 using NodePtr = std::unique_ptr<Node>;
 using Values = std::vector<std::pair<std::string, double>>;
 
-// A part whose value is reported.
+// A node whose value is reported.
 class Part : public Node {
  public:
   virtual void report(Values& values) const = 0;
@@ -127,14 +127,14 @@ class Part : public Node {
 struct Compiled {
   NodePtr root;
   std::vector<std::unique_ptr<TensorSet>> sets;
-  std::vector<Part*> parts;                         // as they are read, arguments first; they belong to the tree
+  std::vector<Part*> parts;                         // in the order of the text, arguments first; owned by the tree
   std::vector<std::string> scalars;                 // each once
   std::vector<std::pair<TensorSet*, Kind>> others;  // of(kind, ...) for the tensors of that set
   TensorIndex index;
   std::uint64_t stamp = 0;
 };
 
-// Makers of nodes, for the parser.
+// Factory functions for the parser.
 enum class Operator : std::uint8_t {
   add,
   subtract,
@@ -160,7 +160,7 @@ NodePtr inverted(NodePtr operand);  // not
 NodePtr chain(NodePtr first, std::vector<std::pair<Operator, NodePtr>> rest);
 NodePtr applied(Function function, NodePtr argument);
 NodePtr every(std::int64_t steps);
-// Functions of time. Inside any and all, they remember each tensor for itself.
+// Functions of time. Inside any and all, they remember each tensor separately.
 NodePtr zscore(NodePtr argument, std::size_t window);
 NodePtr trend(NodePtr argument, std::size_t window);
 NodePtr average(NodePtr argument, std::size_t window);
@@ -169,7 +169,7 @@ NodePtr rising(NodePtr argument, NodePtr level);
 // Reports its value under that text.
 std::unique_ptr<Part> reported(std::string text, NodePtr inner);
 
-// Inside any and all: a statistic of the tensor at hand, or of the one of another kind that has its name.
+// Inside any and all: a statistic of the current tensor, or of the one of another kind with the same name.
 class WordNode final : public Node {
  public:
   WordNode(std::string text, Statistic statistic, std::optional<Kind> other)

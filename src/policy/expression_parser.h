@@ -1,4 +1,4 @@
-// From the text of a condition to its tree.
+// Parses the text of a condition into a tree.
 //
 //   either     = both { "or" both }
 //   both       = inverted { "and" inverted }
@@ -20,14 +20,14 @@
 namespace sonde::policy::condition {
 
 struct ParseError {
-  std::size_t column = 0;  // in characters, from 1; a line's end is one of them
+  std::size_t column = 0;  // in characters, from 1; a line break counts as one
   std::string message;     // "expected a number or a name, found ')'"
 };
 
 // Where an error is: "column 7", and "line 2, column 3" in a condition of several lines.
 std::string place_in(std::string_view text, const ParseError& error);
 
-// Null where it fails. Foreign texts are safe: their length and nesting are limited.
+// Null on failure. Safe for untrusted texts: their length and nesting are limited.
 std::unique_ptr<Compiled> parse_condition(std::string_view text, ParseError& error);
 
 }  // namespace sonde::policy::condition

@@ -1,4 +1,4 @@
-// For tests: a step's facts from real arrays and plain numbers.
+// For tests: the values of a step from real arrays and plain numbers.
 #pragma once
 
 #include <cstdint>

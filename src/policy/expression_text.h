@@ -1,4 +1,4 @@
-// Pieces of sentences.
+// Parts of messages.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// The last values of something, with their mean, deviation and slope kept up to date.
+// The last values of a quantity, with their mean, deviation and slope kept up to date.
 #pragma once
 
 #include <cstddef>
@@ -7,25 +7,25 @@
 
 namespace sonde::policy::condition {
 
-// Constant time a value and 16 bytes for each that is kept. Mean and moments are updated by Welford's formula as values
-// come and go, and computed again once in a window's length and where values that left took nearly all of a moment with
-// them, so that errors do not add up.
+// Constant time per value and 16 bytes for each stored one. Mean and moments are updated by Welford's formula as values
+// are added and removed. They are computed again once per window length, and when removed values took nearly all of a
+// moment with them, so that errors do not add up.
 class Window {
  public:
   explicit Window(std::size_t capacity) noexcept : capacity_(capacity) {}
 
-  // Values that are not finite, or so large that their squares would not be, are left out.
+  // Values that are not finite, or so large that their squares overflow, are left out.
   static bool takes(double value) noexcept;
-  // Only what it takes; gives up the oldest value where it is full.
+  // Only for values that it takes; removes the oldest value if it is full.
   void push(std::int64_t step, double value);
 
   std::size_t size() const noexcept { return points_.size(); }
   bool full() const noexcept { return points_.size() == capacity_; }
-  // NaN of an empty window.
+  // NaN for an empty window.
   double mean() const noexcept;
-  // Of the population. Exactly 0 where all values are equal.
+  // Population standard deviation. Exactly 0 if all values are equal.
   double stddev() const noexcept;
-  // Of the least-squares line, per step; exactly 0 where all values are equal, NaN where all values are of one step.
+  // Slope of the least-squares line, per step; exactly 0 if all values are equal, NaN if all values are of one step.
   double slope() const noexcept;
 
  private:
@@ -44,7 +44,7 @@ class Window {
     void remove(const Point& point) noexcept;
   };
   void recompute() noexcept;
-  // All values are equal, where the moments would only be nearly so.
+  // All values are equal, where the moments would only be nearly 0.
   bool constant() const noexcept { return alike_ >= points_.size(); }
 
   std::size_t capacity_;
@@ -54,7 +54,7 @@ class Window {
   double step_peak_ = 0;
   std::size_t alike_ = 0;  // how many of the last values are equal
   double last_ = 0;
-  double origin_ = 0;  // the first step: small numbers are squared more exactly
+  double origin_ = 0;  // the first step: squares of small numbers are more exact
   std::vector<Point> points_;
   Moments moments_;
 };

@@ -1,4 +1,4 @@
-// Numbers of a policy file that are written as text, with their units.
+// Values of a policy file that are written as text, with their units.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 namespace sonde::policy {
 
 inline constexpr std::size_t kMostBytes = std::size_t{1} << 20;        // of a file
-inline constexpr std::uint64_t kLeastRing = 2 * flight::kHeaderBytes;  // bytes; sinks::FlightRing makes none smaller
+inline constexpr std::uint64_t kLeastRing = 2 * flight::kHeaderBytes;  // bytes; the smallest ring of sinks::FlightRing
 static_assert(kLeastRing == 8192, "messages and docs/policy.md say 8 KiB");
 
-// All of them: nothing where the text is not what is shown.
+// All of these return nothing if the text does not have the form shown.
 
 struct Interval {
   std::int64_t every = 1;
@@ -26,7 +26,7 @@ std::optional<Interval> interval_of(std::string_view text) noexcept;
 
 struct StepRange {
   std::int64_t first = 0;
-  std::int64_t last = -1;  // -1: without end
+  std::int64_t last = -1;  // -1: no end
 };
 // "1000..2000", "1000..", "..2000". The last one may be before the first.
 std::optional<StepRange> step_range_of(std::string_view text) noexcept;
@@ -43,7 +43,8 @@ std::optional<Keep> keep_of(std::string_view word) noexcept;
 // "edge", "always", "never"
 std::optional<Rearm> rearm_of(std::string_view word) noexcept;
 
-// Of a trigger: it becomes part of a file's name. Letters, digits, '_', '-' and '.', the first one no dot, up to 64.
+// The name of a trigger, which becomes part of a file name: letters, digits, '_', '-' and '.', the first one not a dot,
+// up to 64.
 bool is_trigger_name(std::string_view name) noexcept;
 
 }  // namespace sonde::policy

@@ -1,16 +1,16 @@
-// toml++ without exceptions, and with two faults of its 3.3 fixed, which a wrong file can reach.
+// toml++ without exceptions, and with two defects of its 3.3 fixed, which an invalid file can trigger.
 #pragma once
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/impl/preprocessor.h>
 
-// It assumes of a key's first character what "[ = 1" does not give it: that ends a debug build and is undefined in a
-// release of clang's. Without the assumption it goes on to check, and says what is wrong.
+// It makes an assumption about a key's first character that "[ = 1" violates: that aborts a debug build and is
+// undefined in a release build of clang. Without the assumption it continues to check, and reports the error.
 #undef TOML_ASSERT_ASSUME
 #define TOML_ASSERT_ASSUME(expr) static_assert(true)
 
-// It assumes that a character from U+FB26 to U+FEFE is never asked whether it is a space. It is not one.
+// It assumes that it never has to decide whether a character from U+FB26 to U+FEFE is a space. It is not one.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -1,4 +1,4 @@
-// When a capture is taken: a condition, and what keeps it from firing at every step while it holds.
+// When a capture is taken: a condition, and what prevents it from firing at every step while it is true.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class Trigger {
   const std::string& name() const noexcept { return name_; }
   const Expression& condition() const noexcept { return condition_; }
 
-  // To be called for every training step. True: it fires.
+  // Call it for every training step. True: it fires.
   bool end_step(const StepFacts& facts);
-  // What became of the capture of a step. One that could not be saved does not count against the maximum. False: it did
-  // not fire then, or that is known already.
+  // Reports the outcome of the capture of a step. A capture that could not be saved does not count against the maximum.
+  // False: it did not fire then, or the outcome is already known.
   bool capture_ended(std::int64_t step, bool saved) noexcept;
 
  private:
@@ -33,10 +33,10 @@ class Trigger {
   std::string name_;
   Expression condition_;
   std::int64_t captures_ = 0;
-  std::int64_t lost_ = 0;                // of them
-  std::vector<std::int64_t> unsettled_;  // steps of those that are on their way
-  std::int64_t quiet_ = 0;               // steps still to pass
-  bool was_false_ = true;                // since it fired last
+  std::int64_t lost_ = 0;                // captures that could not be saved
+  std::vector<std::int64_t> unsettled_;  // steps of captures in progress
+  std::int64_t quiet_ = 0;               // remaining steps of the hold-off
+  bool was_false_ = true;                // since it last fired
 };
 
 }  // namespace sonde::policy

@@ -3,7 +3,7 @@
 //   [[ 1.   2.5 -3. ]
 //    [ nan  4.   0.1]]
 //
-// NumPy has no bf16 and fp8 of its own; those are printed as the same values in float32.
+// NumPy itself has no bf16 and fp8; those are printed as the same values in float32.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace sonde::render {
 
 // Named and defined as in numpy.set_printoptions.
 struct ArrayOptions {
-  // Above so many elements only the first and last `edge_items` of each axis are printed. kEverything: never.
+  // Above this many elements only the first and last `edge_items` of each axis are printed. kEverything: never.
   std::int64_t threshold = 1000;
   int edge_items = 3;
-  int precision = 8;    // digits behind the point, at most
-  int line_width = 75;  // characters; a longer row goes on in the next line
+  int precision = 8;    // maximum number of digits after the point
+  int line_width = 75;  // characters; a longer row continues on the next line
 
   static constexpr std::int64_t kEverything = INT64_MAX;
 };
 
-// Of a valid view; an invalid one gives "[]", as an empty one does. A 0-d tensor is printed like NumPy's scalar.
+// For a valid view; an invalid one gives "[]", like an empty one. A 0-d tensor is printed like NumPy's scalar.
 std::string numpy_style(const TensorView& view, const ArrayOptions& options = {});
 
 }  // namespace sonde::render

@@ -13,7 +13,7 @@ struct Color {
   friend bool operator==(const Color&, const Color&) = default;
 };
 
-// 256 colours, of which those from `first` to `last` stand for the range of the values.
+// 256 colours; those from `first` to `last` represent the range of the values.
 struct Palette {
   std::array<Color, 256> colors;
   int first = 0;
@@ -21,12 +21,12 @@ struct Palette {
 };
 
 extern const Palette kGreyPalette;
-// Within 1/255 of matplotlib's viridis: 16 colours of it, and straight lines between them.
+// Within 1/255 of matplotlib's viridis: 16 of its colours, with linear interpolation.
 extern const Palette kViridisPalette;
 // Blue, exactly white in the middle (128), red.
 extern const Palette kDivergingPalette;
 
-// Used for nothing else, in any picture.
+// These colours have no other use in any picture.
 inline constexpr Color kNanColor = {0xff, 0x3d, 0x9a};       // pink
 inline constexpr Color kInfinityColor = {0xff, 0x8c, 0x00};  // orange
 // Between the cells of a grid, and where there is no cell.

@@ -15,7 +15,7 @@
 
 namespace sonde::render {
 
-// What histograms are drawn with. ASCII is right everywhere, blocks where the terminal shows UTF-8.
+// The characters of histograms. ASCII works everywhere, blocks need a UTF-8 terminal.
 enum class Glyphs : std::uint8_t { ascii, blocks };
 
 std::string one_line(std::string_view name, DType dtype, const Shape& shape, const stats::Summary& summary,
@@ -23,15 +23,15 @@ std::string one_line(std::string_view name, DType dtype, const Shape& shape, con
 
 // The parts of that line. "f32[32,128]"
 std::string type_text(DType dtype, const Shape& shape);
-// "-2.1 |.:+##+:.| 2.6  mean 0.01 std 1.02"; the numbers take at least `width` columns, so that lines below each other
-// can be compared.
+// "-2.1 |.:+##+:.| 2.6  mean 0.01 std 1.02"; the numbers take at least `width` columns, so that several lines can be
+// compared.
 std::string range_text(const stats::Summary& summary, const stats::Histogram& histogram, Glyphs glyphs = Glyphs::ascii,
                        std::size_t width = 0);
-// "NaN 3  Inf 1"; empty where all values are finite.
+// "NaN 3  Inf 1"; empty if all values are finite.
 std::string nonfinite_text(const stats::Summary& summary);
 
-// A name from a caller or a file, safe to print in one line: control characters and invalid UTF-8 as \n, \x1b ...;
-// longer than 120 bytes it is shortened in the middle.
+// A name from a caller or a file, safe to print in one line: control characters and invalid UTF-8 as \n, \x1b ...; a
+// name longer than 120 bytes is shortened in the middle.
 std::string printable(std::string_view name);
 
 }  // namespace sonde::render

@@ -1,4 +1,4 @@
-// Tensors side by side as a table: the rows of the first axis below each other, a column for each element of a row.
+// Tensors side by side as a table: one line per row of the first axis, one column per element of a row.
 //
 //    row  label  output[0]  output[1]
 //      0      7       0.02       0.98
@@ -23,12 +23,12 @@ struct Column {
   TensorView view;  // a scalar is one row
 };
 
-// The columns, taken apart into fields: `name` where a row of a tensor has one element, name[0], name[1] ..., or
-// name[0,1] where it has more axes. The tensors must outlive it.
+// The columns, split into fields: `name` if a row of a tensor has one element, name[0], name[1] ..., or name[0,1] if it
+// has more axes. The tensors must outlive it.
 class Table {
  public:
-  // All must have the same number of rows, and together not more than 16,384 fields, which is where spreadsheets end.
-  // Complex numbers are `unsupported`.
+  // All must have the same number of rows, and together at most 16,384 fields, the limit of spreadsheets. Complex
+  // numbers are `unsupported`.
   static Result<Table> of(std::span<const Column> columns);
 
   std::int64_t rows() const noexcept { return rows_; }
@@ -52,13 +52,13 @@ class Table {
 };
 
 struct TableOptions {
-  // Of more than so many, at least 2, the first and the last are shown, and "..." for what is between.
+  // With more rows than this (at least 2), only the first and the last are shown, with "..." between them.
   std::int64_t rows = 20;
   std::size_t fields = 10;
 };
 
-// For a person: the numbers of the rows and the fields below their names, aligned, floats with three digits. Lines end
-// with a line break.
+// For people: the numbers of the rows and the fields below their names, aligned, floats with three digits. Every line
+// ends with a line break.
 std::string table_text(const Table& table, const TableOptions& options = {});
 
 }  // namespace sonde::render

@@ -1,4 +1,4 @@
-// Counting values into the bins of Histogram at the speed of memory.
+// Counts values into the bins of Histogram at memory speed.
 #pragma once
 
 #include <array>
@@ -10,32 +10,32 @@
 
 namespace sonde::stats {
 
-// Tables that count, and are empty again after drain. Not for use by two threads; about 130 kB, to be kept and reused.
+// Counting tables, which are empty again after drain. Not for use by two threads; about 130 kB, to be kept and reused.
 //
-// Values in the range of normal floats - nearly all of them - go to the near tables, whose row is simply the upper 13
-// bits of a float: sign, exponent, four bits of the mantissa. There are four of those, taken in turn, since a counter
-// that is incremented again before its last value has reached the cache waits for it, and with data that are all equal
-// that is the whole cost. The rest - subnormal floats, doubles out of the range of floats - goes to the far table,
-// which has a counter for every key. Only rows that were touched are ever looked at or cleared, so that small tensors
-// stay cheap. Zeros are counted but not reported: the summary has done so.
+// Values in the range of normal floats - nearly all of them - go to the near tables, whose row is the upper 13 bits of
+// a float: sign, exponent, four bits of the mantissa. There are four of those, used in turn, since a counter that is
+// incremented again before its last value has reached the cache waits for it, and with data that are all equal that is
+// the whole cost. The rest - subnormal floats, doubles out of the range of floats - goes to the far table, which has a
+// counter for every key. Only touched rows are read or cleared, so that small tensors stay cheap. Zeros are counted but
+// not reported: the summary has done so.
 class BinTables {
  public:
-  // `sums` are those of the same finite values, with their smallest magnitude. Should the values have changed since,
-  // the counts are wrong but no memory is.
+  // `sums` are those of the same finite values, with their smallest magnitude. If the values have changed since, the
+  // counts are wrong but memory stays intact.
   void add(const float* values, std::size_t count, const BlockSums& sums);
   void add(const double* values, std::size_t count, const BlockSums& sums);
   // Adds all counts, and a bin for the zeros, to `histogram`.
   void drain(std::uint64_t zeros, Histogram& histogram);
-  // Values added since the last drain, which must come before they are more than kMaxPending: counters have 32 bits.
-  // The limit is far below that, so that tests reach it; draining so often costs nothing yet.
+  // Values added since the last drain. Drain before there are more than kMaxPending: counters have 32 bits. The limit
+  // is far below that, so that tests reach it; draining this often costs nothing measurable.
   std::uint64_t pending() const noexcept { return pending_; }
   static constexpr std::uint64_t kMaxPending = std::uint64_t{1} << 24;
 
  private:
   static constexpr std::size_t kTables = 4;
-  static constexpr std::uint32_t kSign = 4096;  // rows from here on are those of negative values
-  // Tables of exactly 32 kB would put the same row of all of them at addresses that differ by a multiple of 4096,
-  // which processors take for the same at first sight.
+  static constexpr std::uint32_t kSign = 4096;  // rows from here on are for negative values
+  // Tables of exactly 32 kB would put the same row of all of them at addresses that differ by a multiple of 4096, which
+  // processors at first take for the same address.
   static constexpr std::size_t kRows = std::size_t{2} * kSign + 80;
 
   // Rows are drained sixteen at a time, an octave.
@@ -57,11 +57,11 @@ class BinTables {
   void find(std::int32_t key, std::uint64_t count) noexcept;
 
   std::array<std::array<std::uint32_t, kRows>, kTables> near_{};
-  // Touched rows, without their sign; none while low is above high.
+  // Touched rows, without their sign; none if low is above high.
   std::uint32_t near_low_ = kSign;
   std::uint32_t near_high_ = 0;
-  std::vector<std::uint64_t> far_;  // by key + kMaxKey; made when first needed
-  // Touched keys, without their sign, for either sign: subnormal ones lie close together, but far from their opposites.
+  std::vector<std::uint64_t> far_;  // by key + kMaxKey; allocated when first needed
+  // Touched keys, without their sign, for either sign: subnormal ones are close together, but far from their opposites.
   struct Touched {
     std::int32_t low = Histogram::kMaxKey;
     std::int32_t high = 0;
@@ -69,7 +69,7 @@ class BinTables {
   Touched far_negative_;
   Touched far_positive_;
   std::uint64_t pending_ = 0;
-  // While draining: the bins so far, with room for more behind them.
+  // While draining: the bins so far, with space for more.
   std::vector<Histogram::Bin> found_;
   std::size_t found_count_ = 0;
 };

@@ -1,4 +1,4 @@
-// TensorBoard's buckets of a tensor that is still at hand.
+// TensorBoard's buckets of a tensor that is still available.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace sonde::stats {
 
-// As tensorboard_buckets of derived.h, but right also for data that are narrow beside their mean, or few integers:
-// where one of the fine bins that an edge falls into holds more than a fiftieth of the values, the values are counted
-// in a second pass. `summary` and `histogram` are those of the valid view.
+// Like tensorboard_buckets of derived.h, but also exact for data that are narrow compared with their mean, or few
+// integers: if a fine bin at an edge holds more than 2 % of the values, the values are counted in a second pass.
+// `summary` and `histogram` are those of the valid view.
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
                                         int buckets);
-// The same, the second pass by the threads of a pool.
+// The same, with the second pass on the threads of a pool.
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
                                         int buckets, TaskPool& pool);
 

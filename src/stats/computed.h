@@ -1,4 +1,4 @@
-// Statistics that the program has computed itself (sonde/statistics.h), as the rest of the library has them.
+// Converts statistics that the program has computed itself (sonde/statistics.h) to the library's own types.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct Computed {
   std::optional<Histogram> histogram;
 };
 
-// Fails as Statistics::check does.
+// Fails like Statistics::check.
 Result<Computed> take(const Statistics& statistics);
 
 }  // namespace sonde::stats

@@ -1,4 +1,4 @@
-// What follows from a summary and a histogram.
+// Values derived from a summary and a histogram.
 #pragma once
 
 #include <span>
@@ -11,25 +11,25 @@ namespace sonde::stats {
 // All of these take a summary and a histogram of the same values.
 
 // The smallest of the n finite values that at least q * n of them do not exceed. It is exact at q <= 0 (min) and q >= 1
-// (max), and otherwise in the same bin as the true one: within 1/16 of it, relatively. NaN where nothing is finite.
+// (max), and otherwise in the same bin as the true one: within 1/16 of it, relatively. NaN if nothing is finite.
 double percentile(const Summary& summary, const Histogram& histogram, double q) noexcept;
 
-// A bucket as TensorBoard's histograms have them: left inclusive, right exclusive but for the last.
+// A bucket as in TensorBoard's histograms: left inclusive, right exclusive except for the last.
 struct Bucket {
   double left = 0;
   double right = 0;
   double count = 0;
 };
-// `buckets` buckets of equal width from min to max: the fractions of fine bins that straddle an edge are shared out
-// over their width, and the counts add up to the number of finite values. One bucket, from the value to itself, for
-// data that are all equal; none where nothing is finite. Fewer than one bucket means one.
+// `buckets` buckets of equal width from min to max: fine bins that straddle an edge are split in proportion, and the
+// counts add up to the number of finite values. One bucket, from the value to itself, for data that are all equal; none
+// if nothing is finite. Fewer than one bucket means one.
 std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram& histogram, int buckets);
 
 // Floating-point types into which values might be cast.
 enum class Target : std::uint8_t { f16, bf16, f8_e4m3, f8_e5m2 };
 
-// Shares of the finite values, zero where there are none. Where a limit falls inside a bin, the true share lies between
-// low and high, both included; elsewhere the two are equal.
+// Shares of the finite values, zero if there are none. If a limit falls inside a bin, the true share is between low and
+// high, both included; otherwise the two are equal.
 struct Share {
   double low = 0;
   double high = 0;
@@ -39,7 +39,7 @@ struct CastRisk {
   Share underflow;  // not zero, but rounds to zero
   Share subnormal;  // not zero, and becomes subnormal: precision is lost
 };
-// Of rounding to nearest even, without saturation.
+// For rounding to nearest even, without saturation.
 CastRisk cast_risk(const Summary& summary, const Histogram& histogram, Target target) noexcept;
 
 }  // namespace sonde::stats

@@ -9,10 +9,10 @@
 
 namespace sonde::stats {
 
-// For as long as it lives this thread rounds to nearest, keeps subnormals and traps nothing: a job that flushes
-// subnormals to zero gets the same statistics, and one that traps NaN to hunt for it is not killed by the probe. Then
-// everything is as it was, the sticky exception flags too. The work must be a call that is not inlined beside it: the
-// compiler knows nothing of the registers behind this.
+// As long as it lives this thread rounds to nearest, keeps subnormals and traps nothing: a job that flushes subnormals
+// to zero gets the same statistics, and one that traps NaN to find it is not killed by the probe. Then the old state is
+// restored, including the sticky exception flags. The work must be a call that is not inlined next to it: the compiler
+// does not know about the registers that this changes.
 class FloatEnvironment {
  public:
 #if defined(__x86_64__)

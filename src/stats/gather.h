@@ -1,4 +1,4 @@
-// Elements of any real dtype, dense or strided, as the values that the kernels take.
+// Converts elements of any real dtype, dense or strided, to the values that the kernels take.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ bool is_float_exact(DType dtype) noexcept;
 // Writes `count` elements, `stride` elements apart, from `at`, which need not be aligned. Only for dtypes that are
 // float exact.
 void gather(DType dtype, const std::byte* at, std::int64_t count, std::int64_t stride, float* out) noexcept;
-// Only for those that are not, and real.
+// Only for real dtypes that are not.
 void gather(DType dtype, const std::byte* at, std::int64_t count, std::int64_t stride, double* out) noexcept;
 
 }  // namespace sonde::stats

@@ -7,14 +7,14 @@
 
 namespace sonde::stats {
 
-// Values are taken in blocks of at most this many: the second look at a block (the histogram) finds it in the first
+// Values are processed in blocks of at most this many: the second pass over a block (the histogram) finds it in the L1
 // cache, and the shift of its sums stays close to its mean.
 inline constexpr std::size_t kBlock = 2048;
 
 // One pass over a block. The sums are over x - shift, in double precision, with the block's first value as the shift:
-// that value is part of the block, so the sum of squares is at most (count + 1) times m2, and m2 can be had from it.
-// If `squares` is not finite, either a value of the block was not, and nothing here has a meaning, or the sums did not
-// fit a double, which only doubles can do, and the rest still holds.
+// that value is part of the block, so the sum of squares is at most (count + 1) times m2, and m2 can be computed from
+// it. If `squares` is not finite, either a value of the block was not finite and nothing here is valid, or the sums
+// overflowed a double, which only doubles can do, and the rest is still valid.
 struct BlockSums {
   double shift = 0;
   double sum = 0;
@@ -22,12 +22,12 @@ struct BlockSums {
   double sum_abs = 0;
   double min = 0;
   double max = 0;
-  double smallest = 0;  // magnitude of the non-zero values; infinity where there are none
+  double smallest = 0;  // magnitude of the non-zero values; infinity if there are none
   std::uint64_t zeros = 0;
   std::uint64_t negatives = 0;
 };
 
-// Whether to look for BlockSums::smallest, which only the histogram needs.
+// Whether to compute BlockSums::smallest, which only the histogram needs.
 enum class Smallest : bool { skip, find };
 
 // 1 to kBlock values.
@@ -39,8 +39,7 @@ struct NonFinite {
   std::uint64_t positive_infinity = 0;
   std::uint64_t negative_infinity = 0;
 };
-// Copies the finite ones of `count` values, in order, to `out`, which must have room for all; returns how many there
-// are.
+// Copies the finite ones of `count` values, in order, to `out`, which must have room for all; returns their number.
 std::size_t take_finite(const float* values, std::size_t count, float* out, NonFinite& rest) noexcept;
 std::size_t take_finite(const double* values, std::size_t count, double* out, NonFinite& rest) noexcept;
 

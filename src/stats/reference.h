@@ -1,5 +1,5 @@
-// The statistics in plain scalar code, one value after the other. The kernels are tested against it, and leave to it
-// the blocks of f64 whose sums would not fit a double.
+// The statistics in plain scalar code, one value after the other. The kernels are tested against it, and use it for
+// blocks of f64 whose sums would overflow a double.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// What is known of a tensor after one pass over it, in a form that merges: the parts of a tensor, its copies on several
-// ranks, or its values over many steps.
+// The statistics of a tensor after one pass over it, in a form that can be merged: over the parts of a tensor, its
+// copies on several ranks, or its values over many steps.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace sonde::stats {
 // Counts are over all elements; min, max, mean, m2, sum_abs over the finite ones. Merging is exact for counts, min and
 // max; mean and m2 follow Chan's formula, since raw power sums lose everything on data with a large mean.
 //
-// How exact mean, m2 and sum_abs are, for summaries of up to 2^24 values in up to 10,000 merged parts, with M the
+// Accuracy of mean, m2 and sum_abs, for summaries of up to 2^24 values in up to 10,000 merged parts, with M the
 // largest magnitude among them: mean within 1e-11 * M; m2 within (1e-9 + 1e-11 * M / stddev) of itself, hence 1e-6 for
 // a mean of 100,000 deviations; sum_abs within 1e-11 of itself. Sums of squares are doubles: m2 is infinite where it
 // would exceed 1.8e308 (deviations above 1e154), and deviations below 1e-154 vanish in it. Only f64 data reach either.
@@ -28,15 +28,15 @@ struct Summary {
   std::uint64_t negative_infinity = 0;
   std::uint64_t zeros = 0;                                // of either sign
   std::uint64_t negatives = 0;                            // finite and below zero
-  double min = std::numeric_limits<double>::quiet_NaN();  // NaN where nothing is finite, as max and mean
+  double min = std::numeric_limits<double>::quiet_NaN();  // NaN if nothing is finite, like max and mean
   double max = std::numeric_limits<double>::quiet_NaN();
   double mean = std::numeric_limits<double>::quiet_NaN();
   double m2 = 0;  // sum of (x - mean)^2
   double sum_abs = 0;
 
   std::uint64_t finite() const noexcept { return count - nan - positive_infinity - negative_infinity; }
-  double stddev() const noexcept;  // of the population; NaN where nothing is finite
-  double l2() const noexcept;      // sqrt of the sum of squares; 0 where nothing is finite
+  double stddev() const noexcept;  // of the population; NaN if nothing is finite
+  double l2() const noexcept;      // sqrt of the sum of squares; 0 if nothing is finite
   void merge(const Summary& other) noexcept;
 };
 
@@ -57,7 +57,7 @@ class Histogram {
   };
 
   Histogram() = default;
-  // Bins in any order; equal keys add up, empty bins vanish. Keys outside the grid are an error of the caller's data.
+  // Bins in any order; equal keys are added, empty bins removed. Keys outside the grid are an error.
   static Result<Histogram> from_bins(std::vector<Bin> bins);
   // Bins of the grid by ascending key, none empty.
   static Histogram from_ordered_bins(std::vector<Bin> bins) noexcept;
@@ -77,10 +77,10 @@ class Histogram {
   std::vector<Bin> bins_;
 };
 
-// One pass over a view, strided or not, of any real dtype. Fails on an invalid or a complex view. An empty one is no
-// error.
+// One pass over a view, strided or not, of any real dtype. Fails for an invalid or a complex view. An empty view is not
+// an error.
 Result<Summary> summarize(const TensorView& view);
-// The same, and adds what it finds to `histogram`.
+// The same, and adds the values to `histogram`.
 Result<Summary> summarize(const TensorView& view, Histogram& histogram);
 
 }  // namespace sonde::stats

@@ -1,4 +1,4 @@
-// For tests and fuzzers: data that are hard to summarise, and whether a summary is right.
+// For tests and fuzzers: data that are hard to summarise, and a check of summaries.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace sonde::stats {
 
-// Within the bounds that summary.h states. NaN is near NaN only, infinity near itself only.
+// Within the bounds of summary.h. NaN is near NaN only, infinity near itself only.
 inline bool near(double got, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(got);
   return got == expected || std::abs(got - expected) <= tolerance;
 }
 
-// What is wrong with `got`, or nothing. `expected` comes from the reference.
+// The difference, or empty. `expected` comes from the reference.
 inline std::string difference(const Summary& got, const Summary& expected) {
   std::string text;
   const auto compare = [&](const char* name, auto a, auto b, bool same) {

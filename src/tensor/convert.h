@@ -1,4 +1,4 @@
-// Elements as doubles, one at a time or in runs, for every real dtype. Exact for all of them but i64 and u64 beyond
+// Elements as doubles, one at a time or in runs, for every real dtype. Exact for all of them except i64 and u64 beyond
 // 2^53, which round to nearest.
 #pragma once
 

@@ -16,11 +16,11 @@ inline std::size_t byte_size(const TensorView& view) noexcept {
 // Writes the elements of a valid view to `out` (byte_size bytes), dense and row-major.
 void copy_dense(const TensorView& view, void* out) noexcept;
 
-// The same for another processor to read, where `out` is aligned to 16 bytes: large tensors go past the cache, from
-// which they would push what the caller works on, and need not be fetched from the other processor's cache first.
+// The same for another processor to read, if `out` is aligned to 16 bytes: large tensors bypass the cache, from which
+// they would evict the caller's data, and need not be fetched from the other processor's cache first.
 void copy_dense_past_cache(const TensorView& view, void* out) noexcept;
 
-// What for_each_run calls: it stays where it is, so that nothing is allocated for it.
+// A reference to a callable for for_each_run, so that nothing is allocated for it.
 class RunBody {
  public:
   template <class Body>

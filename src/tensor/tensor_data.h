@@ -1,4 +1,4 @@
-// What decoders need to make a Tensor (sonde/tensor.h).
+// Helpers for decoders that create a Tensor (sonde/tensor.h).
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 namespace sonde {
 
-// Bytes of a dense tensor. Nothing where a size is negative, there are too many dimensions, or the product of the
-// sizes that are not zero passes 2^62 bytes: then not even the strides of an empty tensor could be computed. For
-// shapes from files.
+// Bytes of a dense tensor. Empty if a size is negative, there are too many dimensions, or the product of the non-zero
+// sizes exceeds 2^62 bytes: then not even the strides of an empty tensor could be computed. For shapes from files.
 std::optional<std::uint64_t> dense_bytes(DType dtype, const Shape& shape) noexcept;
 
 // Strides, in elements, of a dense column-major tensor, for a shape that dense_bytes accepts.
@@ -24,7 +23,7 @@ bool is_column_major(const TensorView& view) noexcept;
 // The same memory with the axes in reverse order.
 TensorView transposed(const TensorView& view) noexcept;
 
-// Makes a dense row-major copy of a valid view.
+// Creates a dense row-major copy of a valid view.
 Tensor to_tensor(const TensorView& view);
 
 }  // namespace sonde

@@ -1,4 +1,4 @@
-// For the tests of captures and rings: steps as a ring holds them, and a run's directory to put captures into.
+// For the tests of captures and rings: steps as a ring holds them, and a run's directory for captures.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Where a run's flight rings are that lie in another directory: RUN/flight-<writer>.elsewhere, one absolute path a
-// line. The next start of the job finds them by it, whatever its policy says then.
+// The places of a run's flight rings in other directories: RUN/flight-<writer>.elsewhere, one absolute path per line.
+// The next start of the job finds them through this file, whatever its policy is then.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace sonde::tensor_files {
 
-// All that this writer has had; without any the file is removed.
+// All rings that this writer has had; if there are none the file is removed.
 Status note_external_rings(const std::string& run_directory, const std::string& writer,
                            std::span<const std::string> rings);
 
-// Those that are there, of all writers. Only files of this user count. One that names nothing but rings of this machine
-// that are gone is removed.
+// The existing ones, of all writers. Only files of this user count. A file that names only rings of this machine that
+// no longer exist is removed.
 std::vector<std::string> external_rings(const std::string& run_directory);
 
 }  // namespace sonde::tensor_files

@@ -20,7 +20,7 @@ struct KeptTensor {
   std::string name;  // empty in an npy file
 };
 
-// All that there is under one name: a tensor's steps, or a table's rows.
+// Everything under one name: a tensor's steps, or a table's rows.
 struct KeptSeries {
   std::string name;
   std::uint64_t count = 0;
@@ -29,23 +29,23 @@ struct KeptSeries {
   friend bool operator==(const KeptSeries&, const KeptSeries&) = default;
 };
 
-// Called for each file that cannot be read and is therefore left out. May be empty.
+// Called for each file that cannot be read and is therefore skipped. May be empty.
 using OnUnreadable = std::function<void(const Status&)>;
 
 class KeptTensors {
  public:
-  // What there is now. A run that kept none has none. Nothing outside of the directory `within` is read, and no link;
-  // where it is empty, anything may be read.
+  // The current content. A run that kept none has none. Nothing outside of the directory `within` is read, and no link;
+  // if it is empty, anything may be read.
   explicit KeptTensors(const std::string& run_directory, const std::string& within = {},
                        OnUnreadable on_unreadable = {});
 
-  // The last that was written under this tag; at that step where one is given.
+  // The last one written under this tag; at this step if one is given.
   std::optional<KeptTensor> last(const std::string& tag, std::optional<std::int64_t> step = {}) const;
   // All steps at which the tag was kept, ascending. Opens every file.
   std::vector<std::int64_t> steps(const std::string& tag) const;
   // All tags. Opens every file, but no folder.
   std::vector<std::string> tags() const;
-  // All tags, also those of folders, and the number of their steps. Opens every file.
+  // All tags, including those of folders, with the number of their steps. Opens every file.
   std::vector<KeptSeries> list() const;
 
  private:
@@ -56,7 +56,7 @@ class KeptTensors {
   };
   std::optional<KeptTensor> find(const Place& place, const std::string& tag) const;
   std::optional<TensorFile> open(const std::string& path) const;
-  std::vector<Place> places_;  // by step, and as they were written
+  std::vector<Place> places_;  // by step, in the order written
   OnUnreadable on_unreadable_;
 };
 

@@ -1,4 +1,4 @@
-// What saving offers inside the library, besides sonde/tensor_io.h.
+// Internal saving functions, besides sonde/tensor_io.h.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace sonde::tensor_files {
 
-// As save_safetensors, and on the disk when it returns: file and directory are synced. What is written aside is locked
-// (base/file_lock.h) as long as somebody writes it.
+// Like save_safetensors, and on the disk when it returns: file and directory are synced. The temporary file is locked
+// (base/file_lock.h) while it is being written.
 Status save_synced(std::string_view path, const std::vector<NamedView>& tensors, const FileMetadata& metadata);
 
 }  // namespace sonde::tensor_files
