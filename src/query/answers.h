@@ -12,7 +12,7 @@
 
 namespace sonde::query {
 
-// What an answer may need.
+// The inputs of an answer.
 struct Context {
   const Runs& runs;
   std::shared_ptr<const Catalogue> catalogue;

@@ -1,5 +1,5 @@
-// Questions about log directories, answered as docs/api.md says. Knows no sockets: the server hands it the parts of a
-// request, and anybody else could.
+// Answers questions about log directories, as documented in docs/api.md. Knows no sockets: the server passes it the
+// parts of a request.
 #pragma once
 
 #include <chrono>
@@ -17,9 +17,9 @@ namespace sonde::query {
 struct Question {
   enum class Method : std::uint8_t { get, post } method = Method::get;
   std::string_view path;   // below api/: "runs"
-  std::string_view query;  // behind the question mark, encoded
+  std::string_view query;  // after the question mark, encoded
   std::string_view body;
-  bool may_write = false;  // whoever asks has shown the token
+  bool may_write = false;  // the client has presented the token
 };
 
 struct Answer {
@@ -27,19 +27,19 @@ struct Answer {
   std::string content_type = "application/json";
   std::string body;
   std::string etag;       // quoted; empty: none
-  std::string file_name;  // of a download; empty: it is shown
+  std::string file_name;  // of a download; empty: it is displayed
 };
 
-// What an answer takes, as far as the question alone tells.
+// The cost of an answer, estimated from the question alone.
 enum class Cost : std::uint8_t {
-  quick,      // what there is, and what changes something
-  values,     // what was recorded: a few charts, a picture
+  quick,      // structure, and requests that change something
+  values,     // recorded values: a few charts, a picture
   expensive,  // hundreds of charts or histograms at once, every point of a series
 };
-// Takes the question apart as Api::answer does, but looks at no log. Any thread: it takes far less than a millisecond.
+// Parses the question as Api::answer does, but reads no log. Any thread: it takes far less than a millisecond.
 Cost cost_of(const Question& question) noexcept;
 
-// What a page may change, done by those who can write. Any thread.
+// Changes that the page may request, done by the writing modules. Any thread.
 class Actions {
  public:
   virtual ~Actions() = default;
@@ -48,12 +48,12 @@ class Actions {
 };
 
 struct Served {
-  std::string label;      // what its runs' names begin with; empty where it is the only one
+  std::string label;      // prefix of its runs' names; empty if it is the only one
   std::string directory;  // as the user named it
   Log log;
 };
 
-// What has changed since a revision, as one event of the stream.
+// The changes since a revision, as one event of the stream.
 struct Change {
   std::uint64_t revision = 0;
   std::string data;  // JSON, one line
@@ -61,7 +61,7 @@ struct Change {
 
 class Api {
  public:
-  // `actions` may be null: nothing can be armed then.
+  // `actions` may be null: then no trigger can be armed.
   Api(std::vector<Served> logs, std::shared_ptr<Actions> actions);
   ~Api();
   Api(const Api&) = delete;
@@ -72,7 +72,7 @@ class Api {
 
   // Grows when something new was read.
   std::uint64_t revision() const noexcept;
-  // Returns when the revision is no longer `seen`, or when the time is over. Any thread, one is enough for all clients.
+  // Returns when the revision differs from `seen`, or after the timeout. Any thread; one is enough for all clients.
   std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
   // Everything that is new since `seen`; a revision of another process counts as none.
   Change change_since(std::uint64_t seen) const;

@@ -25,7 +25,7 @@ class BinaryWriter {
   void column(std::span<const Number> numbers) {
     out_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
   }
-  // So that the next column of doubles is where doubles may be.
+  // Aligns the next column of doubles.
   void align() { out_.resize((out_.size() + 7) / 8 * 8); }
   std::size_t size() const noexcept { return out_.size(); }
   std::string take() { return std::move(out_); }

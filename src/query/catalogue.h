@@ -22,17 +22,17 @@ struct RunEntry {
   RunEntry(std::string shown_name, std::size_t of_log, Run shown_run)
       : name(std::move(shown_name)), log(of_log), run(std::move(shown_run)) {}
 
-  std::string name;  // with the label of its log
+  std::string name;  // including the label of its log
   std::size_t log = 0;
   Run run;
 
-  // Of what has been read by now; made anew where the run has changed. Null while the run has never been read.
+  // The facts of what has been read so far; gathered again if the run has changed. Null if the run was never read.
   std::shared_ptr<const Facts> facts() const;
-  // Of its files and rings at this moment; looks into its directory.
+  // The state of its files and rings now; reads its directory.
   RunPulse pulse(double now) const;
   // Grows when something of the run was read or edited.
   std::uint64_t version() const;
-  // After a change that is not in the files that are read, such as the note.
+  // Call it after a change outside of the log files, such as the note.
   void edited() const { edits.fetch_add(1); }
 
   mutable std::atomic<std::uint64_t> edits = 0;
@@ -40,25 +40,25 @@ struct RunEntry {
   mutable std::shared_ptr<const Facts> known = nullptr;  // guarded by the mutex
 };
 
-// What the runs were at one moment. Never changes.
+// A snapshot of the runs. Never changes.
 struct Catalogue {
   struct Item {
     std::shared_ptr<const RunEntry> entry;
-    std::uint64_t version = 0;  // of the run, then
-    std::uint64_t changed = 0;  // the revision that brought its last change
+    std::uint64_t version = 0;  // of the run at that time
+    std::uint64_t changed = 0;  // the revision of its last change
     RunPulse pulse;
 
     RunState state() const noexcept { return pulse.state; }
-    // As it is now, where nothing of the run has been read since.
+    // The current state, if nothing of the run has been read since.
     RunPulse pulse_at(double now) const;
   };
   std::uint64_t revision = 0;
-  std::uint64_t list_changed = 0;                  // the revision at which runs came or went
+  std::uint64_t list_changed = 0;                  // the revision at which runs appeared or disappeared
   std::vector<Item> runs;                          // by name
   std::vector<std::vector<std::string>> problems;  // of each log
 
   const Item* find(std::string_view name) const;
-  // Fails, with the nearest names, where there is none.
+  // Fails, with the nearest names, if there is none.
   Result<Item> run(std::string_view name) const;
 };
 
@@ -68,11 +68,11 @@ class Runs {
   explicit Runs(std::vector<Served> logs);
 
   const std::vector<Served>& logs() const noexcept { return logs_; }
-  // What is there by now.
+  // The current catalogue.
   std::shared_ptr<const Catalogue> now() const;
   std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
   Change change_since(std::uint64_t seen) const;
-  // Has the catalogue made anew, after RunEntry::edited().
+  // Rebuilds the catalogue, after RunEntry::edited().
   void look_again() const;
 
  private:
@@ -81,12 +81,12 @@ class Runs {
   void renew() const;
 
   std::vector<Served> logs_;
-  // Revisions begin at the time of the start, so that those of an earlier process are smaller.
+  // Revisions start at the start time, so that those of an earlier process are smaller.
   const std::uint64_t first_revision_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Catalogue> catalogue_;
   mutable std::vector<std::uint64_t> versions_;  // of the logs
-  mutable std::int64_t second_ = 0;              // when the states were looked at last
+  mutable std::int64_t second_ = 0;              // when the states were last checked
 };
 
 }  // namespace sonde::query

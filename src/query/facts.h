@@ -1,4 +1,4 @@
-// What is known of a run as a whole, as far as it was read.
+// Facts about a run as a whole, from what has been read.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::string_view to_string(RunState state) noexcept;
 
 struct RunPulse {
   RunState state = RunState::finished;
-  double quiet_at = 0;    // when it will have ended, in seconds since 1970, if its files stay as they are
+  double quiet_at = 0;    // when it will count as ended, in seconds since 1970, if its files do not change
   bool has_ring = false;  // a flight ring, whose lock tells more
 };
 
@@ -27,10 +27,10 @@ struct Alert {
   std::string tag = {};  // empty: none
   std::optional<TagKind> tag_kind = {};
   std::optional<std::int64_t> step = {};
-  double time = 0;  // seconds since 1970; 0: nobody knows
+  double time = 0;  // seconds since 1970; 0: not known
   std::string text = {};
-  std::optional<double> value = {};            // of a scalar that is not finite: the first such one
-  std::uint64_t others = 0;                    // tensors that are not finite from the same step on
+  std::optional<double> value = {};            // the first non-finite value of a scalar
+  std::uint64_t others = 0;                    // other tensors that are non-finite from the same step on
   std::string capture = {};                    // the name of its directory in the run's captures; empty: none
   std::optional<Origin::Place> producer = {};  // of the non-finite values in that capture
 };
@@ -46,7 +46,7 @@ struct Facts {
   std::uint64_t points = 0;
   std::uint64_t damaged = 0;
   std::uint64_t dropped = 0;
-  double steps_per_second = 0;         // over all of it; NaN: nothing to measure
+  double steps_per_second = 0;         // over the whole run; NaN: nothing to measure
   double recent_steps_per_second = 0;  // over its last 60 s
   std::string hparams;                 // a JSON object; empty: none
   std::vector<std::string> metrics;
@@ -55,15 +55,15 @@ struct Facts {
   std::map<std::string, std::uint32_t> order;  // of execution within a step, by the tag of a probe
   std::vector<std::string> layouts;            // JSON: the categories of each custom layout
   std::vector<Alert> alerts;
-  // Those of the alerts that come from files which are read once, by what they were read from.
+  // Alerts from files that are read only once, by file.
   std::map<std::string, Alert> read_alerts;
 
   const Tag* find(std::string_view tag, TagKind kind) const;
 };
 
-// `before`: what was known of the run the last time, or null.
+// `before`: the previous facts about the run, or null.
 Facts gather_facts(const Run& run, const Facts* before);
-// Everything in the run that somebody should know of, but for what its state says.
+// Collects all alerts of the run, except those that depend on its state.
 void gather_alerts(const Run& run, const Facts* before, Facts& facts);
 // 1234567 as "1,234,567".
 std::string grouped(std::int64_t number);

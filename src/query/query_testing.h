@@ -1,4 +1,4 @@
-// For the tests of this room: an Api on a directory, and its answers taken apart.
+// For the tests of this module: an Api on a directory, and parsers for its answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class Asked {
   std::unique_ptr<Api> api_;
 };
 
-// A JSON text that stays as long as what is taken out of it.
+// A JSON text that lives as long as the values taken from it.
 class Json {
  public:
   explicit Json(const std::string& text) { EXPECT_EQ(parser_.parse(text).get(root_), simdjson::SUCCESS) << text; }

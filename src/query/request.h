@@ -1,4 +1,4 @@
-// The parts of a question, taken apart and checked: what is not known or out of range is an error that says so.
+// Parses and checks the parts of a question: unknown or out-of-range values are errors.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace sonde::query {
 
-// In single quotes, cut short where it is long.
+// In single quotes, truncated if it is long.
 std::string in_quotes(std::string_view text);
 
 // A query string: "run=a&tag=b%2Fc".
 class Params {
  public:
-  // `known`: the names that may occur, each once.
+  // `known`: the allowed names, each at most once.
   static Result<Params> parse(std::string_view query, std::span<const std::string_view> known);
 
-  // Null where it is not there.
+  // Null if it is missing.
   const std::string* find(std::string_view name) const noexcept;
-  // Fails where it is not there.
+  // Fails if it is missing.
   Result<std::string> text(std::string_view name) const;
   Result<std::int64_t> integer(std::string_view name, std::int64_t otherwise, std::int64_t least,
                                std::int64_t most) const;
-  // Nothing where it is not there.
+  // Empty if it is missing.
   Result<std::optional<TagKind>> kind() const;
 
  private:
@@ -43,7 +43,7 @@ struct SeriesName {
   std::string run;
   std::string tag;
   std::optional<std::int64_t> step = {};  // instead of that of the whole request
-  double interval = 0;                    // steps, of smoothing; 0: that of the series
+  double interval = 0;                    // steps, for smoothing; 0: that of the series
 };
 
 enum class AxisName : std::uint8_t { step, wall, relative };
@@ -59,7 +59,7 @@ struct GroupName {
   std::vector<std::string> runs;
 };
 
-// A request body. Which of the fields may be there is said by whoever reads it.
+// A request body. Each caller decides which fields are allowed.
 struct Body {
   std::vector<SeriesName> series;
   std::vector<GroupName> groups;
@@ -76,7 +76,7 @@ struct Body {
   std::int64_t before = 0;
   std::int64_t after = 0;
 
-  // `required` must be there, `known` may be.
+  // `required` must be present, `known` may be.
   static Result<Body> parse(std::string_view json, std::span<const std::string_view> required,
                             std::span<const std::string_view> known);
 };

@@ -1,4 +1,4 @@
-// Averages of long series, kept from one question to the next: a chart asks for the same one at every zoom.
+// A cache of averages of long series: a chart asks for the same one at every zoom.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace sonde::query {
 
-// Any thread. The least recently used are forgotten when all together are too large.
+// Any thread. The least recently used entries are removed when the total is too large.
 class SmoothedCache {
  public:
   std::shared_ptr<const store::Averages> find(const RunEntry& run, std::string_view tag,
@@ -24,7 +24,7 @@ class SmoothedCache {
  private:
   struct Item {
     std::weak_ptr<const RunEntry> run;
-    const RunEntry* address = nullptr;  // of `run`, to compare
+    const RunEntry* address = nullptr;  // of `run`, for comparison
     std::string tag;
     std::shared_ptr<const store::Averages> smoothed;
     std::size_t bytes = 0;
@@ -32,7 +32,7 @@ class SmoothedCache {
   std::list<Item>::iterator at(const RunEntry& run, std::string_view tag, const store::Smoothing& smoothing);
 
   std::mutex mutex_;
-  std::list<Item> items_;  // the last used first
+  std::list<Item> items_;  // the most recently used first
   std::size_t bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who answers questions: query::Api, or, in tests, somebody who can be made to wait.
+// Answers questions: query::Api, or, in tests, an implementation that can be made to wait.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace sonde::server {
 
-// As query::Api has them. Any thread.
+// The same calls as query::Api. Any thread.
 class Answerer {
  public:
   virtual ~Answerer() = default;

@@ -1,4 +1,4 @@
-// For tests: a client that says exactly what it is told, byte by byte if need be.
+// For tests: a client that sends exactly the given bytes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -17,11 +17,11 @@
 namespace sonde::server {
 
 struct Received {
-  int status = 0;  // 0: the server hung up
+  int status = 0;  // 0: the server closed the connection
   std::string header;
   std::string body;
 
-  // The value of a field, or nothing.
+  // The value of a field, or empty.
   std::string field(std::string_view name) const {
     const std::string line = "\r\n" + std::string(name) + ": ";
     const std::size_t at = header.find(line);
@@ -33,7 +33,7 @@ struct Received {
 class Client {
  public:
   explicit Client(std::uint16_t port, int receive_buffer = 0) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval patience{60, 0};  // a server that says nothing for so long has failed
+    const timeval patience{60, 0};  // a server that is silent for this long has failed
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (receive_buffer > 0) ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in address{};
@@ -48,7 +48,7 @@ class Client {
     if (fd_ >= 0) ::close(fd_);
   }
 
-  // Whether all of it was taken.
+  // Whether all of it was accepted.
   bool send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t count = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -58,7 +58,7 @@ class Client {
     return true;
   }
 
-  // Everything up to and with `end`, or all there is where the server hangs up before.
+  // Everything up to and including `end`, or everything if the server closes the connection before.
   std::string read_until(std::string_view end) {
     while (rest_.find(end) == std::string::npos) {
       if (!receive()) return std::exchange(rest_, {});
@@ -109,7 +109,7 @@ class Client {
   }
 
   int fd_ = -1;
-  std::string rest_;  // received and not asked for yet
+  std::string rest_;  // received but not read yet
 };
 
 }  // namespace sonde::server

@@ -1,8 +1,9 @@
-// Who may come in. Pure decisions about what a request says of itself; nothing here reads or sends.
+// Access control. Pure decisions about the headers of a request; nothing here reads or sends.
 //
-// On loopback everybody on this machine may read, so a foreign page in its user's browser must be told apart: by Host
-// where its name was pointed here (DNS rebinding), by Origin and Sec-Fetch-Site where it asks across. Elsewhere, and
-// where other origins are let in, everything needs the token. What changes something needs it everywhere.
+// On loopback every user of this machine may read, so a foreign page in the user's browser must be recognised: by Host
+// if its name was pointed here (DNS rebinding), by Origin and Sec-Fetch-Site if it sends cross-origin requests. On
+// other addresses, and if other origins are allowed, everything needs the token. Requests that change something always
+// need it.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,14 @@
 namespace sonde::server {
 
 struct GateOptions {
-  std::string host = {};     // that it listens on, as the user said it: a name or an address
+  std::string host = {};     // that it listens on, as given by the user: a name or an address
   bool loopback = true;      // whether only this machine can reach it
-  std::string machine = {};  // what this machine is called
+  std::string machine = {};  // the name of this machine
   std::vector<std::string> allow_origins = {};
   std::string token = {};
 };
 
-// What a request says of who sent it; empty where it does not say. Views into the request.
+// What a request says about its sender; empty if missing. Views into the request.
 struct Caller {
   std::string_view host = {};
   std::string_view origin = {};
@@ -38,12 +39,12 @@ enum class Verdict : std::uint8_t { welcome, bad_host, foreign_host, foreign_ori
 
 class Gate {
  public:
-  // Fails where a token cannot be one or an origin is none.
+  // Fails if the token or an origin is invalid.
   static Result<Gate> make(GateOptions options);
 
-  // `reads` is whether the request changes nothing: GET or HEAD.
+  // `reads`: the request changes nothing (GET or HEAD).
   Verdict judge(const Caller& caller, bool reads) const;
-  // The same without asking for the token: for who is about to show it.
+  // The same without the token check: for requests that are about to present it.
   Verdict judge_address(const Caller& caller, bool reads) const;
 
   bool has_token(const Caller& caller) const;
@@ -51,20 +52,20 @@ class Gate {
   // Whether reading needs the token, too.
   bool token_for_all() const noexcept { return !loopback_ || !origins_.empty(); }
 
-  // The origins besides its own that may ask, as browsers write them.
+  // The additional origins that may send requests, as browsers write them.
   const std::vector<std::string>& origins() const noexcept { return origins_; }
-  // The one of them that asks, or nothing.
+  // The one of them that sent the request, or empty.
   std::optional<std::string> allowed_origin(std::string_view text) const;
 
-  // What the caller's browser is to remember, for everything below the path. Cookies know no ports, so the port that
-  // the browser sees is in its name: several servers, also those at the far ends of tunnels, have one each.
+  // The cookie for the caller's browser, for everything below the path. Cookies ignore ports, so the port that the
+  // browser sees is in its name: several servers, including those behind tunnels, have separate cookies.
   std::string cookie(const Caller& caller, std::string_view path) const;
 
  private:
   Gate() = default;
   bool knows(const Host& host) const;
 
-  std::vector<std::string> names_;  // that it answers to
+  std::vector<std::string> names_;  // names that it answers to
   std::string machine_;             // without its domain
   bool loopback_ = true;
   std::vector<std::string> origins_;

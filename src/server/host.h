@@ -1,4 +1,4 @@
-// Names of machines as requests carry them: "localhost:6006", "[::1]", "https://example.org".
+// Host names in requests: "localhost:6006", "[::1]", "https://example.org".
 #pragma once
 
 #include <optional>
@@ -7,26 +7,26 @@
 
 namespace sonde::server {
 
-// What `Host` says.
+// The content of `Host`.
 struct Host {
-  std::string name;  // in small letters, without the brackets of IPv6 and without a last dot
-  int port = 0;      // 0: none was said
+  std::string name;  // in lower case, without the brackets of IPv6 and without a trailing dot
+  int port = 0;      // 0: none given
 
   bool is_address() const noexcept;   // 10.0.0.7, ::1; not a name
   bool is_loopback() const noexcept;  // localhost, 127.x.x.x, ::1
 };
-// Nothing where it is not as the standard says.
+// Empty if it does not follow the standard.
 std::optional<Host> parse_host(std::string_view text);
 
-// What `Origin` says. "null" is none.
+// The content of `Origin`. "null" counts as none.
 struct Origin {
   std::string scheme;  // "http" or "https"
   Host host;           // always with a port
 
-  // As browsers write it: without the scheme's usual port.
+  // As browsers write it: without the scheme's default port.
   std::string text() const;
-  // Whether a page from there may be this server's own, as a browser addressed it. A proxy may have taken care of
-  // the encryption, so the scheme does not tell.
+  // Whether a page from there may be this server's own, as a browser addressed it. A proxy may terminate the
+  // encryption, so the scheme does not matter.
   bool is_of(const Host& other) const noexcept;
 };
 std::optional<Origin> parse_origin(std::string_view text);

@@ -1,5 +1,5 @@
-// The socket that listens, the threads, and what all connections share. For server.cc and session.cc alone: everybody
-// else includes server.h, which knows nothing of Asio.
+// The listening socket, the threads, and the state that all connections share. Only for server.cc and session.cc: all
+// others include server.h, which does not depend on Asio.
 #pragma once
 
 #include <atomic>
@@ -33,13 +33,13 @@ using Executor = boost::asio::io_context::executor_type;
 using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Executor>;
 using PlainSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
 
-// Each has threads of its own, so that no question waits for a dearer one.
+// Each lane has its own threads, so that no question waits for a more expensive one.
 using Lane = query::Cost;
 
 class Session;  // session.cc
 
-// One thread serves all sockets and owns what is not said to be shared; answers that may take a while are made by
-// workers and come back by posting.
+// One thread serves all sockets and owns everything that is not marked as shared; workers make answers that may take a
+// while and post them back.
 class Listener {
  public:
   Listener(Site what, const ServerLimits& how_much, std::shared_ptr<const Answerer> answers)
@@ -62,23 +62,23 @@ class Listener {
   const std::string& address() const noexcept { return address_; }
   bool loopback() const noexcept { return endpoint_.address().is_loopback(); }
 
-  // For sessions, on the thread of the sockets.
+  // For sessions, on the socket thread.
   std::string_view date();
   Workers& lane(Lane which) noexcept { return which == Lane::quick ? quick_ : which == Lane::values ? values_ : dear_; }
-  // Any thread: counted among the held bytes until nobody has it any more.
+  // Any thread: counts towards the held bytes until it is released.
   std::shared_ptr<const Reply> counted(Reply reply);
 
   const Site site;
   const ServerLimits limits;
   const std::shared_ptr<const Answerer> api;
-  std::atomic<std::size_t> held_bytes = 0;  // of answers that are kept or on their way; any thread
+  std::atomic<std::size_t> held_bytes = 0;  // of answers that are cached or being sent; any thread
   Streams streams;
   RecentReplies recent;
-  std::uint64_t revision = 0;  // of the log, as far as is known here: asking may take a while
-  std::uint64_t writes = 0;    // requests that have changed something, which the log may not tell of
+  std::uint64_t revision = 0;  // of the log, as last seen here: reading it may take a while
+  std::uint64_t writes = 0;    // requests that have changed something, which the log may not report
   std::size_t sessions = 0;
-  boost::asio::io_context io{1};  // below what sessions need, since the last of them end with it
-  // Those who wait for a question that somebody else has asked already.
+  boost::asio::io_context io{1};  // declared after what sessions need, since the last of them end with it
+  // Sessions that wait for a question that another one has already asked.
   std::unordered_map<std::string, std::vector<std::shared_ptr<Session>>> asked;
 
  private:
@@ -97,7 +97,7 @@ class Listener {
   std::time_t date_time_ = 0;
   std::string date_;
 
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the following members
   std::condition_variable stopping_changed_;
   bool stopping_ = false;
 
@@ -108,7 +108,7 @@ class Listener {
   Thread changes_;
 };
 
-// Serves a connection until it ends, or tells it that there are too many. On the thread of the sockets.
+// Serves a connection until it ends, or rejects it because there are too many. On the socket thread.
 void begin_session(Listener& server, PlainSocket socket, bool too_many);
 
 }  // namespace sonde::server

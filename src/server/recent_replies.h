@@ -1,5 +1,5 @@
-// Replies of the last moments, for pages that ask the same: the thread of the sockets can send them at once, where a
-// question costs two changes of threads. All calls from one thread.
+// A cache of recent replies, for pages that ask the same: the socket thread can send them at once, whereas a question
+// costs two thread switches. All calls from one thread.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ class RecentReplies {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // What tells a call from others; empty where its reply is not to be kept.
+  // The key of a call; empty if its reply must not be cached.
   static std::string key_of(const ApiCall& call);
 
-  // The reply where it is still as good as a new one: from the same revision of the log, and so young that what depends
-  // on the time alone does not matter. Null otherwise.
+  // The reply if it is still as good as a new one: from the same revision of the log, and so recent that time-dependent
+  // parts do not matter. Null otherwise.
   std::shared_ptr<const Reply> find(const std::string& key, std::uint64_t revision, Clock::time_point now) const;
-  // The reply that was kept last, however old; null where there is none.
+  // The last cached reply, however old; null if there is none.
   std::shared_ptr<const Reply> last(const std::string& key) const;
-  // Large ones, and those that tell of an error, are not kept. `revision` is from before the question was asked.
+  // Large replies and errors are not cached. `revision` is from before the question was asked.
   void keep(const std::string& key, std::uint64_t revision, Clock::time_point now, std::shared_ptr<const Reply> reply);
 
  private:
@@ -35,7 +35,7 @@ class RecentReplies {
     std::shared_ptr<const Reply> reply;
   };
   std::unordered_map<std::string, Entry> replies_;
-  std::size_t bytes_ = 0;  // of all that are kept
+  std::size_t bytes_ = 0;  // total of all entries
 };
 
 }  // namespace sonde::server

@@ -1,5 +1,5 @@
-// What is answered to a request: a file of the page, an answer of the query API, the event stream, or a refusal. Knows
-// no sockets, so that all of it can be tested and fuzzed by calling it.
+// Decides the answer to a request: a file of the page, an answer of the query API, the event stream, or a rejection.
+// Knows no sockets, so that all of it can be tested and fuzzed by calling it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace sonde::server {
 
-// The parts of a request that matter here; views into it.
+// The relevant parts of a request; views into it.
 struct Request {
   std::string_view method = {};  // "GET"
   std::string_view target = {};  // "/api/runs?x=y", as sent
@@ -30,11 +30,11 @@ struct Request {
 // A question for the API, to be asked on a thread that may wait.
 struct ApiCall {
   query::Question question;  // without the body; views into the request
-  bool gzip = false;         // the client takes it
-  std::string fields;        // that the reply gets in addition
+  bool gzip = false;         // the client accepts it
+  std::string fields;        // additional header fields of the reply
 };
 
-// The reply's header, after which events follow until somebody hangs up.
+// The reply's header; events follow until one side closes the connection.
 struct EventStream {
   std::string fields;
   std::uint64_t seen = 0;  // the revision that the client knows
@@ -48,9 +48,9 @@ class Site {
   Site(Gate gate, std::string path_prefix, std::span<const Asset> assets);
 
   Plan plan(const Request& request) const;
-  // Compresses where that is worth it: not for a thread that serves sockets.
+  // Compresses if it is worth it: not for the socket thread.
   Reply reply(const ApiCall& call, query::Answer answer) const;
-  // One sentence, as the API says it or as plain text. `allow` is what a 405 names.
+  // An error message, as JSON for the API or as plain text. `allow` is the list of methods for a 405.
   Reply refusal(int status, std::string_view sentence, bool api,
                 std::string_view allow = "GET, HEAD, POST, OPTIONS") const;
 
@@ -71,7 +71,7 @@ class Site {
   std::string common_fields_;  // of every reply
 };
 
-// As `--path-prefix` gives it: "x", "/x/" and "/x" are "/x"; "" and "/" are "". Fails where it could not be in an
+// Normalises `--path-prefix`: "x", "/x/" and "/x" are "/x"; "" and "/" are "". Fails if it cannot be part of an
 // address.
 Result<std::string> normal_prefix(std::string_view prefix);
 

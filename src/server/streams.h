@@ -1,7 +1,7 @@
-// The clients of the event stream, and who of them is told what. All calls from one thread.
+// The clients of the event stream, and the events for each. All calls from one thread.
 //
-// A client is asked about, sent to, or at rest. One that takes long to read what it was sent is not queued for: when it
-// is done, it gets everything since as one event. So a slow one costs no memory.
+// A client waits for an answer, is being sent to, or is idle. Nothing is queued for a slow client: when it is ready, it
+// gets all changes since then as one event. So a slow client costs no memory.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ namespace sonde::server {
 class StreamClient {
  public:
   virtual ~StreamClient() = default;
-  // Then says Streams::sent or Streams::remove, not before it returns.
+  // Later calls Streams::sent or Streams::remove, not before it returns.
   virtual void send(std::shared_ptr<const std::string> text) = 0;
 };
 
 class Streams {
  public:
-  // `ask` has somebody find out what is new since that revision, who then calls `answer` with the same revision.
+  // `ask` requests the changes since a revision; `answer` is then called with the same revision.
   explicit Streams(std::function<void(std::uint64_t seen)> ask) : ask_(std::move(ask)) {}
 
-  // It is told what is new since `seen` at once. The client removes itself before it goes.
+  // It gets the changes since `seen` at once. The client removes itself before it is destroyed.
   void add(StreamClient& client, std::uint64_t seen);
   void remove(StreamClient& client);
   void sent(StreamClient& client);
 
   void changed(std::uint64_t revision);
   void answer(std::uint64_t seen, const query::Change& change);
-  // A sign of life for those at rest.
+  // Keeps idle connections alive.
   void heartbeat();
 
   std::size_t size() const noexcept { return clients_.size(); }
@@ -49,11 +49,11 @@ class Streams {
 
   std::function<void(std::uint64_t)> ask_;
   std::unordered_map<StreamClient*, Entry> clients_;
-  std::set<std::uint64_t> asked_;  // revisions that somebody is finding out about
+  std::set<std::uint64_t> asked_;  // revisions with a pending request
   std::uint64_t latest_ = 0;
 };
 
-// One event as the stream has it.
+// One event in the format of the stream.
 std::string event_text(const query::Change& change);
 
 }  // namespace sonde::server

@@ -1,4 +1,4 @@
-// The word that lets somebody in.
+// The access token.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace sonde::server {
 
-// 192 bits from the system's own source, as 32 letters that may stand in an address.
+// 192 bits from the system's random source, as 32 characters that are valid in an address.
 Result<std::string> make_token();
 
-// Fails where it could not stand in an address or a cookie as it is.
+// Fails if it is not valid in an address or a cookie.
 Status check_token(std::string_view token);
 
-// Takes as long wherever the two differ, so that nobody can find a token letter by letter.
+// Takes the same time wherever the two differ, so that nobody can guess a token letter by letter.
 bool same_token(std::string_view given, std::string_view token) noexcept;
 
 }  // namespace sonde::server

@@ -1,4 +1,4 @@
-// A few threads for what may take a while.
+// A few threads for work that may take a while.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ namespace sonde::server {
 
 struct Job {
   std::function<void()> run;         // must not throw
-  std::function<bool()> unwanted{};  // whether nobody waits for it any more, as far as is known; may be empty
+  std::function<bool()> unwanted{};  // whether nobody needs the result any more; may be empty
 };
 
 class Workers {
@@ -25,21 +25,21 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
   ~Workers() { stop(); }
 
-  // `most_waiting`: jobs that may wait for a thread.
+  // `most_waiting`: the maximum number of waiting jobs.
   Status start(int threads, std::size_t most_waiting);
-  // Any thread. First come, first served. False, and nothing is done, where too many wait already; those that nobody
-  // wants any more make room, and end on the thread that calls this.
+  // Any thread. First come, first served. False, and nothing is done, if too many are waiting; unwanted jobs are
+  // dropped first, and destroyed on the calling thread.
   bool post(Job job);
-  // Nothing begins after this; what waits is dropped, what has begun goes on.
+  // Starts nothing after this; waiting jobs are dropped, running ones continue.
   void close() noexcept;
-  // Also waits for jobs that have begun.
+  // Also waits for running jobs.
   void stop() noexcept;
 
  private:
   void work();
   bool make_room(std::vector<Job>& dropped);
 
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the following members
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::size_t most_waiting_ = 0;

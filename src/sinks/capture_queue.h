@@ -1,4 +1,4 @@
-// Writes captures on a thread of its own, so that recording goes on meanwhile. The thread starts with the first one.
+// Writes captures on its own thread, so that recording continues meanwhile. The thread starts with the first capture.
 #pragma once
 
 #include <condition_variable>
@@ -17,30 +17,30 @@
 
 namespace sonde::sinks {
 
-// All calls come from one thread. The rings whose steps are pinned must outlive it.
+// All calls come from one thread. The rings with pinned steps must outlive it.
 class CaptureQueue {
  public:
-  // Captures that could not be saved are counted in `tally`, which must outlive it, where there is one: each is one
-  // error and one record that was lost.
+  // Captures that could not be saved are counted in `tally`, if there is one, which must outlive it: each is one error
+  // and one lost record.
   explicit CaptureQueue(std::string run_directory, Tally* tally = nullptr)
       : run_directory_(std::move(run_directory)), tally_(tally) {}
-  ~CaptureQueue();  // writes what is left first
+  ~CaptureQueue();  // writes the remaining captures first
   CaptureQueue(const CaptureQueue&) = delete;
   CaptureQueue& operator=(const CaptureQueue&) = delete;
 
-  // `info` without its steps, which are those that are pinned. Never fails: what becomes of it is among the
-  // outcomes, also where there is no thread to write it.
+  // `info` without its steps, which are the pinned ones. Never fails: the result is among the outcomes, even if there
+  // is no thread to write it.
   Status push(CaptureInfo info, FlightPin pin);
 
-  // What became of captures since the last call: one for each that was pushed, in their order.
+  // The results since the last call: one for each pushed capture, in order.
   struct Outcome {
     CaptureInfo::Cause cause = CaptureInfo::Cause::trigger;
-    std::string reason;  // the trigger's name where a trigger was the cause
+    std::string reason;  // the trigger's name if a trigger was the cause
     std::int64_t step = 0;
     Result<std::string> path;  // of the capture's directory, or why there is none
   };
   std::vector<Outcome> take_outcomes();
-  // Returns when all is written.
+  // Returns when everything is written.
   void wait();
 
  private:
@@ -54,7 +54,7 @@ class CaptureQueue {
 
   const std::string run_directory_;
   Tally* const tally_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::vector<Outcome> outcomes_;

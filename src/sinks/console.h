@@ -1,4 +1,4 @@
-// Prints tensors for a person: RecorderOptions::console.
+// Prints tensors for people: RecorderOptions::console.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// For the tests of the flight ring: rings, steps to put into them, and what somebody else sees of them.
+// For the tests of the flight ring: rings, steps for them, and what another reader sees.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline std::unique_ptr<FlightRing> make_ring(const TempDir& dir, std::uint64_t b
   return ring ? *std::move(ring) : nullptr;
 }
 
-// A ring's file as somebody else sees it at this moment.
+// A ring's file as another reader sees it now.
 struct Found {
   explicit Found(const std::string& path) : file(*MappedFile::open(path)), contents(flight::read(file.bytes())) {
     EXPECT_TRUE(contents.ok()) << contents.status().message();
@@ -56,13 +56,13 @@ inline bool add_floats(FlightRing& ring, std::int64_t step, std::string_view nam
 inline void end(FlightRing& ring, std::int64_t step, bool evaluation = false, const Scalars& scalars = {}) {
   ring.end_step({.wall_time = 2, .step = step}, evaluation, scalars);
 }
-// A step of one tensor, all of whose elements are the step's number.
+// A step of one tensor, with all elements equal to the step's number.
 inline void add_step(FlightRing& ring, std::int64_t step, std::size_t elements = 16) {
   ASSERT_TRUE(add_floats(ring, step, "x", std::vector<float>(elements, static_cast<float>(step))));
   end(ring, step);
 }
 
-// What an entry with a tensor of so many floats takes of the ring, and what the ring keeps free besides.
+// The size of an entry with a tensor of this many floats, including what the ring keeps free.
 inline std::uint64_t tensor_entry(std::string_view name, std::size_t elements) {
   std::string meta;
   flight::put_tensor_meta(meta, {.name = name, .shape = {static_cast<std::int64_t>(elements)}});

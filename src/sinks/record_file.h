@@ -1,5 +1,5 @@
-// The file behind a sink: whole TFRecords, buffered. A write that fails leaves the file as it was before; what it
-// should have written is kept and tried again with the next flush, up to a limit, and then dropped and counted.
+// The file behind a sink: whole TFRecords, buffered. A failed write leaves the file unchanged; its records are kept and
+// retried with the next flush, up to a limit, and then dropped and counted.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace sonde::sinks {
 
-// Records that a file had taken and could not write.
+// Records that a file accepted but could not write.
 struct LostRecords {
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
@@ -29,7 +29,7 @@ struct Tally {
   std::atomic<std::uint64_t> write_errors{0};
   std::atomic<std::uint64_t> lost_records{0};
 
-  // The statistics file takes them, and leaves a gap in the log.
+  // The statistics file takes them, and writes a gap to the log.
   void lose(LostRecords lost);
   std::vector<LostRecords> take_lost();
 
@@ -53,16 +53,17 @@ class RecordFile {
       return buffer_.size() < kKeepAtMost ? Status::success() : give_up("it could not be written for too long");
     return buffer_.size() < kWriteAt ? Status::success() : flush();
   }
-  // Something threw while records were appended: takes back what was appended since the buffer had this size, so that
-  // no part of a record stays.
+  // After an exception while records were appended: removes everything that was appended since the buffer had this
+  // size, so that no partial record stays.
   void take_back(std::size_t size) noexcept;
   Status flush();
   Status close();
 
-  // What later records rely on, such as the kind of a tag, must be written again: it was lost with other records, or it
-  // was written long ago, and a reader that finds the first one damaged needs another. True once each time.
+  // Whether records that later ones depend on, such as the kind of a tag, must be written again: they were lost with
+  // other records, or were written long ago, and a reader that finds the first one damaged needs another. True once
+  // each time.
   bool must_repeat() noexcept;
-  // Bytes that are in the file, and with those in the buffer.
+  // Bytes in the file, and including those in the buffer.
   std::uint64_t written() const noexcept { return written_; }
   std::uint64_t end() const noexcept { return written_ + buffer_.size(); }
   // How often records were lost.
@@ -73,7 +74,7 @@ class RecordFile {
 
   static constexpr std::size_t kWriteAt = std::size_t{256} << 10;
   static constexpr std::size_t kKeepAtMost = std::size_t{8} << 20;
-  // Small files need a second chance as well, and large ones must not grow by it.
+  // Small files need a repetition as well, and large ones must not grow because of it.
   static constexpr std::uint64_t kRepeatFirst = std::uint64_t{64} << 10;
   static constexpr std::uint64_t kRepeatAtMost = std::uint64_t{4} << 20;
 
@@ -86,10 +87,10 @@ class RecordFile {
   std::int64_t last_step_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t losses_ = 0;
-  std::uint64_t known_losses_ = 0;  // by must_repeat
+  std::uint64_t known_losses_ = 0;  // seen by must_repeat
   std::uint64_t repeat_at_ = kRepeatFirst;
   bool taken_back_ = false;  // since the last must_repeat
-  bool deleted_ = false;     // by somebody else; told once
+  bool deleted_ = false;     // by somebody else; reported once
   bool failing_ = false;     // the last write failed; only flush tries again, not every record
 };
 

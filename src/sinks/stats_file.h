@@ -1,7 +1,7 @@
-// Writes `stats.<writer>.tfrecord` (formats/stats_record.h): one record a step. The file is made with the first step or
-// gap. Gaps are written with the next flush, and again where the file then loses them: also of records that any file of
-// the recorder has lost (Tally). Where the same goes wrong again and again, gaps become fewer and longer: each stands
-// for as many records as those before it together. Those that are left are written with close.
+// Writes `stats.<writer>.tfrecord` (formats/stats_record.h): one record per step. The file is created with the first
+// step or gap. Gaps are written with the next flush, and again if the file then loses them; they also cover records
+// that any other file of the recorder has lost (Tally). If the same failure repeats, gaps become fewer and longer: each
+// stands for as many records as all before it together. The remaining ones are written with close.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class StatsFile final : public Sink {
   Status append(const StepEnd& step);
   struct PendingGap {
     stats_record::Gap gap;
-    std::optional<std::uint64_t> end;  // where it ends in the file, as soon as it is in the buffer
+    std::optional<std::uint64_t> end;  // its end in the file, once it is in the buffer
   };
   using GapKey = std::pair<stats_record::GapReason, std::optional<std::uint32_t>>;
   struct Defined {
@@ -43,7 +43,7 @@ class StatsFile final : public Sink {
   void define(const ProbeName& probe, const stats_record::Form& form);
   void add_gap(stats_record::Gap gap);
   void put_gaps(bool all);
-  Status checked(Status status);  // after each call of file_ that may write or lose something
+  Status checked(Status status);  // after each call of file_ that may write or lose records
 
   static constexpr std::size_t kMostGaps = 1000;
 
@@ -52,9 +52,9 @@ class StatsFile final : public Sink {
   stats_record::Header header_;
   bool begun_ = false;
   std::vector<std::optional<Defined>> defined_;  // by the probe's id
-  std::vector<PendingGap> gaps_;                 // that are not known to be in the file
-  std::map<GapKey, std::uint64_t> told_;         // how many records gaps were put for
-  std::uint64_t losses_ = 0;                     // of the file, that gaps_ knows of
+  std::vector<PendingGap> gaps_;                 // not known to be in the file
+  std::map<GapKey, std::uint64_t> told_;         // number of records that gaps were written for
+  std::uint64_t losses_ = 0;                     // of the file, as counted in gaps_
 };
 
 }  // namespace sonde::sinks

@@ -11,12 +11,12 @@ namespace sonde::sinks {
 
 class TableFiles final : public Sink {
  public:
-  // `writer`: as the names of the recorder's files have it. `tally` must outlive it.
+  // `writer`: part of the names of the recorder's files. `tally` must outlive it.
   TableFiles(const std::string& run_directory, std::string writer, Tally& tally);
 
   // Appends every RowsValue to its table.
   Status write(const Stamp& stamp, std::span<const Value> values) override;
-  Status flush() override { return Status::success(); }  // nothing is kept back
+  Status flush() override { return Status::success(); }  // nothing is buffered
   Status close() override { return Status::success(); }
 
  private:

@@ -1,4 +1,4 @@
-// What sinks are given. Everything is a view, valid during the call.
+// The input of sinks. Everything is a view, valid during the call.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct HistogramValue {
 struct ImageValue {
   Tag tag;
   TensorView view;
-  std::optional<Layout> layout;  // none: as render::draw decides
+  std::optional<Layout> layout;  // none: render::draw decides
   const ImageOptions* options = nullptr;
 };
 struct AudioValue {
@@ -53,7 +53,7 @@ struct TextValue {
   Tag tag;
   std::string_view text;
 };
-// Summary values that are encoded already, metadata included.
+// Summary values that are already encoded, including metadata.
 struct EncodedValue {
   std::string_view summary;
 };
@@ -64,17 +64,17 @@ struct PrintValue {
   std::string_view name;
   TensorView view;
   bool full = false;                   // the elements too,
-  render::ArrayOptions elements = {};  // in this way
+  render::ArrayOptions elements = {};  // formatted like this
 };
 struct TableValue {
   std::string_view name;
   std::span<const render::Column> columns;
 };
-// Rows for a table that grows in a file of its own.
+// Rows for a table, which is a separate file.
 struct RowsValue {
   std::string_view table;
   std::span<const render::Column> columns;
-  std::span<const std::int64_t> rows = {};  // which ones of the batch they are; empty: the first ones
+  std::span<const std::int64_t> rows = {};  // their numbers in the batch; empty: the first ones
 };
 using Value = std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue,
                            PrintValue, TableValue, RowsValue>;
@@ -87,7 +87,7 @@ struct ProbeName {
   std::span<const std::string> inputs;
 };
 
-// What a step leaves of one tensor.
+// What a step keeps of one tensor.
 struct StepTensor {
   ProbeName probe;
   std::uint32_t occurrence = 0;
@@ -97,7 +97,7 @@ struct StepTensor {
   std::optional<stats::Histogram> histogram;
 };
 
-// A whole tensor of a step, and the files that it goes into.
+// A whole tensor of a step, and its file formats.
 struct StoredTensor {
   std::string_view key;  // the tag: "gradient/dense_1/out#1"
   TensorView view;
@@ -113,7 +113,7 @@ struct StepEnd {
   std::span<const StoredTensor> stored = {};  // for TensorStore
 };
 
-// Records that were lost before they reached a sink, or a change of what is recorded at all.
+// Records that were lost before they reached a sink, or a change of the recording level.
 struct Loss {
   std::optional<ProbeName> probe;  // none: something recorded by name
   bool evaluation = false;

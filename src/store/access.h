@@ -1,4 +1,4 @@
-// What the modules of this project may know of a log and its runs beyond sonde/log.h.
+// Internal access to a log and its runs, beyond sonde/log.h.
 #pragma once
 
 #include <memory>

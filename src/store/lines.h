@@ -1,4 +1,4 @@
-// Questions about scalar series that the page asks and sonde/log.h has no answer for.
+// Questions about scalar series that the page needs and sonde/log.h does not offer.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct Point {
   double value = 0;
 };
 
-// A point that lies d steps back counts weight^(d / interval) in an average.
+// A point that is d steps back has the weight weight^(d / interval) in an average.
 struct Smoothing {
-  // NOLINTNEXTLINE(google-explicit-constructor): mostly there is a weight and nothing else
+  // NOLINTNEXTLINE(google-explicit-constructor): mostly only a weight is given
   Smoothing(double its_weight = 0, double its_interval = 0) noexcept : weight(its_weight), interval(its_interval) {}
 
   double weight;    // 0 to below 1; 0: no smoothing
@@ -39,11 +39,11 @@ struct DrawnLine {
 
 // Numbers about the points of a range.
 struct LineSummary {
-  std::uint64_t count = 0;  // of all points; without any, the rest means nothing
+  std::uint64_t count = 0;  // of all points; if 0, the rest is undefined
   Point first;
   Point last;
-  double smoothed = 0;  // at the last point; NaN where that is not finite
-  // Of the finite values; NaN where there are none.
+  double smoothed = 0;  // at the last point; NaN if that is not finite
+  // Of the finite values; NaN if there are none.
   Point min;
   Point max;
   double mean = 0;
@@ -63,27 +63,27 @@ struct GridCell {
   std::uint64_t count = 0;
 };
 
-// A series in which something was not finite, in its newest history.
+// A series with non-finite values, in its newest history.
 struct NonFiniteSeries {
   std::string tag;
   TagKind kind = TagKind::scalars;
   std::uint64_t count = 0;      // points
   std::int64_t first_step = 0;  // of the first of them
   double first_time = 0;
-  std::uint64_t nan = 0;  // of scalars only, as the following
+  std::uint64_t nan = 0;  // only for scalars, as the following
   std::uint64_t infinite = 0;
-  bool until_the_end = false;  // no finite point comes after the first
+  bool until_the_end = false;  // no finite point follows the first of them
 };
 
-// What a source has worked out for a smoothed line, and can use again for the next question about the same series.
-// Made and understood by the source alone.
+// The intermediate results of a source for a smoothed line, reusable for the next question about the same series. Only
+// the source creates and understands them.
 class Averages {
  public:
   Averages() = default;
   virtual ~Averages() = default;
   Averages(const Averages&) = delete;
   Averages& operator=(const Averages&) = delete;
-  virtual const Smoothing& smoothing() const noexcept = 0;  // as it was asked for
+  virtual const Smoothing& smoothing() const noexcept = 0;  // as requested
   virtual std::size_t memory() const noexcept = 0;          // bytes
 };
 

@@ -1,8 +1,8 @@
-// Where runs come from: what `Log` and `Run` of sonde/log.h and the module `query` ask, and nothing else.
+// The interface of a source of runs: exactly what `Log` and `Run` of sonde/log.h and the module `query` need.
 //
 // The embedded index (module `index`) is one source. Questions and answers are plain values, and an answer holds whole
-// columns: nothing is asked point by point, so a source may be far away. All calls are safe from any thread, and may
-// wait until the run has been read.
+// columns: nothing is asked point by point, so a source may be remote. All calls are safe from any thread, and may wait
+// until the run has been read.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,12 @@ namespace sonde::store {
 
 inline constexpr std::size_t kLongestNote = std::size_t{64} << 10;  // bytes
 
-// What tells whether the job of a run goes on.
+// Evidence of whether the job of a run is still running.
 struct JobSigns {
   double last_modified = 0;     // of its files, in seconds since 1970; 0: never
   bool has_ring = false;        // a flight ring, which a clean end removes
   bool ring_is_held = false;    // by a living process
-  bool ended_in_crash = false;  // the newest thing in the run is what a crash left
+  bool ended_in_crash = false;  // the newest item in the run is a crash capture
 };
 
 class RunSource {
@@ -40,13 +40,13 @@ class RunSource {
   RunSource& operator=(const RunSource&) = delete;
 
   virtual const std::string& name() const noexcept = 0;
-  virtual const std::string& directory() const noexcept = 0;  // what a user calls it by
+  virtual const std::string& directory() const noexcept = 0;  // as shown to users
   // Whether it has been read, so that a question need not wait.
   virtual bool read_once() const noexcept = 0;
   // Grows whenever something new was read.
   virtual std::uint64_t revision() const noexcept = 0;
 
-  // Series, and what they hold: as Run of sonde/log.h says.
+  // Series and their content: see Run of sonde/log.h.
   virtual std::vector<Tag> tags() = 0;
   virtual Result<Tag> tag(std::string_view name, TagKind kind) = 0;
   virtual std::vector<ProbeInfo> probes() = 0;
@@ -62,34 +62,33 @@ class RunSource {
   virtual std::vector<RecordingGap> gaps() = 0;
   virtual std::vector<LogFile> files() = 0;
 
-  // Lines. `averages` is what an earlier call for the same tag and smoothing has put there, or null; it is brought up
-  // to date.
+  // Lines. `averages` is the result of an earlier call for the same tag and smoothing, or null; it is updated.
   virtual Result<DrawnLine> line(std::string_view tag, const LineRequest& request,
                                  std::shared_ptr<const Averages>& averages) = 0;
-  // Of the steps of the range; or, where `nearest` is given, of the one point that is at this step or next before it,
-  // or the first one where there is none before.
+  // Over the steps of the range; or, if `nearest` is given, of the one point at or next before this step, or the first
+  // one if there is none before.
   virtual Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
                                       const Smoothing& smoothing, std::shared_ptr<const Averages>& averages) = 0;
-  // Adds the finite points of the range to the cells, one for each column of the grid. Returns how many points, finite
-  // or not, the range has.
+  // Adds the finite points of the range to the cells, one per column of the grid. Returns the number of points in the
+  // range, finite or not.
   virtual Result<std::uint64_t> accumulate(std::string_view tag, const Range& range, const Grid& grid,
                                            std::span<GridCell> cells) = 0;
   // By ascending first step.
   virtual std::vector<NonFiniteSeries> non_finite() = 0;
-  // The first point of a scalar series that is not older than `time`, where times ascend.
+  // The first point of a scalar series that is not older than `time`, assuming ascending times.
   virtual std::optional<Point> first_since(std::string_view tag, double time) = 0;
 
   // The event (formats/tfevents.h) that holds the value, verified.
   virtual Result<std::string> read_record(const ValueRef& value) = 0;
   virtual Result<TensorStatistics> read_statistics(const ValueRef& value) = 0;
 
-  // Artifacts. What cannot be read is left out of a list.
-  virtual std::vector<std::string> captures() const = 0;  // by number; names to ask with
+  // Artifacts. Unreadable ones are left out of a list.
+  virtual std::vector<std::string> captures() const = 0;  // by number; names for capture()
   virtual Result<CaptureInfo> capture(const std::string& name) const = 0;
   virtual std::vector<tensor_files::KeptSeries> whole_tensors() const = 0;
   virtual std::vector<tensor_files::KeptSeries> tables() const = 0;
   virtual std::vector<CheckpointInfo> checkpoints() const = 0;
-  virtual std::string note() const = 0;  // what somebody wrote about the run; empty: nothing
+  virtual std::string note() const = 0;  // the user's note about the run; empty: none
 
   virtual JobSigns job() const = 0;
 };
@@ -112,11 +111,11 @@ class LogSource {
   virtual std::uint64_t version() const noexcept = 0;
   virtual std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const = 0;
 
-  // Edits. Refused where the run is not in the log's own place.
+  // Edits. Rejected if the run is not in the log's own directory.
 
   // An empty text removes the note.
   virtual Status set_note(const std::string& run, std::string_view text) = 0;
-  // Moves the run to where a person can get it back from. Refused while a process records it.
+  // Moves the run to a place from which a person can restore it. Rejected while a process records it.
   virtual Status remove_run(const std::string& run) = 0;
   // The directory in which the run's job looks for a changed policy.
   virtual Result<std::string> control_directory(const std::string& run) const = 0;

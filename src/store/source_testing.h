@@ -1,4 +1,4 @@
-// For tests: a source of runs made of plain values, so that a question can be asked without a file.
+// For tests: a source of runs made of plain values, without files.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sonde::store {
 
-// What it holds is set before it is asked.
+// Set its content before asking questions.
 class FakeRun final : public RunSource {
  public:
   explicit FakeRun(std::string name) : name_(std::move(name)), directory_("fake:" + name_) {}
@@ -160,7 +160,7 @@ class FakeLog final : public LogSource {
     return Status::success();
   }
   Result<std::string> control_directory(const std::string& /*run*/) const override {
-    return Status(Code::unsupported, "this log has no jobs that could be told anything");
+    return Status(Code::unsupported, "this log has no jobs to control");
   }
 
  private:
