@@ -1,11 +1,10 @@
-// The points of one scalar series in one file, in the order written: compact, and quick to look into.
+// The points of one scalar series in one file, in the order written: compact, with fast access.
 //
-// Points are kept in blocks of 256. In a full block the steps and the times are what is left after a straight line
-// through the block, in as few bits as the largest remainder needs: steps of a constant stride and times that repeat
-// take none. Values are f32 where that is exact. Each block knows its extremes, so that a drawing looks at the blocks
-// and not at the points.
+// Points are kept in blocks of 256. A full block stores the differences of steps and times from a straight line through
+// the block, in as few bits as the largest difference needs: steps with a constant stride and repeated times take none.
+// Values are f32 if that is exact. Each block knows its extremes, so that a drawing uses the blocks and not the points.
 //
-// Times are handled as the integers that order doubles, so they come back bit by bit.
+// Times are handled as integers in the order of the doubles, so they are restored bit by bit.
 #pragma once
 
 #include <algorithm>
@@ -35,19 +34,19 @@ class Column {
   static constexpr std::size_t kBlock = Points::kCapacity;
   using Item = Point;
 
-  // What is known of a block without looking into it.
+  // What is known about a block without unpacking it.
   struct Block {
     Point first;  // so that a drawing need not touch the packed data
     Point last;
-    std::uint64_t step_base = 0;  // of the straight line, with the smallest remainder added
+    std::uint64_t step_base = 0;  // of the straight line, with the smallest difference added
     std::uint64_t step_slope = 0;
     std::uint64_t time_base = 0;
     std::uint64_t time_slope = 0;
-    double min = 0;  // of the finite values; meaningless where there are none
+    double min = 0;  // of the finite values; undefined if there are none
     double max = 0;
     double sum = 0;           // of the finite values
     double step_sum = 0;      // of all steps, counted from the first
-    double time_sum = 0;      // likewise
+    double time_sum = 0;      // the same for times
     std::uint32_t bytes = 0;  // of the packed data
     std::uint16_t count = 0;
     std::uint16_t nan = 0;
@@ -57,18 +56,18 @@ class Column {
     std::uint8_t max_at = 0;
     std::uint8_t step_bits = 0;
     std::uint8_t time_bits = 0;
-    std::uint8_t value_bytes = 0;  // 4 or 8 a value; 0: all are the one value that is there
+    std::uint8_t value_bytes = 0;  // 4 or 8 per value; 0: all are equal to the one value
     bool times_ascend = false;
     std::uint8_t unused[6] = {};
 
     std::size_t not_finite() const noexcept { return std::size_t{nan} + positive_infinity + negative_infinity; }
     bool all_finite() const noexcept { return not_finite() == 0; }
-    // Whether times are between those of the first and the last point.
+    // Whether all times are between those of the first and the last point.
     bool has_times_between() const noexcept {
       return times_ascend && std::isfinite(first.time) && std::isfinite(last.time);
     }
   };
-  static_assert(sizeof(Block) == 144);  // without gaps: it is written to the cache as it is
+  static_assert(sizeof(Block) == 144);  // no padding: it is written to the cache unchanged
 
   Column() = default;
   Column(Column&&) noexcept = default;
@@ -86,7 +85,7 @@ class Column {
   void append(const Point& point) { append(point.step, point.time, point.value); }
   // Packs the points of the last block too. For a column that will not grow for a while.
   void pack();
-  // Forgets all points but the first `count`.
+  // Removes all points except the first `count`.
   void truncate(std::size_t count);
 
   std::size_t size() const noexcept { return packed_ + tail_count_; }
@@ -108,28 +107,27 @@ class Column {
     }
   }
 
-  // Block `index / kBlock` holds the point `index`; all blocks but the last are full.
+  // Block `index / kBlock` holds the point `index`; all blocks except the last are full.
   std::size_t blocks() const noexcept { return (size() + kBlock - 1) / kBlock; }
-  // Copies the points of a block; returns how many. `to` may be used again for the next one.
+  // Copies the points of a block; returns their number. `to` may be reused for the next one.
   std::size_t unpack(std::size_t block, Points& to) const noexcept;
-  // The same of its values alone; `to` has room for kBlock.
+  // The same for its values only; `to` has room for kBlock.
   std::size_t unpack_values(std::size_t block, double* to) const noexcept;
-  // The same of its steps.
+  // The same for its steps.
   std::size_t unpack_steps(std::size_t block, std::int64_t* to) const noexcept;
   // Null for the last block while it still grows.
   const Block* block(std::size_t index) const noexcept { return index < blocks_.size() ? &blocks_[index] : nullptr; }
 
-  // Anonymous memory, roughly.
+  // Approximate heap memory.
   std::size_t memory() const noexcept;
 
-  // For the cache: everything, of a packed column, appended to `out`, and back. The packed data are used in place:
-  // `owner` keeps the bytes alive. Nothing is believed that could lead outside of the bytes; false where something is
-  // wrong.
+  // For the cache: appends a packed column to `out`, and loads it. The packed data are used in place: `owner` keeps the
+  // bytes alive. Validates everything that could lead outside of the bytes; false if something is wrong.
   void save(std::string& out) const;
   bool restore(ByteReader& from, std::shared_ptr<const void> owner);
 
  private:
-  // The points of the last block while it grows, in one piece of memory.
+  // The points of the last block while it grows, in one allocation.
   struct Tail {
     std::unique_ptr<std::byte[]> memory;
     std::int64_t* steps = nullptr;
@@ -144,7 +142,7 @@ class Column {
 
   std::vector<Block> blocks_;
   std::vector<const std::byte*> data_;               // of each block
-  std::vector<std::unique_ptr<std::byte[]>> owned_;  // what data_ points to, but for what belongs to keep_
+  std::vector<std::unique_ptr<std::byte[]>> owned_;  // what data_ points to, except what keep_ owns
   std::shared_ptr<const void> keep_;
   std::size_t packed_ = 0;  // points in blocks_
   Tail tail_;

@@ -1,4 +1,4 @@
-// Down-sampling a series for a drawing (M4): what `Drawing` of sonde/log.h says.
+// Down-samples a series for a drawing (M4): see `Drawing` of sonde/log.h.
 #pragma once
 
 #include <span>
@@ -9,24 +9,24 @@
 
 namespace sonde::index {
 
-// A stretch with the column that it is of.
+// A stretch and its column.
 struct ColumnStretch {
   const Column* column = nullptr;
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t number = 0;  // of the stretch that it is a part of, in a Smoothed
+  std::size_t number = 0;  // index of the stretch in a Smoothed
 };
 
 class Smoothed;
 
-// Stretches are not empty, their steps ascend and are within the range of steps. Blocks that lie inside one pixel
-// column, as nearly all do in a long series, are answered from what is known of them; the others are unpacked.
-// With `smoothed`, its averages are drawn in the place of the values, and what is not finite is left out.
+// Stretches are not empty, their steps ascend and are within the range of steps. Blocks inside one pixel column, nearly
+// all in a long series, are answered from their summary; the others are unpacked. With `smoothed`, its averages are
+// drawn instead of the values, and non-finite points are left out.
 Drawing draw(std::span<const ColumnStretch> stretches, int width, const Range& range, Axis axis,
              const Smoothed* smoothed = nullptr);
 
-// Puts the nearest finite point on each side of the range in front of and behind the points of a drawing. Here the
-// stretches are whole, not cut to the range.
+// Adds the nearest finite point on each side of the range before and after the points of a drawing. Here the stretches
+// are whole, not limited to the range.
 void add_neighbours(std::span<const ColumnStretch> stretches, const Range& range, Axis axis, const Smoothed* smoothed,
                     Scalars& points);
 

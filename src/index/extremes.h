@@ -1,4 +1,4 @@
-// The smallest and the largest of up to 256 numbers, and where they are.
+// The smallest and the largest of up to 256 numbers, and their positions.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace sonde::index {
 
-// Of the finite values; the first of equal ones counts. Meaningless, but for `any`, where there are none.
+// Of the finite values; the first of equal ones counts. Undefined, except `any`, if there are none.
 struct Extremes {
   double min = 0;
   double max = 0;
@@ -17,11 +17,11 @@ struct Extremes {
   bool any = false;
 };
 
-// Several at a time, as below: one operation waits for the one before it.
+// Several at a time, as below, since each operation waits for the previous one.
 inline constexpr std::size_t kLanes = 8;
 
 inline bool all_finite(const double* values, std::size_t count) noexcept {
-  double nothing[kLanes] = {};  // a number less itself is 0, unless it is not finite
+  double nothing[kLanes] = {};  // a number minus itself is 0, unless it is not finite
   const std::size_t even = count - count % kLanes;
   for (std::size_t i = 0; i < even; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) nothing[lane] += values[i + lane] - values[i + lane];
@@ -31,7 +31,7 @@ inline bool all_finite(const double* values, std::size_t count) noexcept {
   return nothing[0] == 0;
 }
 
-// Where all are finite, and there is at least one.
+// For finite values only, and at least one.
 inline Extremes extremes_of_finite(const double* values, std::size_t count) noexcept {
   double low[kLanes];
   double high[kLanes];

@@ -1,12 +1,12 @@
-// Which points of a series count where a job was restarted and wrote some steps again.
+// Selects the points of a series that count if a job was restarted and wrote some steps again.
 //
-// A file is what one writer wrote, and all of its points count, in whatever order it wrote them: threads that record
-// one series overtake each other. Files that were written at the same time, or at the same time as a third one, are of
-// one session of the job, as the children of a fork are: all are served. Only a restart takes points away:
+// A file has one writer, and all of its points count, in whatever order it wrote them: threads that record one series
+// overtake each other. Files that were written at the same time, or at the same time as a third one, belong to one
+// session of the job, like the children of a fork: all are shown. Only a restart replaces points:
 //
-//   A file of a later session was begun when all writers of the earlier one had ended. From its first step of a series
-//   on, it replaces what they have of that series.
-//   A SessionLog.START says that its writer starts again at a step. It replaces everything from that step on which is
+//   A file of a later session was begun after all writers of the earlier one had ended. From its first step of a series
+//   on, it replaces the earlier points of that series.
+//   A SessionLog.START means that its writer starts again at a step. It replaces everything from that step on that is
 //   before it in its own file, or in a session that had ended by then.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Stretch {
   std::int64_t first_step = 0;
 };
 
-// A SessionLog.START: it stands before point `index` of its file.
+// A SessionLog.START before point `index` of its file.
 struct Restart {
   std::uint32_t file = 0;
   std::size_t index = 0;
@@ -35,14 +35,13 @@ struct Restart {
   double time = 0;
 };
 
-// From when to when a session was written, of all its files and series.
+// When a session was written, over all its files and series.
 struct Span {
   double first = 0;
   double last = 0;
 };
 
-// The points of one file, as they were written, and by ascending step in each section. Source has size() and
-// step_at(i).
+// The points of one file, as written, and by ascending step in each section. Source has size() and step_at(i).
 template <class Source>
 struct Part {
   std::uint32_t file = 0;
@@ -54,7 +53,7 @@ struct Part {
 // What files replace in sessions that had ended before theirs began, and what the STARTs replace.
 class Cuts {
  public:
-  // By time; files of the same time by their place in the order of files.
+  // Sorted by time; files of the same time by their position in the order of files.
   void add(double time, std::size_t place, std::int64_t step, bool is_start) {
     cuts_.push_back({time, place, is_start ? kNever : step, is_start ? step : kNever});
   }
@@ -71,7 +70,7 @@ class Cuts {
     std::int64_t by_file = kNever;
     std::int64_t by_start = kNever;
   };
-  // The lowest steps from which on the points of a session that ended at that time are replaced.
+  // The lowest steps from which on the points of a session that ended at this time are replaced.
   Lowest after(double time, std::size_t place) const {
     const auto found =
         std::ranges::upper_bound(cuts_, std::tuple(time, place), {}, [](const Cut& cut) { return cut.when(); });
@@ -82,7 +81,7 @@ class Cuts {
   struct Cut {
     double time = 0;
     std::size_t place = 0;
-    std::int64_t by_file = kNever;  // once sorted: of this one and all that follow
+    std::int64_t by_file = kNever;  // once sorted: of this one and all following
     std::int64_t by_start = kNever;
     std::tuple<double, std::size_t> when() const noexcept { return {time, place}; }
   };
@@ -91,7 +90,7 @@ class Cuts {
 
 namespace detail {
 
-// The STARTs of one file, by ascending index, with the lowest step of each and all that follow it.
+// The STARTs of one file, by ascending index, with the lowest step of each and all following ones.
 inline std::vector<Restart> starts_of(std::uint32_t file, std::span<const Restart> restarts) {
   std::vector<Restart> own;
   for (const Restart& restart : restarts) {
@@ -144,7 +143,7 @@ std::vector<Stretch> newest_history(std::span<const Part<Source>> parts, std::sp
       const auto own = std::ranges::lower_bound(starts, section_end, {}, &Restart::index);
       if (own != starts.end()) below = std::min(below, own->step);
       if (begin < section_end && lowest.by_file != Cuts::kNever) {
-        // Points that all have the same step were recorded without steps: those say nothing about a restart.
+        // Points that all have the same step were recorded without steps: they do not indicate a restart.
         const std::int64_t first = points.step_at(begin);
         const bool has_no_steps = section_end - begin > 1 && points.step_at(section_end - 1) == first;
         if (!has_no_steps || lowest.by_file < first) below = std::min(below, lowest.by_file);

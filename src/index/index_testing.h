@@ -19,7 +19,7 @@
 
 namespace sonde::index {
 
-// Appends to a file, making it and its directory where they are missing.
+// Appends to a file; creates it and its directory if they are missing.
 inline void append(const std::string& path, std::string_view bytes) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
@@ -37,7 +37,7 @@ inline std::string version(double time = kStart) {
   tfevents::put_version_event(file, time);
   return file;
 }
-// A scalar as most writers have it, one second a step.
+// A scalar as most writers write it, one second per step.
 inline std::string scalar(std::string_view tag, std::int64_t step, double value, double time = 0) {
   std::string summary;
   std::string inner;

@@ -1,4 +1,4 @@
-// How many steps usually lie between two points of a series.
+// The typical number of steps between two points of a series.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace sonde::index {
 
-// The median distance of two neighbours, of at most some hundred pairs that lie evenly in the series: one gap, however
-// long, does not change it. Equal steps do not count.
+// The median distance of neighbouring points, over at most some hundred pairs spread evenly over the series: one gap,
+// however long, does not change it. Equal steps do not count.
 class PointInterval {
  public:
   explicit PointInterval(std::size_t points) : stride_(std::max<std::size_t>(1, points / kPairs)) {}
@@ -24,7 +24,7 @@ class PointInterval {
     }
   }
 
-  // 0 where no two points are at different steps.
+  // 0 if no two points are at different steps.
   double median() {
     if (distances_.empty()) return 0;
     const auto middle = distances_.begin() + static_cast<std::ptrdiff_t>(distances_.size() / 2);

@@ -1,4 +1,4 @@
-// The questions about scalar series that are in store/lines.h.
+// Implements the questions about scalar series in store/lines.h.
 #pragma once
 
 #include "index/smooth.h"

@@ -1,4 +1,4 @@
-// A log directory: finds its runs, has them read by a few threads, and follows them.
+// A log directory: finds its runs, reads them on a few threads, and follows them.
 #pragma once
 
 #include <atomic>
@@ -50,17 +50,17 @@ class LogIndex final : public store::LogSource {
   // Finding runs. `name` is the path below the log directory, empty for itself.
   using Place = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
   struct Walk {
-    std::vector<Place> above;   // the directories on the way to where it is: links to them would lead in circles
-    std::set<Place> linked;     // those that were reached through a link and looked into
-    std::set<std::string> met;  // the names of the runs that it has found
-    std::map<std::string, std::string> problems;  // by the name of what it could not look into
+    std::vector<Place> above;   // the directories above the current one: links to them would form circles
+    std::set<Place> linked;     // directories reached through a link and already searched
+    std::set<std::string> met;  // the names of the runs found
+    std::map<std::string, std::string> problems;  // by the name of the directory that could not be read
   };
   Status find_runs(const std::string& name, bool through_link, Walk& walk);
   void find_runs_below(const std::string& name);
   void end_walk(const std::string& name, Walk walk);
   void add_run(const std::string& name, std::vector<RunFile> files, const Place& place, Walk& walk);
   std::string path_of(const std::string& name) const;
-  // What nothing is read outside of; empty: anything may be read.
+  // Nothing outside of this directory is read; empty: anything may be read.
   std::string within() const { return options_.links == LogOptions::Links::inside ? directory_ : ""; }
 
   // Reading.
@@ -76,7 +76,7 @@ class LogIndex final : public store::LogSource {
   bool is_another() const;
 
   const std::string directory_;
-  const std::string real_directory_;  // absolute, without links: what the cache is named after
+  const std::string real_directory_;  // absolute, without links: the cache is named after it
   std::string cache_directory_;       // empty: none
   const LogOptions options_;
 
@@ -87,9 +87,9 @@ class LogIndex final : public store::LogSource {
   std::map<std::string, std::shared_ptr<RunIndex>, std::less<>> runs_;
   std::deque<std::shared_ptr<RunIndex>> queue_;
   std::vector<const RunIndex*> reading_;
-  std::map<std::string, Place> places_;          // of the directories of the runs, when they were looked into last
-  Place root_ = {};                              // of the log directory likewise; zeros while it is not there
-  std::map<std::string, std::string> problems_;  // by the name of what could not be looked into
+  std::map<std::string, Place> places_;          // of the directories of the runs, when they were last read
+  Place root_ = {};                              // of the log directory; zeros while it does not exist
+  std::map<std::string, std::string> problems_;  // by the name of the directory that could not be read
   bool stopping_ = false;
 
   std::atomic<std::uint64_t> version_ = 0;

@@ -1,4 +1,4 @@
-// Doubles in one order for all of them, NaN included, so that sorting by time is defined whatever a file says.
+// A total order of doubles, including NaN, so that sorting by time is always defined.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ inline double from_ordered(std::uint64_t bits) noexcept {
   return std::bit_cast<double>((bits >> 63) != 0 ? bits & ~(std::uint64_t{1} << 63) : ~bits);
 }
 
-// The order of the points of one writer: by step, those of one step by time. A stable sort keeps the order in the file
+// The order of the points of one writer: by step, points of one step by time. A stable sort keeps the order in the file
 // for the rest.
 struct BeforeByStep {
   template <class Point>

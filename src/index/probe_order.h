@@ -1,5 +1,5 @@
 // The order in which the tensors of a statistics file are executed, learned from its steps. A step need not hold all of
-// them: what is recorded every hundredth step is placed behind what came before it there.
+// them: a tensor that is recorded every hundredth step is placed after the one before it in that step.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace sonde::index {
 
 class ProbeOrder {
  public:
-  // Costs next to nothing where the step has no tensor that is new.
+  // Costs almost nothing if the step has no new tensor.
   void learn(const stats_record::Step& step);
   const std::vector<std::uint32_t>& ids() const noexcept { return ids_; }  // first executed first
 

@@ -1,4 +1,4 @@
-// From the records of a file to the series of a run.
+// Converts the records of a file to the series of a run.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sonde::index {
 
-// Whether two texts are the same, without the call that memcmp is: it is asked for every point, and they are short.
+// Compares two texts without a call of memcmp: it runs for every point, and the texts are short.
 inline bool same_text(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   std::size_t at = 0;
@@ -22,7 +22,7 @@ inline bool same_text(std::string_view a, std::string_view b) noexcept {
   return true;
 }
 
-// Of one event file. What is large is noted by its place: of its payload only the outermost fields are looked at.
+// Reads one event file. Large values are stored by their offset: only the outermost fields of their payload are parsed.
 class EventReader {
  public:
   EventReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file), source_(run.files[file]) {}
@@ -58,14 +58,14 @@ class EventReader {
   tfevents::Event event_;  // keeps its memory from record to record
 };
 
-// Of one statistics file.
+// Reads one statistics file.
 class StatisticsReader {
  public:
   StatisticsReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file) {}
   void read(std::uint64_t offset, Bytes payload);
 
  private:
-  // Where the values of a tensor go.
+  // The destination of a tensor's values.
   struct Known {
     std::uint32_t id = 0;
     std::uint32_t occurrence = 0;
@@ -79,8 +79,8 @@ class StatisticsReader {
   RunData& run_;
   std::uint32_t file_;
   stats_record::Step step_;  // keeps its memory from record to record
-  // By place in the record, in training steps and in evaluation passes, since writers repeat themselves; and by id and
-  // occurrence.
+  // By position in the record, in training steps and in evaluation passes, since writers repeat the same order; and by
+  // id and occurrence.
   std::vector<Known> known_[2];
   std::unordered_map<std::uint64_t, StatTrack*> tracks_[2];
 };

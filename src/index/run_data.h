@@ -1,4 +1,4 @@
-// All that is known of one run: its files, and its series with their points. Plain data; RunIndex guards it.
+// Everything known about one run: its files, and its series with their points. Plain data; RunIndex guards it.
 #pragma once
 
 #include <algorithm>
@@ -36,11 +36,11 @@ inline constexpr std::string_view kTaggedRunMetadata = "graph_tagged_run_metadat
 
 TagKind kind_of_plugin(std::string_view plugin) noexcept;
 
-// A few bytes of a file that was read up to `end`: whether what was read is still what is there.
+// Checksums of parts of a file that was read up to `end`: they show whether the file still has the same content.
 struct Guard {
   static constexpr std::uint64_t kSize = 64;
   std::uint32_t head = 0;  // checksum of the first bytes
-  std::uint32_t tail = 0;  // and of the last ones that were read
+  std::uint32_t tail = 0;  // and of the last bytes that were read
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
@@ -48,14 +48,14 @@ struct SourceFile {
   enum class Type : std::uint8_t { events, statistics };
   std::string name;  // within the directory of the run
   Type type = Type::events;
-  FileState state;         // when it was read last
+  FileState state;         // when it was last read
   std::uint64_t read = 0;  // up to here
   Guard guard;
   bool gone = false;
   std::string error;
-  stats_record::Definitions definitions;  // of a statistics file, as the following
+  stats_record::Definitions definitions;  // of a statistics file, like the following
   ProbeOrder probe_order;
-  // Tensors in it whose definitions were not there when they were needed.
+  // Tensors whose definitions were missing when they were needed.
   struct Undefined {
     std::uint32_t id = 0;
     std::uint32_t occurrence = 0;
@@ -63,7 +63,7 @@ struct SourceFile {
     friend auto operator<=>(const Undefined&, const Undefined&) = default;
   };
   std::set<Undefined> undefined;
-  // Of its records, without those that have no time.
+  // Of its records, except those without a time.
   double first_time = std::numeric_limits<double>::infinity();
   double last_time = -std::numeric_limits<double>::infinity();
 
@@ -74,14 +74,14 @@ struct SourceFile {
   }
 };
 
-// The files of a run in the order in which they were begun, and from when to when the session of the job was that each
-// belongs to. The event file and the statistics file of one writer are looked at together.
+// The files of a run in the order in which they were begun, and the time span of the session that each belongs to. The
+// event file and the statistics file of one writer count together.
 struct Timeline {
   std::vector<std::uint32_t> order;
   std::vector<Span> spans;  // by number of the file
 };
 
-// The values of a series in one file that are not scalars, in the order written.
+// The non-scalar values of a series in one file, in the order written.
 class RefTrack {
  public:
   struct Item {
@@ -159,16 +159,16 @@ struct Series {
   std::string description;
   bool has_metadata = false;                           // the first one counts
   ByFile<Column> columns;                              // of scalars
-  ByFile<RefTrack> tracks;                             // of all others
+  ByFile<RefTrack> tracks;                             // of all other kinds
   std::map<std::uint32_t, StatTrack> statistics = {};  // of statistics, by file, instead
   bool evaluation = false;                             // of statistics
   std::vector<Restart> restarts;
 
-  Series* next = nullptr;      // what followed it in a file the last time: a guess at what follows now
+  Series* next = nullptr;      // the series that followed it last time in a file: a guess for the next
   Series* same_tag = nullptr;  // another kind under the same tag
 };
 
-// The statistics files of a run: of each the records of training steps, and those of evaluation passes.
+// The statistics files of a run: for each the records of training steps, and those of evaluation passes.
 class RunStatistics {
  public:
   StatStream& stream(std::uint32_t file, bool evaluation) { return streams_[{file, evaluation}]; }
@@ -205,14 +205,14 @@ class RunData {
   std::vector<SourceFile> files;  // the number of a file never changes
   std::vector<FoundDamage> damage;
   std::vector<FoundGap> gaps;
-  std::unique_ptr<ChunkFiles> chunk_files;  // null where nothing is to be remembered
-  mutable RunStatistics statistics;         // to be read through packed_statistics
-  // Grows when something is forgotten: until then, series only get longer.
+  std::unique_ptr<ChunkFiles> chunk_files;  // null if nothing is cached
+  mutable RunStatistics statistics;         // read it through packed_statistics
+  // Grows when something is removed: until then, series only get longer.
   std::uint64_t generation = 0;
 
   const std::deque<Series>& series() const noexcept { return series_; }
   std::deque<Series>& series() noexcept { return series_; }
-  // The first series of that tag, others follow through same_tag; null where there is none.
+  // The first series of that tag, others follow through same_tag; null if there is none.
   Series* find(std::string_view tag) const noexcept {
     const auto found = by_tag_.find(tag);
     return found == by_tag_.end() ? nullptr : found->second;
@@ -220,17 +220,16 @@ class RunData {
   Series* find(std::string_view tag, TagKind kind) const noexcept;
   Series& add(std::string_view tag, TagKind kind, std::string_view plugin);
 
-  // Adjoining damage becomes one. No more than 100,000 places of a run are listed.
+  // Adjacent damage is merged. At most 100,000 places per run are listed.
   void add_damage(FoundDamage found);
-  // Forgets everything that came from a file.
+  // Removes everything that came from a file.
   void drop_file(std::uint32_t file);
   // Files by name, which is the order in which they were begun.
   std::vector<std::uint32_t> file_order() const;
   Timeline timeline() const;
 
-  // The points of an entry by ascending step in each section. Several threads may ask at the same time, as long as none
-  // of them changes the data.
-  // Several threads may ask at the same time.
+  // The points of an entry by ascending step in each section. Several threads may call it at the same time, as long as
+  // none of them changes the data.
   const RunStatistics& packed_statistics() const {
     const std::lock_guard lock(*sorting_);
     statistics.pack();
@@ -248,7 +247,7 @@ class RunData {
  private:
   std::unique_ptr<std::mutex> sorting_ = std::make_unique<std::mutex>();
   std::deque<Series> series_;
-  std::unordered_map<std::string_view, Series*> by_tag_;  // the keys are the series' own tags
+  std::unordered_map<std::string_view, Series*> by_tag_;  // the keys are the tags of the series
 };
 
 }  // namespace sonde::index

@@ -1,4 +1,4 @@
-// Which files of a directory make it a run.
+// Which files make a directory a run.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace sonde::index {
 
-// By its name, as formats/run_layout.h says. Nothing for files that are not read.
+// By its name, see formats/run_layout.h. Empty for files that are not read.
 std::optional<SourceFile::Type> type_of_file(std::string_view name) noexcept;
 
 // Whether anything in a file of that name is shown.

@@ -1,7 +1,7 @@
 // One run of a log directory: reads its files, follows them, and answers questions about it.
 //
-// Any thread may ask, and any may call update(): one reads at a time, and what it finds is visible to the others window
-// by window.
+// Any thread may ask, and any may call update(): one reads at a time, and its results become visible to the others
+// window by window.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class StatSelection;
 
 class RunIndex final : public store::RunSource {
  public:
-  // Nothing is read yet. `cache_path` is empty where nothing is to be remembered; `files` are what somebody has just
-  // found in the directory, if so. Nothing is read outside of the directory `within`, if that is not empty.
+  // Reads nothing yet. `cache_path` is empty if nothing is cached; `files` are those just found in the directory, if
+  // known. Nothing is read outside of the directory `within`, if that is not empty.
   RunIndex(std::string name, std::string directory, std::string cache_path, std::vector<RunFile> files = {},
            std::string within = {});
 
@@ -37,16 +37,16 @@ class RunIndex final : public store::RunSource {
   const std::string& directory() const noexcept override { return directory_; }
   const std::string& within() const noexcept { return within_; }
 
-  // Reads what is new: in files that have grown, were replaced or have come, and forgets those that have gone. True if
-  // anything changed, also the note and the captures beside them.
+  // Reads new data in files that have grown, were replaced or are new, and drops deleted ones. True if anything
+  // changed, including the note and the captures.
   bool update();
-  // Returns when the run has been read once; reads it where nobody has begun to.
+  // Returns when the run has been read once; reads it if nobody has started to.
   void ensure_read();
-  // Whether files are left: a run whose files have all been deleted is none any more.
+  // Whether files are left: a run whose files have all been deleted no longer exists.
   bool alive() const;
-  // What is read in less time than a cache file takes to write and find again is not worth one.
+  // Smaller amounts are read faster than a cache file can be written and loaded.
   static constexpr std::uint64_t kWorthRemembering = std::uint64_t{1} << 20;
-  // Writes the cache, if at least so many bytes are new. True if it did.
+  // Writes the cache, if at least this many bytes are new. True if it did.
   bool remember(std::uint64_t worth = kWorthRemembering);
 
   std::uint64_t bytes_found() const noexcept { return bytes_found_.load(std::memory_order_relaxed); }
@@ -54,7 +54,7 @@ class RunIndex final : public store::RunSource {
   bool read_once() const noexcept override { return read_once_.load(std::memory_order_acquire); }
   // Grows with every update() that changed something.
   std::uint64_t revision() const noexcept override { return revision_.load(std::memory_order_acquire); }
-  // Whether the revision is another than the last time this was asked: the log tells of it once, whoever has read.
+  // Whether the revision has changed since the last call: the log reports it once, whichever thread has read.
   bool take_news() noexcept {
     const std::uint64_t now = revision();
     return told_.exchange(now) != now;
@@ -70,7 +70,7 @@ class RunIndex final : public store::RunSource {
   Result<StatisticsMap> statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
                                        const Range& range) override;
   double start_time() override;
-  // When one of its files was changed last, in seconds since 1970, as seen when they were read; 0: never.
+  // When one of its files was last changed, in seconds since 1970, as of the last read; 0: never.
   double last_modified() const;
   std::vector<Damage> damage() override;
   std::vector<RecordingGap> gaps() override;
@@ -78,7 +78,7 @@ class RunIndex final : public store::RunSource {
 
   std::vector<ProbeInfo> probes() override;
 
-  // As those of the source, for callers that keep the averages themselves.
+  // Like those of the source, for callers that keep the averages themselves.
   Result<DrawnLine> line(std::string_view tag, const LineRequest& request, std::shared_ptr<const Smoothed>& smoothed);
   Result<LineSummary> summary(std::string_view tag, const Range& range, std::optional<std::int64_t> nearest,
                               const Smoothing& smoothing, std::shared_ptr<const Smoothed>& smoothed);
@@ -123,7 +123,7 @@ class RunIndex final : public store::RunSource {
   std::vector<ColumnStretch> newest_stretches(const Series& series) const;
   struct Stretches {
     std::vector<ColumnStretch> whole;
-    std::vector<ColumnStretch> part;  // what of them is in the range
+    std::vector<ColumnStretch> part;  // their part in the range
   };
   Stretches stretches_for(const Series& series, Axis axis, const Range& range) const;
   std::shared_ptr<const Smoothed> smooth(const Series& series, std::span<const ColumnStretch> stretches,
@@ -144,13 +144,13 @@ class RunIndex final : public store::RunSource {
   mutable std::shared_mutex data_mutex_;
   RunData data_;
   struct Beside {
-    FileState note;        // zeros where there is none
+    FileState note;        // zeros if there is none
     std::string captures;  // their names
     friend bool operator==(const Beside&, const Beside&) = default;
   };
   Beside beside_;
   std::vector<RunFile> just_found_;   // until the first update
-  bool restored_ = false;             // the cache was looked at
+  bool restored_ = false;             // the cache was checked
   std::uint64_t not_remembered_ = 0;  // bytes read since the cache was written
 
   std::atomic<bool> read_once_ = false;

@@ -1,4 +1,4 @@
-// Which points of a series a question is about.
+// The points of a series that a question covers.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace sonde::index {
 
-// The sources of a series in the order of their files. A file in which the series has no point still counts where the
-// writer of it said that it starts again.
+// The sources of a series in the order of their files. A file without points of the series still counts if it has a
+// session start.
 template <class Source>
 std::vector<Part<Source>> parts_of(const RunData& run, const ByFile<Source>& by_file, const Series& series,
                                    const Timeline& timeline) {
@@ -49,7 +49,7 @@ std::vector<Part<Source>> parts_of(const RunData& run, const ByFile<Source>& by_
   return parts;
 }
 
-// A part of a series, by ascending step unless all of it was asked for.
+// A part of a series, by ascending step unless the full history is requested.
 template <class Source>
 struct Selected {
   const Source* source = nullptr;
@@ -69,7 +69,7 @@ std::vector<Selected<Source>> select(const RunData& run, const ByFile<Source>& b
     }
     return selected;
   }
-  if (by_file.entries().size() == 1 && series.restarts.empty()) {  // as nearly always
+  if (by_file.entries().size() == 1 && series.restarts.empty()) {  // the usual case
     const auto& entry = by_file.entries().front();
     const std::size_t size = entry.source.size();
     if (size > 0) selected.push_back({&run.sorted<Source>(entry, std::span(&size, 1)), 0, size, entry.file});
@@ -87,7 +87,7 @@ std::vector<Selected<Source>> select(const RunData& run, const ByFile<Source>& b
   return selected;
 }
 
-// How many points a series has in its files, whatever restarts have replaced.
+// The number of points of a series in its files, including replaced ones.
 template <class Source>
 std::size_t written_points(const ByFile<Source>& by_file) {
   std::size_t points = 0;
@@ -102,11 +102,11 @@ std::size_t selected_points(std::span<const Selected<Source>> selected) {
 }
 
 inline bool contains(const Range& range, std::int64_t step, double time) noexcept {
-  // A time that is no number is outside of no range.
+  // A NaN time is inside every range.
   return step >= range.first_step && step <= range.last_step && !(time < range.first_time) && !(time > range.last_time);
 }
 
-// The part of a stretch of ascending steps that lies in the range of steps.
+// The part of a stretch of ascending steps within the range of steps.
 template <class Source>
 void narrow(Selected<Source>& selected, const Range& range) {
   const auto first_where = [&](auto reached) {

@@ -1,12 +1,12 @@
-// Smoothing: at each finite point of a series the average of all finite points up to it, in which a point that lies d
-// steps back counts weight^(d / interval). Whatever part of a series is drawn, its first point counts.
+// Smoothing: at each finite point of a series the average of all finite points up to it, in which a point that is d
+// steps back has the weight weight^(d / interval). The first point of a series counts, whichever part is drawn.
 //
 // For a series with a point every `interval` steps this is TensorBoard's debiased exponential average. Points at the
-// same step count alike; after a gap the points before it count as little as their distance says; what is not finite is
-// passed over. So two series on one axis are smoothed over the same stretch of steps, however dense they are.
+// same step have equal weight; after a gap the earlier points count according to their distance; non-finite points are
+// skipped. So two series on one axis are smoothed over the same number of steps, however dense they are.
 //
-// Kept is what the average was at the beginning of each block and its extremes there, so that any part of a long
-// series can be drawn without going through what lies before it.
+// It stores the average at the beginning of each block and the extremes in it, so that any part of a long series can be
+// drawn without processing the points before it.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Decay {
 // The average after some values.
 class Average {
  public:
-  // `factor` is what the values before it count at this one's step.
+  // `factor` is the decay of the earlier values at this one's step.
   double add(std::int64_t step, double value, double factor) noexcept {
     sum_ = sum_ * factor + value;
     mass_ = mass_ * factor + 1;
@@ -52,7 +52,7 @@ class Average {
   std::uint64_t steps_to(std::int64_t step) const noexcept {
     return static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(step_);
   }
-  // Whether the mass stays as it is with further values at the same distance: then the next averages follow linearly.
+  // Whether the mass stays constant with further values at the same distance: then the next averages follow linearly.
   bool is_steady(double factor) const noexcept { return mass_ * factor + 1 == mass_; }
   double sum() const noexcept { return sum_; }
   double mass() const noexcept { return mass_; }
@@ -63,16 +63,16 @@ class Average {
 
  private:
   double sum_ = 0;
-  double mass_ = 0;  // what all values count together
+  double mass_ = 0;  // total weight of all values
   std::int64_t step_ = 0;
 };
 
-// Never changes once it is made. The stretches that it was made of must not overlap, and be by ascending steps.
+// Immutable. The stretches that it is computed from must not overlap, and have ascending steps.
 class Smoothed final : public store::Averages {
  public:
   struct Block {
     Average before;
-    double first = 0;  // averages at its finite points; meaningless where there are none
+    double first = 0;  // averages at its finite points; undefined if there are none
     double last = 0;
     double min = 0;
     double max = 0;
@@ -80,7 +80,7 @@ class Smoothed final : public store::Averages {
     std::uint8_t max_at = 0;
   };
 
-  // What `before` has already, of the same generation of the run's data, is taken from there; it may be null.
+  // Reuses what `before` has, of the same generation of the run's data; it may be null.
   static std::shared_ptr<const Smoothed> make(std::span<const ColumnStretch> stretches, const Smoothing& smoothing,
                                               std::uint64_t generation, std::shared_ptr<const Smoothed> before);
 
@@ -88,7 +88,7 @@ class Smoothed final : public store::Averages {
   const Block& block(std::size_t stretch, std::size_t b) const noexcept {
     return lines_[stretch].blocks[b - lines_[stretch].stretch.begin / Column::kBlock];
   }
-  // Replaces the finite values of that block by their averages; those in front of the stretch are left alone.
+  // Replaces the finite values of that block by their averages; values before the stretch stay unchanged.
   void apply(std::size_t stretch, std::size_t b, std::size_t count, double* values) const noexcept;
   const Smoothing& smoothing() const noexcept override { return smoothing_; }
   std::size_t memory() const noexcept override;

@@ -1,6 +1,6 @@
-// The points of a series in one file by ascending step, for files in which they are in another order: several threads
-// that record one series, or a program that counts back. Made when it is first asked for, and kept up to date by
-// sorting no more than what new points mix with.
+// The points of a series in one file by ascending step, for files in which they have another order: several threads
+// record one series, or a program counts back. Created on first use, and updated by sorting only the part that new
+// points affect.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sonde::index {
 
-// Numbers that never repeat: what was made under one of them is of no use under another.
+// Unique numbers: results computed under one generation are not valid under another.
 inline std::uint64_t next_generation() noexcept {
   static std::atomic<std::uint64_t> last = 0;
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -26,10 +26,10 @@ template <class Source>
 class Sorted {
  public:
   const Source& points() const noexcept { return sorted_; }
-  // Another one whenever points that were there have moved.
+  // Changes whenever existing points have moved.
   std::uint64_t generation() const noexcept { return generation_; }
 
-  // `from` has all points that it had the last time. It is sorted section by section; `ends` are where sections end,
+  // `from` still has all points of the last call. It is sorted section by section; `ends` are the ends of the sections,
   // the last at its size.
   void update(const Source& from, std::span<const std::size_t> ends) {
     if (from.size() == covered_) return;
@@ -49,13 +49,13 @@ class Sorted {
   static constexpr std::size_t kChunk = 1024;
   static constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
-  // Adds what is not covered yet of the section [begin, end).
+  // Adds the new points of the section [begin, end).
   void extend(const Source& from, std::size_t begin, std::size_t end) {
     const std::size_t first = std::max(begin, covered_);
     const std::vector<std::int64_t> lowest = lowest_steps(from, first, end);
     take_back(begin, first, lowest.front());
-    // A point can leave when no lower step follows. To look for such points costs a pass over those that wait, so that
-    // it is done when there are twice as many as the last time.
+    // A point can be written when no lower step follows. Looking for such points costs a pass over the waiting ones, so
+    // it is done when their number has doubled.
     std::size_t next_look = 4 * kChunk;
     for (std::size_t chunk = 0; chunk + 1 < lowest.size(); ++chunk) {
       const std::size_t at = first + chunk * kChunk;
@@ -69,7 +69,7 @@ class Sorted {
     waiting_ = {};
   }
 
-  // For each chunk the lowest step in it or behind it; then the highest there is.
+  // For each chunk the lowest step in it or after it; then the highest possible.
   static std::vector<std::int64_t> lowest_steps(const Source& from, std::size_t first, std::size_t end) {
     std::vector<std::int64_t> lowest((end - first + kChunk - 1) / kChunk + 1, kHighest);
     std::size_t at = 0;
@@ -81,7 +81,7 @@ class Sorted {
     return lowest;
   }
 
-  // Points of the section that are at or above the step have to be sorted again.
+  // Points of the section at or above the step have to be sorted again.
   void take_back(std::size_t begin, std::size_t end, std::int64_t step) {
     std::size_t low = begin;
     std::size_t high = end;

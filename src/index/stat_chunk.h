@@ -1,11 +1,10 @@
-// The statistics of many tensors at consecutive records of a statistics file, as columns: what a map of a network
-// reads.
+// The statistics of many tensors at consecutive records of a statistics file, as columns, for the map of a network.
 //
-// A row is one tensor. Its min, max, mean, standard deviation and mean of magnitudes are f32, or f64 where they are
-// beyond the range of f32; counts are offsets from their smallest in as many bytes as the largest needs, none where all
-// are the same. The columns of one kind stand side by side for all rows, so that a question about one statistic
-// touches only its own part. Rows of some length also know the extremes and sums of the usual statistics over all their
-// records: the level above, for drawings in which a whole row falls into one cell.
+// A row is one tensor. Its min, max, mean, standard deviation and mean of magnitudes are f32, or f64 if they are beyond
+// the range of f32; counts are offsets from their smallest in as many bytes as the largest needs, none if all are
+// equal. The columns of one kind are adjacent for all rows, so that a question about one statistic touches only its own
+// part. Longer rows also store the extremes and sums of the usual statistics over all their records, for drawings in
+// which a whole row falls into one cell.
 //
 // The same bytes are a file of the cache:
 //
@@ -23,7 +22,7 @@
 
 namespace sonde::index {
 
-// What a record says of one tensor.
+// The values of one tensor in a record.
 struct StatValues {
   std::array<double, 5> numbers;        // min, max, mean, std, mean_abs
   std::array<std::uint64_t, 6> counts;  // count, nan, positive_infinity, negative_infinity, zeros, negatives
@@ -32,21 +31,21 @@ StatValues stat_values(const stats::Summary& summary) noexcept;
 
 // A row while its chunk is being filled.
 struct StatRow {
-  std::vector<std::uint32_t> records;  // places in the chunk, ascending
-  std::vector<std::uint32_t> parts;    // which entry of the record it is
+  std::vector<std::uint32_t> records;  // positions in the chunk, ascending
+  std::vector<std::uint32_t> parts;    // the entry's index in the record
   std::vector<StatValues> values;
 };
 
 class StatChunk {
  public:
-  static constexpr std::size_t kMostRead = 1024;  // values that are read at a time
+  static constexpr std::size_t kMostRead = 1024;  // maximum number of values per read
 
   // The bytes of a chunk of these rows.
   static std::string encode(const std::vector<StatRow>& rows, std::size_t records);
-  // Whether the bytes are a whole chunk of this version, nothing of which leads outside of them.
+  // Whether the bytes are a complete chunk of this version, with no offset outside of them.
   static bool is_valid(Bytes bytes) noexcept;
 
-  // Of bytes that are valid.
+  // The bytes must be valid.
   explicit StatChunk(Bytes bytes) noexcept : bytes_(bytes) {}
 
   std::size_t rows() const noexcept;
@@ -56,11 +55,11 @@ class StatChunk {
   std::uint32_t part(std::size_t row, std::size_t i) const noexcept;
   // Whether its values are of consecutive records, from record(row, 0) on.
   bool is_consecutive(std::size_t row) const noexcept;
-  // How many of its records have elements that are NaN, and that are infinite.
+  // How many of its records have NaN elements, and infinite ones.
   std::uint32_t records_with_nan(std::size_t row) const noexcept;
   std::uint32_t records_with_infinity(std::size_t row) const noexcept;
 
-  // The statistic at the values [begin, end) of a row, at most kMostRead; NaN where it is not defined.
+  // The statistic at the values [begin, end) of a row, at most kMostRead; NaN if it is not defined.
   void read(std::size_t row, Statistic statistic, std::size_t begin, std::size_t end, double* to) const noexcept;
 
   // The finite values of a statistic over a whole row.
@@ -68,9 +67,9 @@ class StatChunk {
     double min = 0;
     double max = 0;
     double sum = 0;
-    std::uint64_t finite = 0;  // how many; the others mean nothing where none is
+    std::uint64_t finite = 0;  // their number; the others are undefined if it is 0
   };
-  // Null where the row does not know it.
+  // Null if the row does not store it.
   const Sum* sum(std::size_t row, Statistic statistic) const noexcept;
 
   void decode(std::vector<StatRow>& rows) const;

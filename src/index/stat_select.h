@@ -1,4 +1,4 @@
-// Which records of a run's statistics files count, and which column of a map each belongs to.
+// Which records of a run's statistics files count, and the column of a map for each.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct SelectedRecords {
   std::size_t begin = 0;            // those that count are in [begin, end)
   std::size_t end = 0;
   std::size_t count = 0;
-  bool ascending = true;  // cells do not go back
+  bool ascending = true;  // cells never decrease
 
   bool all() const noexcept { return count == cells.size(); }
   // All of [begin, end) count, and their cells ascend.
@@ -29,7 +29,7 @@ struct SelectedRecords {
 using SelectedFiles = std::map<std::uint32_t, SelectedRecords>;
 
 // The records of training steps or of evaluation passes that are part of the history and in the range; `cell_of(step)`
-// is asked for each.
+// is called for each.
 template <class CellOf>
 SelectedFiles select_records(const RunData& run, const Timeline& timeline, bool evaluation, History history,
                              const Range& range, CellOf cell_of) {
@@ -72,7 +72,7 @@ void visit_values(const StatStream& stream, const StatTrack& track, Visit visit)
   }
 }
 
-// Both histories of a question, made when they are needed: a run with many tags is asked about all of them at once.
+// Both histories of a question, created on demand: one question may cover all tags of a run.
 class StatSelection {
  public:
   StatSelection(const RunData& run, const Timeline& timeline) : run_(run), timeline_(timeline) {}

@@ -1,8 +1,8 @@
 // The steps of one statistics file, training or evaluation, and the statistics of all tensors at them.
 //
-// Step, time and place in the file are kept once a record. The values of the last records are gathered row by row, a
-// row for each tensor; a full chunk is packed and, where a place for it is given, moved to a file of the cache that is
-// mapped when it is read.
+// Step, time and offset are stored once per record. The values of the last records are gathered by row, one row per
+// tensor; a full chunk is packed and, if a cache directory is given, moved to a cache file that is mapped when it is
+// read.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,16 @@
 
 namespace sonde::index {
 
-// Where chunks are put. Names are unique among all processes that use the directory.
+// Creates and reads chunk files. Names are unique among all processes that use the directory.
 class ChunkFiles {
  public:
   // `prefix` is a path; files are named <prefix>.<...>.columns.
   explicit ChunkFiles(std::string prefix);
   static constexpr std::string_view kSuffix = ".columns";
 
-  // The name of the new file, within the directory; empty where it could not be written.
+  // Returns the name of the new file, within the directory; empty if it could not be written.
   std::string save(std::string_view bytes);
-  // The bytes of a file with this name; empty where there is none, or where it is to be checked and is not a valid
-  // chunk.
+  // The bytes of a file with this name; empty if there is none, or if it is to be checked and is not a valid chunk.
   enum class Check : std::uint8_t { no, yes };  // no: it was written a moment ago
   Bytes map(const std::string& name, Check check, std::shared_ptr<const void>& owner) const;
   // Removes the files of this prefix that are not among the names, which are sorted.
@@ -36,7 +35,7 @@ class ChunkFiles {
   std::string prefix_;  // within the directory
 };
 
-// Where a tensor's values are in the chunks of a stream.
+// The positions of a tensor's values in the chunks of a stream.
 struct StatTrack {
   struct Place {
     std::uint32_t chunk = 0;
@@ -46,7 +45,7 @@ struct StatTrack {
   std::uint64_t size = 0;
   std::uint32_t first_record = 0;  // numbers of records in the stream
   std::uint32_t last_record = 0;
-  std::vector<std::uint32_t> non_finite;  // records in which it has elements that are not finite
+  std::vector<std::uint32_t> non_finite;  // records with non-finite elements
 };
 
 class StatStream {
@@ -55,14 +54,14 @@ class StatStream {
   static constexpr std::size_t kMostValues = 128 * 1024;  // of a chunk, roughly
   static constexpr std::size_t kWorthAFile = 256 * 1024;  // bytes of a chunk
 
-  // A record: what is added next is of it. Its number is what records() was.
+  // Begins a record: the next values belong to it. Its number is the previous records().
   void begin_record(std::uint64_t offset, ChunkFiles* files);
   void add(StatTrack& track, std::uint32_t part, const StatValues& values);
 
   std::size_t records() const noexcept { return offsets_.size(); }
   std::uint64_t offset(std::size_t record) const noexcept { return offsets_[record]; }
 
-  // Chunks, the last of which may still grow. `pack()` must have been called since anything was added.
+  // Chunks, the last of which may still grow. Call `pack()` after adding values.
   std::size_t chunks() const noexcept { return chunks_.size() + (tail_.empty() ? 0 : 1); }
   StatChunk chunk(std::size_t index) const noexcept {
     return StatChunk(index < chunks_.size() ? chunks_[index].bytes : as_bytes(tail_));
@@ -75,10 +74,10 @@ class StatStream {
   // Packs the last chunk too.
   void pack();
 
-  // Names of the files of this stream are added.
+  // Appends the names of this stream's files.
   void add_files(std::vector<std::string>& names) const;
 
-  // For the cache, once packed. False where something is wrong.
+  // For the cache, once packed. False if something is wrong.
   void save(std::string& out) const;
   bool restore(ByteReader& from, const ChunkFiles* files);
 
@@ -94,7 +93,7 @@ class StatStream {
 
   std::vector<std::uint64_t> offsets_;  // by record
   std::vector<Chunk> chunks_;
-  std::size_t tail_begin_ = 0;  // the first record behind the chunks
+  std::size_t tail_begin_ = 0;  // the first record after the chunks
   std::vector<StatRow> rows_;   // of the last chunk while it grows
   std::size_t values_ = 0;      // in the rows
   std::string tail_;            // the last chunk, packed

@@ -1,11 +1,11 @@
-// The one thread of the process that does the work: it drains the rings of all recording threads, merges their
-// messages by time and hands them to the outputs of all recorders.
+// The one thread of the process that does the work: it drains the rings of all recording threads, merges their messages
+// by time and passes them to the outputs of all recorders.
 //
-// Order. A round takes a time stamp first, then looks at the rings, and processes what was stamped before: of two calls
+// Order. A round takes a time stamp first, then reads the rings, and processes what was stamped before: of two calls
 // that follow each other, on whatever threads, the first is published before the second is stamped, so no round sees
 // the second without the first.
 // Fork. A child begins with a new Backend, which knows the same channels but has no rings, no thread and no open files;
-// all of them come with its first call. What the parent's backend was working on is left alone.
+// all of them are created by its first call. It does not touch what the parent's backend was working on.
 #pragma once
 
 #include <atomic>
@@ -27,25 +27,26 @@ class Backend {
  public:
   static Backend& get();
 
-  // Starts the thread where it does not run, and gives the channel its id.
+  // Starts the thread if it does not run, and gives the channel its id.
   Status add(const std::shared_ptr<Channel>& channel);
-  // Return when everything recorded before is in the files.
+  // These return when everything recorded before is in the files.
   Status flush(Channel& channel);
-  // Ends the steps in progress, so that nothing but close is left to do.
+  // Ends the steps in progress, so that only close is left to do.
   Status finish_pending(Channel& channel);
   Status close(Channel& channel);
 
-  // Hand something over, stamped with the time of the call. May wait as `overflow` says. What is dropped, it or
-  // something older, is given back to its channel. Never called with a lock held.
+  // Push a message, stamped with the time of the call. They may wait as `overflow` says. A dropped message, this one or
+  // an older one, is given back to its channel. Never called with a lock held.
   static void push_scalar(Channel& channel, std::uint32_t tag, double value, std::int64_t step,
                           Overflow overflow) noexcept;
   static void push_payload(Channel& channel, PayloadPtr payload, std::int64_t step, Overflow overflow) noexcept;
   static void push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_t step) noexcept;
-  // Ends the owners of frozen tensors that the backend is done with, of all recorders. A thread of the program.
+  // Releases the owners of frozen tensors that the backend no longer needs, of all recorders. On a thread of the
+  // program.
   void release_owners() noexcept;
-  // Ends its pause, for something that is urgent. Any thread.
+  // Wakes the backend, for something urgent. Any thread.
   void wake();
-  // How many threads have one. Any thread.
+  // The number of threads with a ring. Any thread.
   std::size_t rings();
 
  private:
@@ -76,7 +77,7 @@ class Backend {
   Status submit(Channel& channel, Request::Kind kind, std::chrono::milliseconds timeout);
   Ring* attach_thread();
 
-  // The backend thread alone.
+  // Only the backend thread.
   void run();
   bool round();
   void keep_time() noexcept;
@@ -89,21 +90,21 @@ class Backend {
   void forget_unused();
   void rest(bool busy);
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable wakeup_;
   std::condition_variable answered_;
   bool awake_ = false;
   bool started_ = false;
   bool exiting_ = false;
-  bool parked_ = false;    // after that the thread touches nothing any more
+  bool parked_ = false;    // after that the thread touches nothing
   bool any_ring_ = false;  // there was one, perhaps of a thread that has ended
   pthread_t thread_{};
   std::vector<std::shared_ptr<Channel>> channels_;  // by id; null once closed
   std::vector<std::shared_ptr<Ring>> rings_;
   std::vector<std::shared_ptr<Request>> requests_;
-  std::vector<Closed> closed_;  // of which something may still be on its way; only the backend changes it
+  std::vector<Closed> closed_;  // recorders that may still have messages in flight; only the backend changes it
 
-  // The backend thread's.
+  // Owned by the backend thread.
   TickClock clock_;
   double last_wall_ = 0;
   std::uint64_t last_anchor_ = 0;           // ns

@@ -1,5 +1,5 @@
-// Keeps a recorder within the budget of its policy, on the backend thread: how much is recorded (the level), and
-// whether the disk has room for a capture.
+// Keeps a recorder within the budget of its policy, on the backend thread: the recording level, and whether the disk
+// has room for a capture.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace sonde::record {
 
-// What a policy leaves of RecorderOptions::memory for tensors on their way: a flight ring takes its half of a budget.
+// The part of RecorderOptions::memory that a policy leaves for tensors in flight: a flight ring takes half of a budget.
 std::size_t pool_budget(std::size_t memory, const Policy& policy);
 
 class BudgetController {
@@ -25,7 +25,7 @@ class BudgetController {
   BudgetController(std::string run_directory, std::size_t memory, PolicyInForce& policy, CounterSet& counters,
                    CheckpointUse& checkpoints, Pool& pool, SinkSet& sinks);
 
-  // Where the run stands: the last step that ended, and the bytes of captures that are being written.
+  // The progress of the run: the last step that ended, and the bytes of captures being written.
   struct Progress {
     sinks::Stamp stamp;
     std::uint64_t capture_bytes = 0;
@@ -33,13 +33,13 @@ class BudgetController {
 
   // A few times a second. `now` is monotonic, in ns.
   void poll(const Progress& progress, std::uint64_t now);
-  // Before a step is written: whether the disk still has room for whole tensors, and for any.
+  // Before a step is written: checks whether the disk still has room for whole tensors, and for any.
   void look_at_disk(const Progress& progress);
-  // Why the disk has no room for a capture of so many bytes; empty where it has.
+  // Why the disk has no room for a capture of this size; empty if it has.
   std::string lacks_disk(const Progress& progress, std::uint64_t bytes);
-  // Whether the policy in force limits what the run may take of the disk.
+  // Whether the policy in force limits the disk space of the run.
   bool limits_disk() const noexcept { return keeper_ && keeper_->policy().disk; }
-  // What the run takes of the disk, with captures that are being written.
+  // The disk space of the run, including captures being written.
   std::uint64_t disk_bytes(std::uint64_t capture_bytes, std::uint64_t now);
 
  private:
@@ -53,9 +53,9 @@ class BudgetController {
   CheckpointUse& checkpoints_;
   Pool& pool_;
   SinkSet& sinks_;
-  std::uint64_t engine_version_ = 0;  // whose budget is kept
+  std::uint64_t engine_version_ = 0;  // of the engine whose budget applies
   std::optional<policy::BudgetKeeper> keeper_;
-  std::uint64_t disk_ = 0;          // bytes when the directory was looked at last, without checkpoints
+  std::uint64_t disk_ = 0;          // bytes when the directory was last measured, without checkpoints
   std::uint64_t disk_written_ = 0;  // of the tally, at that time
   std::uint64_t disk_look_ = 0;     // ns
 };

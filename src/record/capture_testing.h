@@ -1,4 +1,4 @@
-// For the tests of captures: a small network to record, and what was captured of it.
+// For the tests of captures: a small network to record, and its captures.
 #pragma once
 
 #include <gtest/gtest.h>

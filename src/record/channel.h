@@ -1,6 +1,6 @@
-// One open recorder, as its handles see it: the calls of recording threads, all safe from any thread. What they share
-// with the backend are the counters, the error queue, the policy in force, the losses and the tags; what the backend
-// does with their messages is RunWriter's.
+// One open recorder, as its handles see it: the calls of recording threads, all safe from any thread. They share with
+// the backend the counters, the error queue, the policy in force, the losses and the tags; RunWriter processes their
+// messages.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class RunWriter;
 
 class Channel {
  public:
-  // Makes the directory and the event file, and joins the backend.
+  // Creates the directory and the event file, and registers with the backend.
   static Result<std::shared_ptr<Channel>> open(std::string_view directory, const RecorderOptions& options);
   ~Channel();
 
@@ -49,24 +49,24 @@ class Channel {
   }
   void begin_step(Pass pass, std::int64_t step) noexcept;
   void end_step(Pass pass, std::int64_t step) noexcept;
-  // An id for a pass; no other that is open has it.
+  // A new id for a pass, unique among the open ones.
   std::uint32_t next_pass() noexcept;
-  // A capture where the signal for one came since the last look.
+  // Requests a capture if its signal came since the last check.
   void look_at_signal() noexcept;
 
-  // The id for a value of this plugin; nothing, and counted, where the recorder is closed or the name unusable.
+  // The id for a value of this plugin; empty, and counted, if the recorder is closed or the name unusable.
   std::optional<std::uint32_t> tag(std::string_view name, tags::Plugin plugin);
-  // A payload without tensor.
+  // A payload without a tensor.
   PayloadPtr stage(Job job);
-  // A payload with a copy of the tensor or of some of its rows, or a share in it. Null, and counted, where it is
-  // invalid or the buffer is full.
+  // A payload with a copy of the tensor or of some of its rows, or sharing it. Null, and counted, if it is invalid or
+  // the buffer is full.
   PayloadPtr stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample = {});
   void send(PayloadPtr payload, std::int64_t step) noexcept;
-  // Counts something unusable, and tells the error handler.
+  // Counts something unusable, and reports it to the error handler.
   void reject(Status status) noexcept;
 
-  // Runs the error handler and the conditions that wait, where they are for the program's threads to run. True where
-  // there were any. `also_begun`: also conditions that another thread is about to answer, for a caller that waits.
+  // Runs the waiting error handler calls and conditions, if they run on the program's threads. True if there were any.
+  // `also_begun`: also conditions that another thread has started, for a caller that waits.
   bool run_callbacks(bool also_begun) noexcept;
   bool has_callbacks() const noexcept { return calls_back_ && (!errors_.empty() || !conditions_.empty()); }
 
@@ -78,7 +78,7 @@ class Channel {
   std::uint32_t id() const noexcept { return id_; }
   RunWriter& writer() noexcept { return *writer_; }
   void reclaim() noexcept { pool_->reclaim(); }
-  // Whether the signal for a capture came since the last look. Of several that notice it one takes it.
+  // Whether the signal for a capture came since the last check. Only one of several callers gets it.
   bool take_signal() noexcept;
 
   // ---- Around fork().
@@ -99,7 +99,7 @@ class Channel {
   std::uint32_t id_ = 0;
   const bool calls_back_;  // Callbacks::on_caller
   std::atomic<bool> open_{true};
-  std::atomic<std::uint64_t> signals_;  // that were seen
+  std::atomic<std::uint64_t> signals_;  // already seen
   bool forked_ = false;
   std::atomic<std::uint32_t> passes_{0};
 
@@ -111,7 +111,7 @@ class Channel {
   CheckpointUse checkpoints_;
   TagTable tags_;
   std::unique_ptr<Pool> pool_;
-  std::unique_ptr<RunWriter> writer_;  // the backend's, once the channel has joined
+  std::unique_ptr<RunWriter> writer_;  // the backend's, once the channel is registered
 };
 
 }  // namespace sonde::record

@@ -1,10 +1,9 @@
-// Conditions in code (ProbeOptions::when) that wait for a thread of the program to answer them, where the program asked
-// for that: RecorderOptions::callbacks. The backend puts the questions of a step here and goes on; the step is written
-// when they are answered.
+// Conditions in code (ProbeOptions::when) that wait for a thread of the program, if RecorderOptions::callbacks says so.
+// The backend queues the questions of a step and continues; the step is written when they are answered.
 //
-// No thread waits for another one here. A thread that waits for the backend, as in flush, answers all questions that
-// have no answer yet, also those that another thread has begun: that one may need a lock which this one holds. The
-// first answer counts.
+// No thread waits for another one here. A thread that waits for the backend, as in flush, answers all open questions,
+// including those that another thread has started: that one may need a lock which this one holds. The first answer
+// counts.
 #pragma once
 
 #include <atomic>
@@ -25,20 +24,20 @@ class ConditionQueue {
   // The questions of one step, which must not change until it is answered.
   struct Questions {
     std::shared_ptr<const StepData> step;
-    std::vector<std::size_t> tensors;  // of the step: those whose condition is asked
+    std::vector<std::size_t> tensors;  // of the step: those with a condition
 
     std::vector<Answer> answers;        // one for each, once it is answered
-    std::atomic<bool> answered{false};  // then nothing changes any more
+    std::atomic<bool> answered{false};  // after that nothing changes
     bool begun = false;                 // guarded by the queue
   };
 
-  // The backend.
+  // Called by the backend.
   void push(std::shared_ptr<Questions> questions);
 
   // Any thread.
   bool empty() const noexcept { return waiting_.load(std::memory_order_acquire) == 0; }
-  // Answers what waits, on the calling thread. `also_begun`: also what another thread is about to answer. True where it
-  // answered any.
+  // Answers waiting questions on the calling thread. `also_begun`: including those that another thread has started.
+  // True if it answered any.
   bool answer(bool also_begun);
 
   static Answer ask(const StepData& step, const StepData::Tensor& tensor) noexcept;
@@ -51,7 +50,7 @@ class ConditionQueue {
   std::shared_ptr<Questions> next(bool also_begun);
 
   std::atomic<std::size_t> waiting_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::vector<std::shared_ptr<Questions>> questions_;
 };
 

@@ -1,4 +1,4 @@
-// What a recorder counts. Every number only grows; any thread reads them.
+// The counters of a recorder. All numbers only grow; any thread reads them.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,13 @@ class CounterSet {
             .overflowed_scalars = get(overflowed_scalars_)};
   }
 
-  // ---- The backend thread alone.
+  // ---- Only the backend thread.
   void count_scalar() noexcept { increment(scalars_); }
   void count_tensor() noexcept { increment(tensors_); }
   void count_capture() noexcept { increment(captures_); }
   void count_overflowed_scalar() noexcept { increment(overflowed_scalars_); }
   void set_flight_dropped(std::uint64_t count) noexcept { flight_dropped_.store(count, std::memory_order_relaxed); }
-  // Of passes that are open side by side the largest number counts; a training step may go back.
+  // For passes that are open at the same time the largest number counts; a training step may go back.
   void set_committed(std::int64_t step, bool beside_others) noexcept {
     if (beside_others && step < committed_step_.load(std::memory_order_relaxed)) return;
     committed_step_.store(step, std::memory_order_release);
@@ -54,7 +54,7 @@ class CounterSet {
   void count_out_of_memory() noexcept { out_of_memory_.fetch_add(1, std::memory_order_relaxed); }
   void count_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
   std::int64_t committed_step() const noexcept { return committed_step_.load(std::memory_order_acquire); }
-  // Time spent on tensors and steps, by callers and the backend, as far as a budget wants it measured.
+  // Time spent on tensors and steps, by callers and the backend, if a budget needs it.
   void add_busy(std::uint64_t nanoseconds) noexcept { busy_.fetch_add(nanoseconds, std::memory_order_relaxed); }
   double busy_seconds() const noexcept { return static_cast<double>(busy_.load(std::memory_order_relaxed)) * 1e-9; }
 
@@ -63,7 +63,7 @@ class CounterSet {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  // What the backend writes with every record stays away from what callers write.
+  // The backend's counters are on other cache lines than those of the callers.
   alignas(64) std::atomic<std::uint64_t> scalars_{0};
   std::atomic<std::uint64_t> tensors_{0};
   std::atomic<std::int64_t> committed_step_{-1};

@@ -1,4 +1,4 @@
-// What a run takes of the disk.
+// The disk space of a run.
 #pragma once
 
 #include <atomic>
@@ -7,11 +7,11 @@
 
 namespace sonde::record {
 
-// The bytes of all files below a directory, without following links. Flight rings do not count: they come and go with
-// their process. What cannot be read counts nothing.
+// The bytes of all files below a directory, without following links. Flight rings do not count: they exist only as long
+// as their process. Unreadable files count nothing.
 std::uint64_t bytes_below(const std::string& path, int depth = 0);
 
-// What the checkpoints of a run take. They are saved by their callers, who also remove older ones. Any thread.
+// The size of a run's checkpoints. Their callers save them, and remove older ones. Any thread.
 class CheckpointUse {
  public:
   explicit CheckpointUse(const std::string& run_directory);

@@ -1,4 +1,4 @@
-// Errors on their way to the error handler: queued by any thread, and delivered where the handler may run.
+// Errors for the error handler: queued by any thread, and delivered on the threads where the handler may run.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@ namespace sonde::record {
 
 class ErrorQueue {
  public:
-  // Between two deliveries. Of those beyond, one sentence tells how many there were.
+  // Between two deliveries. Beyond that, one sentence gives the number of the rest.
   static constexpr std::size_t kMost = 64;
 
-  // Without a handler nothing is kept.
+  // Without a handler nothing is stored.
   explicit ErrorQueue(ErrorHandler handler) : handler_(std::move(handler)) {}
 
   // Any thread.
   void push(Status status) noexcept;
   bool empty() const noexcept { return !pending_.load(std::memory_order_acquire); }
 
-  // Calls the handler with all that is queued, on the calling thread and without a lock; leaves it to the other one
-  // where another thread does so already. What the handler throws is ignored. True where it was called.
+  // Calls the handler with all queued errors, on the calling thread and without a lock; does nothing if another thread
+  // is already delivering. Exceptions of the handler are ignored. True if it was called.
   bool deliver() noexcept;
 
   // ---- Around fork().
@@ -35,10 +35,10 @@ class ErrorQueue {
  private:
   const ErrorHandler handler_;
   std::atomic<bool> pending_{false};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   bool delivering_ = false;
   std::vector<Status> errors_;
-  std::uint64_t untold_ = 0;  // that came when the queue was full
+  std::uint64_t untold_ = 0;  // errors that came when the queue was full
 };
 
 }  // namespace sonde::record

@@ -1,4 +1,4 @@
-// For the tests of this room: what a recorder left in its directory.
+// For the tests of this module: what a recorder wrote to its directory.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Records that were dropped before the backend could write them: counted at once, and kept until the log has a gap
-// record of them. Safe from any thread.
+// record for them. Safe from any thread.
 #pragma once
 
 #include <atomic>
@@ -20,15 +20,15 @@ class LossLog {
   explicit LossLog(CounterSet& counters) noexcept : counters_(counters) {}
 
   void lose_scalar(std::int64_t step) noexcept;
-  // Null where the tensor is not a probe's.
+  // Null if the tensor does not belong to a probe.
   void lose_tensor(const ProbeJob* job, std::int64_t step) noexcept;
-  // The calls that a payload stands for; the payload goes back to its pool.
+  // Counts the calls that a payload stands for; the payload returns to its pool.
   void lose(PayloadPtr payload, std::int64_t step) noexcept;
   void lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept;
-  // The begin of a step did not arrive, though it was sent: what follows of the step begins it. True once for each.
+  // The begin of a step was lost: its first tensor begins it. True once for each.
   bool take_lost_begin(Pass pass, std::int64_t step);
 
-  // All since the last call. Those of one probe are one, from the first step to the last.
+  // All since the last call. Losses of one probe are merged, from the first step to the last.
   std::vector<sinks::Loss> take();
 
   // ---- Around fork().
@@ -40,9 +40,9 @@ class LossLog {
 
   CounterSet& counters_;
   std::atomic<bool> any_{false};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   std::vector<sinks::Loss> losses_;
-  std::deque<std::pair<Pass, std::int64_t>> lost_begins_;  // of steps and passes, the last ones
+  std::deque<std::pair<Pass, std::int64_t>> lost_begins_;  // the last ones, of steps and passes
 };
 
 }  // namespace sonde::record

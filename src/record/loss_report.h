@@ -1,5 +1,5 @@
-// Says what a recorder has lost: one sentence with the count, at once for the first loss and then at most once a
-// second. Remembers the first of these sentences for flush and close.
+// Reports losses of a recorder: one sentence with the count, at once for the first loss and then at most once per
+// second. Remembers the first sentence for flush and close.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sonde::record {
 
-// Dropped because a buffer was full; every number only grows.
+// Dropped because a buffer was full; all numbers only grow.
 struct Dropped {
   std::uint64_t scalars = 0;
   std::uint64_t tensors = 0;
@@ -23,14 +23,14 @@ class LossReport {
  public:
   using Tell = std::function<void(const Status&)>;
 
-  // `told`: what was dropped before, which is not to be told.
+  // `told`: earlier drops, which are not reported.
   explicit LossReport(const Dropped& told = {}) noexcept : told_(told) {}
 
-  // A file could not be written, and so many records of it are lost.
+  // A file could not be written, and this many of its records are lost.
   void lost_records(std::uint64_t count, const Status& why);
-  // Tells what is due. `now` is monotonic, in ns.
+  // Reports what is due. `now` is monotonic, in ns.
   void tell_due(const Dropped& dropped, std::uint64_t now, const Tell& tell);
-  // Tells everything that has not been told, as at a flush, and returns the first loss since the last call of this.
+  // Reports everything not yet reported, for a flush, and returns the first loss since the last call of this.
   Status tell_rest(const Dropped& dropped, const Tell& tell);
 
  private:
@@ -38,10 +38,10 @@ class LossReport {
   Status sentence_of_drops(const Dropped& dropped);
   Status sentence_of_files();
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   Dropped told_;
   std::uint64_t drops_told_at_ = 0;  // ns; 0: never
-  std::uint64_t lost_ = 0;           // records of files, not told yet
+  std::uint64_t lost_ = 0;           // records of files, not reported yet
   Status why_;                       // of the first of them; success: there are none
   std::uint64_t files_told_at_ = 0;  // ns; 0: never
   Status first_;                     // since the last flush

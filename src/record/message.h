@@ -1,4 +1,4 @@
-// What a recording thread hands to the backend: a few words through its ring. Everything larger is a Payload.
+// The message of a recording thread to the backend: a few words in its ring. Everything larger is a Payload.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ enum class Op : std::uint8_t {
   evaluation_end,
 };
 
-// Which of the steps in progress is meant.
+// Identifies a step in progress.
 struct Pass {
-  std::uint32_t id = 0;  // 0: the training step; others are passes that are open side by side
+  std::uint32_t id = 0;  // 0: the training step; others are passes, several of which may be open
   bool evaluation = false;
   friend bool operator==(const Pass&, const Pass&) = default;
 };
 
-// Half a cache line, so that none lies across two.
+// Half a cache line, so that none spans two.
 struct Message {
   std::uint64_t ticks = 0;
   std::int64_t step = 0;
@@ -31,8 +31,8 @@ struct Message {
     double value = 0;  // Op::scalar
     Payload* payload;  // Op::payload: owned by the message
   };
-  std::uint32_t tag = 0;     // Op::scalar; of the marks of steps: Pass::id
-  std::uint32_t target = 0;  // of target_of: one word, so that writing it never reads what was there
+  std::uint32_t tag = 0;     // Op::scalar; for step marks: Pass::id
+  std::uint32_t target = 0;  // see target_of: one word, so that writing it never reads the old value
 
   static std::uint32_t target_of(std::uint32_t channel, Op op) noexcept {
     return channel << 8 | static_cast<std::uint32_t>(op);

@@ -1,5 +1,5 @@
-// Turns what recording threads send into records, and gives them to the sinks and to the steps. Belongs to the backend
-// thread.
+// Converts the messages of recording threads to records, and passes them to the sinks and to the steps. Belongs to the
+// backend thread.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Output {
   void payload(const sinks::Stamp& stamp, PayloadPtr payload);
   void begin_step(const sinks::Stamp& stamp, Pass pass) { steps_.begin(stamp, pass); }
   void end_step(const sinks::Stamp& stamp, Pass pass) { steps_.end(stamp, pass); }
-  // Ends the steps and the sinks. Nothing follows.
+  // Ends the steps and the sinks. No calls follow.
   Status close(double wall_time);
 
  private:
@@ -46,9 +46,9 @@ class Output {
   Steps& steps_;
   const int histogram_buckets_;
   TaskPool& pool_;
-  const double largest_;                // that the event file holds
-  std::set<std::uint32_t> overflowed_;  // tags that were told of
-  sinks::Value scalar_;                 // a ScalarValue for ever: making one takes longer than filling it in
+  const double largest_;                // largest value that the event file can hold
+  std::set<std::uint32_t> overflowed_;  // tags already reported
+  sinks::Value scalar_;                 // always a ScalarValue: creating one takes longer than filling it in
   bool has_hparams_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Warns of what a policy asks for in vain: patterns that match no probe, scalars that nobody records, epochs that never
-// begin. Belongs to the backend thread.
+// Warns about parts of a policy without effect: patterns that match no probe, scalars that are never recorded, epochs
+// that never begin. Belongs to the backend thread.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ class PolicyWarnings {
   PolicyWarnings(PolicyInForce& policy, TagTable& tags, ErrorQueue& errors, SinkSet& sinks) noexcept
       : policy_(policy), tags_(tags), errors_(errors), sinks_(sinks) {}
 
-  // Another policy: its steps are counted from here on.
+  // Another policy: counts its steps from here on.
   void begin() noexcept { steps_ = 0; }
   // A training step has ended.
   void end_step(const policy::Engine& engine, const sinks::Stamp& stamp);
-  // Recording ends: what was not missed yet is missed now.
+  // Recording ends: reports what is still missing.
   void finish(const policy::Engine& engine, const sinks::Stamp& stamp);
 
-  // Told the first time that `what` occurs, and written into the log with the next step, for who has no error handler.
+  // Reported the first time that `what` occurs, and written to the log with the next step, for programs without an
+  // error handler.
   void warn_once(const std::string& what, const Status& status);
 
  private:
@@ -40,9 +41,9 @@ class PolicyWarnings {
   TagTable& tags_;
   ErrorQueue& errors_;
   SinkSet& sinks_;
-  std::int64_t steps_ = 0;        // that ended with this policy
-  std::set<std::string> warned_;  // of these
-  std::string unwritten_;         // that the log does not have yet
+  std::int64_t steps_ = 0;        // ended under this policy
+  std::set<std::string> warned_;  // already warned about
+  std::string unwritten_;         // not in the log yet
 };
 
 }  // namespace sonde::record

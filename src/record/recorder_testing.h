@@ -1,4 +1,4 @@
-// For the tests of this room: recorders, tensors to record, and what went wrong.
+// For the tests of this module: recorders, tensors to record, and errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ struct Errors {
   }
 };
 
-// Looks again until it is so, for at most half a minute.
+// Polls until the condition is true, for at most 30 seconds.
 inline bool comes_true(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!condition()) {

@@ -1,8 +1,7 @@
-// The hand-off of one recording thread: messages between that thread, which alone pushes, and the backend, which alone
-// drains.
+// The queue of one recording thread: only that thread pushes messages, and only the backend drains them.
 //
-// Pushing takes no lock and makes no system call: a few loads and five stores. The lock is taken by the backend once a
-// drain, and by the producer only to make a full ring larger and, where it may not grow, to drop its oldest messages.
+// Pushing takes no lock and makes no system call: a few loads and five stores. The backend takes the lock once per
+// drain; the producer takes it only to enlarge a full ring and, if it cannot grow, to drop its oldest messages.
 #pragma once
 
 #include <atomic>
@@ -19,14 +18,14 @@ namespace sonde::record {
 class Ring {
  public:
   static constexpr std::uint64_t kFirstCapacity = 1 << 9;  // messages: 16 KiB
-  static constexpr std::uint64_t kCapacity = 1 << 14;      // messages that it grows to: 512 KiB
+  static constexpr std::uint64_t kCapacity = 1 << 14;      // maximum number of messages: 512 KiB
 
-  // Its first memory is touched here, so that no push meets a page fault. Throws where there is none.
+  // Touches its initial memory, so that no push causes a page fault. Throws if there is no memory.
   Ring();
 
   // The producer's side.
 
-  // Where the next message goes: fill it in there, field by field, then publish. Null if the ring is full.
+  // The slot of the next message: fill it in place, field by field, then publish. Null if the ring is full.
   Message* claim() noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - known_tail_ > mask_) {
@@ -36,7 +35,7 @@ class Ring {
     return &slots_[head & mask_];
   }
   void publish() noexcept { head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
-  // Both at once; makes a full ring larger first. False if it is full and as large as it gets, or there is no memory.
+  // Both at once; enlarges a full ring first. False if it is full and cannot grow, or there is no memory.
   bool push(const Message& message) noexcept {
     Message* slot = claim();
     if (slot == nullptr && grow()) slot = claim();
@@ -45,23 +44,23 @@ class Ring {
     publish();
     return true;
   }
-  // True after each push that fills another half: the moment to wake a backend that sleeps.
+  // True after each push that fills another half: the moment to wake a sleeping backend.
   bool half_full() const noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     return (head & (mask_ / 2)) == 0 && head - tail_.load(std::memory_order_relaxed) > mask_ / 2;
   }
-  // Takes the oldest message out of a full ring, if the backend was not faster. It is dropped before the backend can
-  // begin another round, which then knows that nothing older is on its way.
+  // Removes the oldest message from a full ring, unless the backend was faster. It is dropped before the backend can
+  // begin another round, which then knows that nothing older is in flight.
   void drop_oldest(const std::function<void(const Message&)>& drop) noexcept;
 
   // The backend's side.
 
-  // Moves all messages with stamps up to `until` to the end of `out`. Throws where there is no memory for that; then
-  // they are all still here.
+  // Moves all messages with stamps up to `until` to the end of `out`. Throws if there is no memory; then they all stay
+  // here.
   void drain(std::uint64_t until, std::vector<Message>& out);
   bool empty() const noexcept { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_relaxed); }
 
-  // The thread is gone; once empty, the ring can go too.
+  // The thread has ended; once empty, the ring can be freed.
   std::atomic<bool> orphaned{false};
 
  private:

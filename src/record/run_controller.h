@@ -1,4 +1,4 @@
-// Looks at the control file that others write, a few times a second and on the backend thread, and answers it.
+// Reads the control file, a few times per second and on the backend thread, and answers it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class RunController {
   // `policy` and `errors` must outlive it.
   RunController(std::string run_directory, PolicyInForce& policy, ErrorQueue& errors);
 
-  // Takes a control file that is there before the recorder has begun, and answers it when steps can be recorded.
+  // Applies a control file that exists before the recorder starts, and answers it when steps can be recorded.
   void begin();
   void begun(const Steps& steps);
 
@@ -35,13 +35,13 @@ class RunController {
   PolicyInForce& policy_;
   ErrorQueue& errors_;
 
-  std::optional<FileState> control_;  // as it was when it was read
+  std::optional<FileState> control_;  // when it was last read
   std::int64_t fired_ = 0;            // the last [control] fire that was seen
   struct First {
     std::string text;
     Status status;
   };
-  std::optional<First> first_;  // the file that was there at the beginning, until it is answered
+  std::optional<First> first_;  // the file that existed at the start, until it is answered
 };
 
 }  // namespace sonde::record

@@ -1,5 +1,5 @@
-// The backend's half of a recorder: opens its files, gives them what comes from the recording threads, and looks after
-// them. Knows nothing of the front end but what both share. Belongs to the backend thread, once the recorder is open.
+// The backend's half of a recorder: opens its files, writes the messages of the recording threads, and maintains the
+// files. It knows only the state shared with the front end. Belongs to the backend thread, once the recorder is open.
 #pragma once
 
 #include <cstdint>
@@ -30,26 +30,27 @@ class RunWriter {
             ErrorQueue& errors, ConditionQueue& conditions, PolicyInForce& policy, LossLog& losses);
   ~RunWriter();
 
-  // The capture that a signal asks for.
+  // The capture that a signal requests.
   static TriggerJob by_signal() { return {.reason = "signal", .before = 5, .after = 0}; }
 
   // ---- While the recorder is opened, in this order.
 
-  // Takes a control file that is there already.
+  // Reads an existing control file.
   void read_control();
-  // Makes the event file, so that a directory that cannot be written is known at once.
+  // Creates the event file, so that an unwritable directory is known at once.
   Status open(Pool& pool, CheckpointUse& checkpoints);
 
   // ---- The backend thread.
 
-  // What takes messages. Opens the files where they are not open, as in a forked child. Null where that failed.
+  // The receiver of messages. Opens the files if they are not open, as in a forked child. Null if that failed.
   Output* output() noexcept;
-  // Every round: passes on what the front end had to say, and flushes when it is time. `now` is monotonic, in ns.
+  // Every round: forwards errors and losses of the front end, and flushes when it is due. `now` is monotonic, in ns.
   void poll(std::uint64_t now, double wall_time);
-  // Whether steps wait for conditions that the program's threads answer. Then flush and the others come too early.
+  // Whether steps wait for conditions on the program's threads. Then it is too early for flush and the others.
   bool waits_for_conditions() const noexcept { return open_ && open_->steps->waits_for_conditions(); }
   Status flush(double wall_time);
-  // Ends what is in progress; then, once its captures are written, finish. `signalled`: a signal asks for a capture.
+  // Ends what is in progress; then, once its captures are written, call finish. `signalled`: a signal requests a
+  // capture.
   Status finish_pending(double wall_time, bool signalled);
   Status finish(double wall_time);
   // At the end of the process, without close.
@@ -57,11 +58,11 @@ class RunWriter {
 
   // Any thread, after finish_pending.
   void wait_for_captures();
-  // In a forked child: what was the parent's is left alone, for ever.
+  // In a forked child: never touches what belongs to the parent.
   void become_child();
 
  private:
-  // What is open. Each uses those above it.
+  // The open parts. Each uses those above it.
   struct Open {
     explicit Open(RunWriter& writer)
         : tasks("sonde-stats", writer.options_.threads > 0 ? writer.options_.threads : TaskPool::default_threads()),
@@ -75,9 +76,9 @@ class RunWriter {
   Status open_files(Pool* pool, CheckpointUse* checkpoints);
   // Gaps in the log.
   void write_losses(double wall_time);
-  // Where that is the backend's to do.
+  // If the backend has to do it.
   void deliver_errors() noexcept;
-  // What was lost since the last flush; tells the rest of it.
+  // The losses since the last flush; reports the rest of them.
   Status tell_losses();
   Dropped dropped() const noexcept;
 
@@ -91,10 +92,10 @@ class RunWriter {
   LossLog& losses_;
   std::unique_ptr<LossReport> loss_report_ = std::make_unique<LossReport>();
   std::unique_ptr<Open> open_;
-  std::unique_ptr<RunController> controller_;  // none where the run is not controlled
+  std::unique_ptr<RunController> controller_;  // none if live control is off
   bool forked_ = false;
   bool failed_ = false;           // the files could not be opened
-  std::uint64_t last_look_ = 0;   // ns: at the control file and the budget
+  std::uint64_t last_look_ = 0;   // ns: last check of the control file and the budget
   std::uint64_t last_flush_ = 0;  // ns
 };
 

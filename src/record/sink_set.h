@@ -1,4 +1,4 @@
-// The sinks of a recorder: gives them what is to be written, and tells what they refuse. Belongs to the backend thread.
+// The sinks of a recorder: passes them what is to be written, and reports their errors. Belongs to the backend thread.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,23 @@ class SinkSet {
 
   void add(std::unique_ptr<sinks::Sink> sink) { sinks_.push_back(std::move(sink)); }
 
-  // False: one of the values is unusable, which is told and counted once.
+  // False: one of the values is unusable, which is reported and counted once.
   bool write(const sinks::Stamp& stamp, std::span<const sinks::Value> values);
   bool write(const sinks::Stamp& stamp, const sinks::Value& value) { return write(stamp, {&value, 1}); }
-  // A value of a probe. One that cannot be shown so cannot at the next step either: it is told once, and counted each
-  // time.
+  // Writes a value of a probe. If it cannot be shown in this form, this repeats at every step: it is reported once, and
+  // counted each time.
   void write_probe(const sinks::Stamp& stamp, const sinks::ProbeName& probe, const sinks::Value& value);
   void end_step(const sinks::StepEnd& step);
   void lose(double wall_time, const sinks::Loss& loss);
-  // A failure: told to the error handler and counted. What the disk refused is told when it begins, what was unusable
+  // A failure: reported to the error handler and counted. Disk errors are reported when they begin, unusable values
   // each time.
   void note(const Status& status);
-  // Something that cannot be recorded as it is: noted, and a gap in the log.
+  // Something that cannot be recorded: noted, and a gap in the log.
   void reject(const sinks::Stamp& stamp, const Status& status, bool evaluation = false,
               const sinks::ProbeName* probe = nullptr);
-  // A text in the log, under a tag of Sonde's own.
+  // Writes a text to the log, under one of Sonde's own tags.
   void say(std::string_view tag, const sinks::Stamp& stamp, std::string_view text);
-  // What the budget has given up: a gap and a text in the log.
+  // Records what the budget has turned off: a gap and a text in the log.
   void give_up(const sinks::Stamp& stamp, const std::string& detail);
 
   // True if something was written since the last flush.
@@ -63,8 +63,8 @@ class SinkSet {
   std::vector<std::unique_ptr<sinks::Sink>> sinks_;
   std::vector<std::string_view> names_;  // by tag id, filled on demand
   bool dirty_ = false;
-  bool failing_ = false;                                     // the last flush failed: say so once
-  std::set<std::pair<std::uint32_t, std::size_t>> refused_;  // probes and kinds of values that were told of
+  bool failing_ = false;                                     // the last flush failed: report it once
+  std::set<std::pair<std::uint32_t, std::size_t>> refused_;  // probes and kinds of values already reported
 };
 
 }  // namespace sonde::record

@@ -1,5 +1,5 @@
-// The flight ring and the captures of a recorder's steps: when one is begun, what it will take of the disk, and what
-// became of it. Belongs to the backend thread.
+// The flight ring and the captures of a recorder's steps: when one starts, its expected size, and its outcome. Belongs
+// to the backend thread.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,34 @@ namespace sonde::record {
 
 class StepCaptures {
  public:
-  // All must outlive it. `may_fly`: whether a ring may be made. Without a budget nothing is limited.
+  // All must outlive it. `may_fly`: whether a ring may be created. Without a budget nothing is limited.
   StepCaptures(const std::string& directory, const std::string& writer, bool may_fly, PolicyInForce& policy,
                CounterSet& counters, ErrorQueue& errors, SinkSet& sinks, BudgetController* budget);
 
-  // Another policy. The error is about its ring; recording goes on without. `in_progress`: the steps that have begun.
+  // Applies another policy. The error is about its ring; recording continues without one. `in_progress`: the steps that
+  // have begun.
   Status apply(std::shared_ptr<policy::Engine> engine, std::span<const std::int64_t> in_progress);
   bool has_ring() const noexcept { return flight_.has_ring(); }
 
   // ---- A step.
 
-  // False: there is a ring, but no room in it.
+  // False: there is a ring, but the tensor does not fit.
   bool add(const sinks::Stamp& stamp, Pass pass, const StepData::Tensor& tensor, const TensorView& view);
-  // Something of the step in progress that the ring does not get. Captures with the step say so.
+  // Notes something of the current step that the ring does not get. Captures of the step say so.
   void miss(std::int64_t step, std::string what, std::string_view reason) {
     flight_.miss(step, std::move(what), reason);
   }
   void end_step(const sinks::Stamp& stamp, const StepData& step);
-  // After a training step: the captures that its triggers and callers ask for.
+  // After a training step: starts the captures of its triggers and of callers.
   void fire(const sinks::Stamp& stamp);
   std::int64_t last_step() const noexcept { return last_step_; }  // training
 
   // ---- By hand.
 
-  // A capture when the step in progress ends, or at once where there is none.
+  // Requests a capture when the current step ends, or at once if there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job, bool in_progress);
-  // Whether there would be room for it under a budget, where the run takes so many bytes of the disk. Where there is
-  // not, it is told as if it had been tried.
+  // Whether a budget has room for it, if the run takes this many bytes of the disk. If not, it is reported as if it had
+  // been tried.
   Status check_room(const sinks::Stamp& stamp, const TriggerJob& job, const policy::BudgetKeeper& budget,
                     std::uint64_t taken);
 
@@ -59,10 +60,10 @@ class StepCaptures {
 
   // Every round of the backend.
   void poll(double wall_time);
-  // What those that are not written yet will about take of the disk.
+  // The approximate disk space of captures that are not written yet.
   std::uint64_t bytes() const noexcept;
   BudgetController::Progress progress(double wall_time) const noexcept { return {{wall_time, last_step_}, bytes()}; }
-  // Hands those that wait for further steps to their writer.
+  // Passes captures that wait for further steps to their writer.
   void finish_pending();
   void wait() { flight_.wait(); }  // any thread, after it
   // After both: removes the ring.
@@ -70,11 +71,11 @@ class StepCaptures {
   void abandon_ring() noexcept { flight_.abandon(); }
 
  private:
-  // False: there is no room for it on the disk.
+  // False: the disk has no room for it.
   bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
   void fire_manual(const sinks::Stamp& stamp);
   void note_ring_elsewhere();
-  // What goes into the ring, for the size of captures to come.
+  // Counts the data in the ring, to estimate the size of future captures.
   void count_flown(const ProbeEntry& probe, const TensorView& view);
   void count_flown(const StepData& step, bool evaluation);
   std::uint64_t expected_bytes(const FlightRecorder::Firing& firing) const;
@@ -91,12 +92,12 @@ class StepCaptures {
   std::shared_ptr<policy::Engine> engine_;
   FlightRecorder flight_;
   std::int64_t last_step_ = 0;
-  std::vector<std::string> external_rings_;     // paths of those that there were so far
-  std::vector<FlightRecorder::Firing> manual_;  // to fire when the step ends
-  // What went into the ring with a training step, and the passes before it.
+  std::vector<std::string> external_rings_;     // paths of all so far
+  std::vector<FlightRecorder::Firing> manual_;  // fire when the step ends
+  // The data that went into the ring with a training step, and the passes before it.
   struct Flown {
     std::uint64_t bytes = 0;      // of elements
-    std::uint64_t described = 0;  // what a capture says of them, about
+    std::uint64_t described = 0;  // approximate size of their description in a capture
   };
   Flown flown_now_;
   std::deque<Flown> flown_;  // the last training steps
@@ -106,8 +107,8 @@ class StepCaptures {
     std::uint64_t bytes;  // expected
   };
   std::vector<Begun> begun_;         // captures that are not written yet
-  std::set<std::string> held_back_;  // of these the log says so already
-  policy::Level held_back_at_ = {};  // when it said so
+  std::set<std::string> held_back_;  // already reported in the log
+  policy::Level held_back_at_ = {};  // the level at that time
 };
 
 }  // namespace sonde::record

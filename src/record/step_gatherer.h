@@ -17,9 +17,8 @@ class StepGatherer {
   // The pool must outlive it.
   StepGatherer(int histogram_buckets, TaskPool& pool) noexcept : histogram_buckets_(histogram_buckets), pool_(pool) {}
 
-  // Adds a tensor to its step, with the statistics that the parts of its plan which are due ask for, as far as the
-  // budget allows; or with those that the program has computed. Where it has none the error says why, and it is not
-  // part of the step.
+  // Adds a tensor to its step, with the statistics that the due parts of its plan need, within the budget; or with
+  // those that the program has computed. If it has none, the error says why, and it is not part of the step.
   Result<StepData::Tensor*> add(StepData& step, const ProbeJob& job, const TensorView& view, policy::Level level) const;
 
  private:
@@ -27,7 +26,7 @@ class StepGatherer {
   std::vector<stats::Bucket> buckets(const TensorView& view, const stats::Summary& summary,
                                      const stats::Histogram& histogram) const;
   Status summarize_all(StepData::Tensor& tensor, const TensorView& view, Keep keep, std::int64_t step) const;
-  // Statistics of the rows that the parts which are due ask for.
+  // Statistics of the rows that the due parts need.
   void summarize_rows(StepData::Tensor& tensor, const TensorView& view, Keep keep, std::int64_t step) const;
 
   const int histogram_buckets_;

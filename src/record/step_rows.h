@@ -1,4 +1,4 @@
-// Which rows of a recorded tensor a plan keeps, and under which name its step keeps it.
+// The rows of a recorded tensor that a plan keeps, and the name under which its step keeps it.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace sonde::record {
 
 bool takes_all(const RowSample& sample, const Shape& shape) noexcept;
 
-// Some rows of a view, gathered into `buffer` where they do not lie together; then `rows` says which ones.
+// Some rows of a view, gathered into `buffer` if they are not contiguous; then `rows` has their numbers.
 TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer,
                    std::vector<std::int64_t>& rows);
 
-// The rows that the first of the `held` parts which keeps this asks for; all where the caller's thread took them.
+// The rows that the first `held` part with this flag asks for; all if the caller's thread has already selected them.
 RowSample sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag);
 
 // The tag of a tensor's summary: "gradient/dense_1/out#1".

@@ -1,5 +1,5 @@
-// The steps of a recorder, from their first tensor to their commit: has them gathered, decided and written, each by a
-// class of its own. Belongs to the backend thread.
+// The steps of a recorder, from their first tensor to their commit: other classes gather, decide and write them.
+// Belongs to the backend thread.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +33,18 @@ class Steps {
  public:
   struct Run {
     std::string directory;
-    std::string writer;  // as the names of its files have it
+    std::string writer;  // part of the names of its files
     int histogram_buckets = 0;
-    bool may_fly = true;  // whether a flight ring may be made: not in a forked child, whose parent has one
+    bool may_fly = true;  // whether a flight ring may be created: not in a forked child, whose parent has one
   };
-  // All must outlive it. Without a budget nothing is limited; without a queue conditions are asked at once.
+  // All must outlive it. Without a budget nothing is limited; without a queue conditions are evaluated at once.
   Steps(const Run& run, PolicyInForce& policy, TagTable& tags, CounterSet& counters, ErrorQueue& errors,
         LossLog& losses, LossReport& loss_report, SinkSet& sinks, BudgetController* budget, TaskPool& pool,
         ConditionQueue* conditions);
   ~Steps();
 
-  // Takes the newest policy from the next step on, if it has not yet. The error is about its flight ring, is told and
-  // is in the log; recording goes on without.
+  // Applies the newest policy from the next step on, if it has not yet. The error is about its flight ring, is reported
+  // and is in the log; recording continues without a ring.
   Status follow_policy();
   const Status& ring_status() const noexcept { return ring_status_; }  // of the first policy
 
@@ -52,49 +52,49 @@ class Steps {
   void begin(const sinks::Stamp& stamp, Pass pass);
   void end(const sinks::Stamp& stamp, Pass pass);
   void probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob& job);
-  // One for which the buffer was full.
+  // A tensor for which the buffer was full.
   void lose(const sinks::Stamp& stamp, const ProbeJob& job);
   // The payload has a TableJob.
   void table(const sinks::Stamp& stamp, PayloadPtr payload) { artifacts_.table(stamp, std::move(payload)); }
-  // A capture when the step in progress ends, or at once where there is none.
+  // Requests a capture when the current step ends, or at once if there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
-  // Something about the run that is told the first time that `what` occurs: to the error handler, and in the log.
+  // Reports something about the run the first time that `what` occurs: to the error handler, and in the log.
   void warn_once(const std::string& what, const Status& status) { warnings_.warn_once(what, status); }
   StepCaptures& captures() noexcept { return captures_; }
   const StepCaptures& captures() const noexcept { return captures_; }
 
   // Every round of the backend.
   void poll(double wall_time);
-  // Whether steps that have ended wait for their conditions.
+  // Whether ended steps wait for their conditions.
   bool waits_for_conditions() const noexcept { return !ended_.empty(); }
-  // Returns when all files of steps that are written are there.
+  // Returns when all files of written steps are complete.
   void wait_for_files();
   // Ends the steps in progress and the captures that wait for further ones.
   void finish_pending(double wall_time);
   void close(double wall_time);
-  // The process ends in order: what the ring holds is no crash's.
+  // The process ends normally: the ring does not count as one of a crash.
   void leave();
 
  private:
-  // A step that has ended and is not written yet, since its conditions or those of an earlier one wait.
+  // A step that has ended but is not written, because its conditions or those of an earlier step wait.
   struct Ended {
     sinks::Stamp stamp;
     std::shared_ptr<StepData> step;
-    Decision decision;  // as if all conditions in code hold
+    Decision decision;  // assuming that all code conditions are true
     policy::Level level = {};
     std::shared_ptr<ConditionQueue::Questions> questions;  // or null
   };
-  // A step in progress, or null; one whose begin was lost begins with this.
+  // A step in progress, or null; if its begin was lost, this begins it.
   StepData* find(const sinks::Stamp& stamp, Pass pass);
   void commit(const sinks::Stamp& stamp, StepData& step);
   void add_to_ring(const sinks::Stamp& stamp, StepData& step, const StepData::Tensor& tensor, const TensorView& view);
-  // What a step means for ring and captures.
+  // Updates ring and captures for a step.
   void capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level);
-  // It counts as committed when its files, and those of all before it, are written.
+  // It counts as committed when its files, and those of all earlier steps, are written.
   void set_committed(std::int64_t step, Pass pass);
-  // Writes those whose conditions are answered.
+  // Writes the steps whose conditions are answered.
   void write_ended();
-  // Nobody is left to answer.
+  // Nobody is left to answer: gives up waiting.
   void give_up_conditions();
   void commit_written() noexcept;
   bool holds(const StepData::Tensor& tensor, ConditionQueue::Answer answer);
@@ -106,7 +106,7 @@ class Steps {
   SinkSet& sinks_;
   BudgetController* const budget_;
   std::shared_ptr<policy::Engine> engine_;
-  std::uint64_t engine_version_ = 0;  // of `engine_`, as PolicyInForce counts
+  std::uint64_t engine_version_ = 0;  // of `engine_`, in the numbering of PolicyInForce
   OpenSteps open_;
   StepGatherer gatherer_;
   StepDecider decider_;
@@ -120,7 +120,7 @@ class Steps {
     bool beside_others = false;  // a pass
     std::uint64_t files = 0;     // batches that must be written before it counts
   };
-  std::deque<Written> written_;  // in order: those whose files are not
+  std::deque<Written> written_;  // in order: steps with unwritten files
   Status ring_status_;
 };
 

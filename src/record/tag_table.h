@@ -1,4 +1,4 @@
-// The tags of one recorder, each with a dense id and the one plugin it belongs to.
+// The tags of one recorder, each with a dense id and its plugin.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class TagTable {
  public:
   static constexpr std::size_t kLongestName = std::size_t{64} << 10;
 
-  // The id of a tag, new or known. Fails where the name is empty or too long, or the tag is another plugin's already:
-  // TensorBoard keeps only the first kind of summary under a tag. Bytes that are not UTF-8 are replaced.
+  // The id of a tag, new or existing. Fails if the name is empty or too long, or the tag already belongs to another
+  // plugin: TensorBoard keeps only the first kind of summary under a tag. Invalid UTF-8 bytes are replaced.
   Result<std::uint32_t> resolve(std::string_view name, tags::Plugin plugin);
-  // The name stays where it is for the life of the table.
+  // The name stays valid for the life of the table.
   std::string_view name(std::uint32_t id) const;
   std::vector<std::string> names(tags::Plugin plugin) const;
 
