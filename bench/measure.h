@@ -165,7 +165,7 @@ inline sonde::Recorder open(const LogDirectory& directory, const sonde::Recorder
   return std::move(*opened);
 }
 
-// Everything arrived, nothing was dropped, rejected or refused by the disk.
+// Everything arrived, nothing was dropped, rejected or lost because of the disk.
 inline void check_complete(sonde::Recorder& recorder, std::uint64_t scalars, std::uint64_t tensors) {
   const sonde::Status flushed = recorder.flush();
   check(flushed.ok(), flushed.message());

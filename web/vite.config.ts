@@ -4,7 +4,7 @@ export default defineConfig({
   base: './', // the page may be served below any prefix
   build: {
     target: 'es2022',
-    assetsInlineLimit: 0, // the page's policy allows no data: address but for images
+    assetsInlineLimit: 0, // the page's policy allows no data: address except images
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     manifest: 'manifest.json', // which files the first view loads; read by cmake/embed_web.py

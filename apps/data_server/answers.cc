@@ -17,7 +17,7 @@
 namespace sonde::data_server {
 namespace {
 
-// A directory that is not there is looked for this often.
+// A directory that does not exist is looked for this often.
 constexpr std::chrono::seconds kBetweenAttempts{1};
 // The length of the longest sequence is sought in so many values of a series: each has to be read for it.
 constexpr std::size_t kValuesToMeasure = 64;

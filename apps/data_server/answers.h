@@ -4,7 +4,7 @@
 // the newest history is shown.
 //
 // All calls are safe from any thread. Errors: Code::invalid_argument for requests that make no sense, Code::not_found
-// for a blob that is not there.
+// for a blob that does not exist.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,7 @@ class Answers {
  public:
   explicit Answers(LogSource source) : source_(std::move(source)) {}
 
-  // Opens the log where that has not happened yet. A directory that is not there may come later, so every call tries
+  // Opens the log where that has not happened yet. A directory that does not exist may come later, so every call tries
   // again; until then there are no runs.
   Status open();
 

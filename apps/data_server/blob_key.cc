@@ -23,7 +23,7 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// False where the text holds anything else than digits.
+// False if the text holds anything else than digits.
 bool from_base64(std::string_view text, std::string& bytes) {
   std::uint32_t bits = 0;
   int held = 0;
@@ -76,7 +76,7 @@ Result<BlobKey> BlobKey::decode(std::string_view text) {
                .file = static_cast<std::uint32_t>(file),
                .part = static_cast<std::uint32_t>(part)};
   key.index = index;
-  // The comparison also refuses numbers that do not fit, and bits that are left over.
+  // The comparison also rejects numbers that do not fit, and bits that are left over.
   if (!reader.ok() || kind > static_cast<std::uint64_t>(TagKind::statistics) || key.encode() != text) return refuse();
   return key;
 }

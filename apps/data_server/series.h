@@ -10,7 +10,7 @@ namespace sonde::data_server {
 
 namespace rpc = tensorboard::data;
 
-// The plugin that shows the tag; empty where none does.
+// The plugin that shows the tag; empty if none does.
 std::string plugin_of(const Tag& tag);
 
 // By the plugin where it is a known one; otherwise what the metadata of the first value say.

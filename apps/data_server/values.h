@@ -12,13 +12,13 @@
 
 namespace sonde::data_server {
 
-// A serialised TensorProto: as it stands in the file where the value is a tensor, and otherwise
+// A serialised TensorProto: as it is in the file where the value is a tensor, and otherwise
 //   simple_value  rank 0, float
 //   histo         [k,3] double: left, right, count
 //   image         [3] string: width, height, file
 //   audio         [1,2] string: file, empty label
 //   no value      [0] float, which is what hparams have beside their metadata
-// Fails where the value contradicts itself.
+// Fails if the value contradicts itself.
 Result<std::string> tensor_proto(const store::RawValue& raw);
 
 // The blobs of one value: a graph or run metadata; width, height (as text) and files of images; the clips of audio

@@ -18,7 +18,7 @@
 namespace sonde::cli {
 namespace {
 
-constexpr double kPatience = 2;  // seconds; the recorder checks four times a second
+constexpr double kPatience = 2;  // seconds; the recorder checks four times per second
 
 std::string state_path(const std::string& run) { return join_path(run, run_layout::kControlState); }
 

@@ -16,7 +16,7 @@ struct RecordedRequest {
   std::string run;  // its name in the directory
   std::string tag;
   std::int64_t step = kLastStep;
-  PictureRequest picture;  // its path is empty where none is asked for
+  PictureRequest picture;  // its path is empty if none is asked for
   std::int64_t rows = 20;  // of a table
   bool full = false;       // all values of a tensor, all rows of a table
   bool json = false;

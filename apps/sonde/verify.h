@@ -42,11 +42,11 @@ struct DamagedPart {
 
 struct Verdict {
   std::uint64_t size = 0;     // bytes looked at: what the file had when it was opened
-  std::uint64_t records = 0;  // sound ones
+  std::uint64_t records = 0;  // valid ones
   std::uint64_t newer = 0;    // of these, statistics of a version that is not known here
   std::vector<DamagedPart> damage;
 };
-// `progress` is told how many bytes have been seen, now and then. Fails where the file cannot be read.
+// `progress` is told how many bytes have been seen, now and then. Fails if the file cannot be read.
 Result<Verdict> verify(const InputFile& file, RecordKind kind, const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace sonde::cli

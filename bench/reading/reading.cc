@@ -2,12 +2,12 @@
 // curve drawn?
 //
 //   bench_reading open LOGDIR POINTS [CACHE]   once, in a fresh process; CACHE is a directory, without one none is used
-//   bench_reading draw LOGDIR POINTS           one series of so many points
+//   bench_reading draw LOGDIR POINTS           one series of this many points
 //   bench_reading statistics LOGDIR TENSORS STEPS   statistics of tensors: opening for the first time, and maps of
 //   them;
-//                                              LOGDIR is made where it is not there
+//                                              LOGDIR is created if it does not exist
 //   bench_reading follow LOGDIR                a log that is watched: what it costs while nothing happens, and how soon
-//                                              a point that another program writes into a run of its own is there
+//                                              a point that another program writes into its own run is there
 //
 // The logs are those of bench/peers/make_log.py; bench/read_logs.py runs this program and its peers in turns.
 #include <cmath>
@@ -134,7 +134,7 @@ double process_cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Runs of the log are linked into a directory of our own, in which one more run then grows.
+// Runs of the log are linked into our own directory, in which one more run then grows.
 void measure_follow(const char* directory) {
   using namespace std::chrono_literals;
   constexpr int kPoints = 200;
@@ -177,7 +177,7 @@ void measure_follow(const char* directory) {
 
 std::string tensor_name(int number) { return "layer_" + std::to_string(number) + "/out"; }
 
-// Statistics of so many tensors at every step, in `directory`/train. 64 elements each: what counts is the records.
+// Statistics of this many tensors at every step, in `directory`/train. 64 elements each: what counts is the records.
 void make_statistics(const std::filesystem::path& directory, int tensors, std::int64_t steps) {
   const std::filesystem::path temporary = directory.string() + ".part";
   std::filesystem::remove_all(temporary);

@@ -25,7 +25,7 @@ namespace {
 constexpr int kStretches = 100;  // of each sort
 constexpr int kSteps = 40;       // in a stretch
 // Before them: a backend that had nothing to do for a while looks only every 10 ms whether there is something, which
-// no training sees that goes on for longer than a stretch.
+// no training sees that continues for longer than a stretch.
 constexpr int kWarmUp = 15;
 constexpr std::size_t kBatch = 32;
 constexpr double kRate = 1e-3;

@@ -1,4 +1,4 @@
-// Saves checkpoints of a training, keeping the last two and the best, and goes on from the best one.
+// Saves checkpoints of a training, keeping the last two and the best, and continues from the best one.
 #include <sonde/checkpoint.h>
 
 #include <cmath>

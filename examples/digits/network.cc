@@ -26,7 +26,7 @@ void initialise(Tensor& weights, std::size_t fan_in, Random& random) {
 }
 
 // For each pixel of the output calls begin(out), and then visit(out, in, cell) for each pixel of the input that the
-// kernel covers there, and the kernel's cell that lies over it.
+// kernel covers there, and the kernel's cell that is over it.
 template <class Begin, class Visit>
 void for_each_covered_pixel(const Shape& images, Begin begin, Visit visit) {
   const std::size_t height = images[1], width = images[2];

@@ -78,7 +78,7 @@ class MaxPool final : public Layer {
   void backward(const Tensor& input, Tensor& input_gradient) override;
 
  private:
-  std::vector<std::size_t> largest_;  // for each output, where it stands in the input
+  std::vector<std::size_t> largest_;  // for each output, where it is in the input
 };
 
 // [n,...] -> [n,outputs].

@@ -42,7 +42,7 @@ void expect_gradient(Tensor& values, const Tensor& gradient, float step, double 
 }
 
 // All gradients of a layer that is linear, or piecewise linear with no corner within `step`: differences are exact
-// then, but for rounding.
+// then, except for rounding.
 void expect_layer_gradients(Layer& layer, Tensor input, float step, Random& random) {
   layer.forward(input);
   const Tensor weights = random_tensor(layer.output.shape, random);

@@ -39,8 +39,8 @@ sonde::Policy train_policy();
 // The run "train": numbers of every step; activations, gradients, weights and updates of every twentieth. Each tensor
 // says what it is computed from, so that a capture can tell who made the first NaN.
 //
-// A step is recorded as it goes on, each part when it has been computed. What was lent is then long back when the next
-// step computes it again, and no other memory has to be taken for it.
+// A step is recorded as it continues, each part when it has been computed. What was lent is then long back when the
+// next step computes it again, and no other memory has to be taken for it.
 class TrainRun {
  public:
   TrainRun(sonde::Recorder& recorder, const Network& network);

@@ -101,7 +101,7 @@ class Saboteur {
     std::ranges::fill(std::span(batch.images.values).subspan(7 * pixels, pixels), 0.0f);
   }
 
-  // explode: the last layer has a schedule of its own, 0.5 to the power of the steps since, and somebody got the sign
+  // explode: the last layer has its own schedule, 0.5 to the power of the steps since, and somebody got the sign
   // of the exponent wrong.
   void before_learning(std::int64_t n, Network& network) const {
     if (fault_ == Fault::explode && n >= begin_) network.layers().back()->rate *= 2;

@@ -44,7 +44,7 @@ struct Outcome {
   double backend_seconds = 0;        // processor time of Sonde's own thread, beside that
   std::uint64_t bytes_written = 0;
   std::uint64_t dropped = 0;    // records lost, for whatever reason
-  sonde::Status recorded = {};  // what went wrong while recording, if anything did: training goes on without it
+  sonde::Status recorded = {};  // what went wrong while recording, if anything did: training continues without it
 };
 
 // Fails, before it trains, where the directory cannot be written.

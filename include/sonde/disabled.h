@@ -34,7 +34,7 @@ class StepValues {
   StepValues() = default;  // nobody creates one
 };
 
-// In a namespace of their own, so that one program can contain these classes and the real ones.
+// In their own namespace, so that one program can contain these classes and the real ones.
 inline namespace disabled {
 
 class Scalar {

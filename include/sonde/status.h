@@ -16,7 +16,7 @@ enum class Code : std::uint8_t {
   ok,
   invalid_argument,   // the caller's value is invalid: a shape that does not match its data, an empty name
   not_found,          // no such file, run or tag
-  permission_denied,  // the system refused
+  permission_denied,  // the operating system denied it
   no_space,           // the disk or the quota is full
   io,                 // any other failure of the operating system
   corrupt,            // bytes that do not follow their format

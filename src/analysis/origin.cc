@@ -1,6 +1,7 @@
 // Who produced the first non-finite values of a capture. What it says must hold whatever else happened that the capture
-// does not show: a tensor is a producer for certain only where every value that it was computed from was seen.
-// Training does not go on from what evaluation passes computed: they are looked at where all training steps are finite.
+// does not show: a tensor is a producer for certain only if every value that it was computed from was seen.
+// Training does not continue from what evaluation passes computed: they are looked at where all training steps are
+// finite.
 #include <algorithm>
 #include <cmath>
 #include <map>

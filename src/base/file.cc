@@ -98,7 +98,7 @@ int open_retrying(const std::string& path, int flags, unsigned mode) noexcept {
 }
 
 Result<int> open_regular_file(const std::string& path) {
-  // Not blocking, or a pipe of that name would stop us for ever. Reading a regular file does not heed it.
+  // Not blocking, or a pipe of that name would stop us forever. Reading a regular file does not heed it.
   const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (fd < 0 && errno == ENXIO) return not_regular(path);  // a socket
   if (fd < 0) return system_error("open", path, errno);

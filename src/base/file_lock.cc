@@ -14,7 +14,7 @@ namespace sonde {
 Result<FileLock> FileLock::acquire(const std::string& path) { return lock(path, LOCK_EX); }
 
 Result<FileLock> FileLock::lock(const std::string& path, int mode) {
-  // Not blocking, or a pipe of that name would stop us for ever.
+  // Not blocking, or a pipe of that name would stop us forever.
   const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (fd < 0) return system_error("open", path, errno);
   FileLock held(fd, path);

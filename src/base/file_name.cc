@@ -33,7 +33,7 @@ bool is_safe(std::string_view character) noexcept {
   return byte != 0xc2 || static_cast<unsigned char>(character[1]) >= 0xa0;  // otherwise a control character
 }
 
-// One part between slashes. A percent sign is always followed by two digits, but for those that this puts where no text
+// One part between slashes. A percent sign is always followed by two digits, except those that this puts where no text
 // could: alone for an empty part, and before the checksum of one that was cut.
 std::string name_of(std::string_view part, bool utf8) {
   if (part.empty()) return "%";

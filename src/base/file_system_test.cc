@@ -1,5 +1,5 @@
 // Every file operation of this module, failed in every way: what is there stays whole, what is left over is removed,
-// the error names the file, and all goes on when the fault is over.
+// the error names the file, and all continues when the fault is over.
 #include "base/file_system.h"
 
 #include <gmock/gmock.h>

@@ -144,7 +144,7 @@ TEST_F(FileTest, WriteFileReplacesAsAWholeAndLeavesNoPart) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_), {}), 1);
 }
 
-// A pipe without a writer would stop a reader for ever.
+// A pipe without a writer would stop a reader forever.
 TEST_F(FileTest, OnlyRegularFilesAreReadAndNothingIsWaitedFor) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);

@@ -49,7 +49,7 @@ std::string nearest(std::string_view pattern, std::span<const std::string> candi
   }
   std::vector<std::pair<std::size_t, const std::string*>> found;
   for (const std::string& candidate : candidates) {
-    // What the pattern leaves open is no error.
+    // What the pattern leaves open is not an error.
     const std::string_view same_length = std::string_view(candidate).substr(0, plain.size());
     if (candidate.size() <= kLongest) found.emplace_back(distance(plain, same_length), &candidate);
   }

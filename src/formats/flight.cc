@@ -137,7 +137,7 @@ class Walk {
     return copied_ ? position - begin_ : position % capacity_;
   }
 
-  // False where the entry is damaged.
+  // False if the entry is damaged.
   bool take(const EntryHeader& header) {
     if (header.step < begin_) return true;  // its step was given up
     const std::uint64_t at = place_of(header.position) + kUnit;
@@ -310,7 +310,7 @@ std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t e
 Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity) {
   Walk walk(copy, position, capacity);
   walk.run(position + copy.size(), position + copy.size());
-  // Between its entries there may be those of others, while an evaluation pass goes on.
+  // Between its entries there may be those of others, while an evaluation pass continues.
   std::vector<Step> steps = std::move(walk).steps();
   const auto found = std::ranges::find(steps, position, &Step::position);
   if (found != steps.end()) return std::move(*found);

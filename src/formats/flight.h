@@ -1,7 +1,7 @@
 // The flight ring, `flight-<host>-<pid>-<k>.ring`: the last steps of a process, whole, in a file. It must be readable
 // after the process was killed at any moment. flight_layout.h has every byte.
 //
-//   header (4096 bytes), written once but for its positions:
+//   header (4096 bytes), written once except its positions:
 //     magic, version, byte order, header checksum, capacity, host, pid, writer, start time
 //     begin, end    positions of the oldest entry that is kept and behind the last complete step; they only grow, and
 //                   position p lies at byte 4096 + p % capacity

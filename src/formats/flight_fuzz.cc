@@ -10,7 +10,7 @@ namespace {
 
 using namespace sonde;
 
-// Every view must lie in the file.
+// Every view must be in the file.
 void check(Bytes file) {
   const auto contents = flight::read(file);
   if (!contents) return;

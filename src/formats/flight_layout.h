@@ -68,7 +68,7 @@ struct EntryHeader {
   std::uint64_t size = 0;      // of the whole entry, a multiple of 64
   std::uint64_t data_bytes = 0;
   std::uint32_t meta_bytes = 0;
-  std::uint32_t body_checksum = 0;  // CRC-32C of description and elements, without what lies between
+  std::uint32_t body_checksum = 0;  // CRC-32C of description and elements, without what is between
   std::uint32_t reserved = 0;
   std::uint32_t checksum = 0;  // CRC-32C of all before it
 };

@@ -188,7 +188,7 @@ TEST(FlightFormat, LeavesOutTheRestOfAStepThatWasGivenUp) {
   RingImage ring;
   const float value[] = {1};
   const std::uint64_t first = ring.tensor(1, 0, "a", value);
-  const std::uint64_t second = ring.step(2);  // while step 1 goes on
+  const std::uint64_t second = ring.step(2);  // while step 1 continues
   ring.tensor(1, first, "b", value);
   ring.step_end(1, first, 2);
   ring.set_begin(second);

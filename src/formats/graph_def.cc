@@ -32,7 +32,7 @@ std::string encode_shape_proto(const Shape& shape) {
   return unknown;
 }
 
-// AttrValue: one alternative, written even where it is the default.
+// AttrValue: one alternative, written even if it is the default.
 std::string encode_attribute(const Node::Attribute& attribute) {
   std::string value;
   struct Visitor {
@@ -171,7 +171,7 @@ std::optional<std::string> attribute_field(pbf_reader& reader) {
   }
 }
 
-// Packed numbers of a list; false where the field is none of them.
+// Packed numbers of a list; false if the field is none of them.
 bool append_packed(pbf_reader& reader, std::string& list) {
   switch (reader.tag_and_type()) {
     case text(3):

@@ -37,7 +37,7 @@ void add_hparam(pbf_reader entry, std::map<std::string, Value>& values) {
 
 SessionStart start_of(pbf_reader from) {
   SessionStart start;
-  std::map<std::string, Value> values;  // of a name that is there twice the last value counts
+  std::map<std::string, Value> values;  // of a name that exists twice the last value counts
   while (from.next()) {
     switch (from.tag_and_type()) {
       case wire::text(1): add_hparam(from.get_message(), values); break;

@@ -49,7 +49,7 @@ constexpr std::array<Description, 18> kDescriptions = {{
 constexpr std::string_view kE4m3Name = "float8_e4m3fn";
 constexpr std::string_view kE5m2Name = "float8_e5m2";
 
-// What stands behind 'descr': in a header that is written.
+// What comes after 'descr': in a header that is written.
 std::string description_of(DType dtype) {
   if (dtype == DType::f8_e4m3 || dtype == DType::f8_e5m2) {
     return "[('" + std::string(dtype == DType::f8_e4m3 ? kE4m3Name : kE5m2Name) + "', '|V1')]";

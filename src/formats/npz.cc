@@ -22,7 +22,7 @@ constexpr std::size_t kEndSize = 22;
 constexpr std::size_t kLocatorSize = 20;
 constexpr std::size_t kCentralSize = 46;
 constexpr std::uint16_t kZip64Field = 1;
-constexpr std::uint32_t kIn64 = 0xffffffff;  // the value stands in a zip64 field
+constexpr std::uint32_t kIn64 = 0xffffffff;  // the value is in a zip64 field
 constexpr std::uint16_t kIn64Count = 0xffff;
 constexpr std::uint16_t kEncrypted = 1 << 0;
 constexpr std::uint16_t kUtf8Name = 1 << 11;
@@ -168,7 +168,7 @@ Result<Entry> to_entry(Bytes archive, const Central& central) {
 
 // ---- Writing
 
-// An entry as it stands in its local header and in the directory.
+// An entry as it is in its local header and in the directory.
 struct Fields {
   std::string name;  // with its suffix
   Method method = Method::stored;
@@ -349,7 +349,7 @@ Status Writer::add_stored(std::string_view name, const npy::Parts& parts) {
   Fields fields{std::string(name).append(kSuffix), Method::stored, crc_of(as_bytes(parts.header))};
   fields.size = fields.packed = parts.header.size() + byte_size(parts.data);
   fields.offset = written_;
-  // The checksum stands before the data: they are passed twice.
+  // The checksum comes before the data: they are passed twice.
   Status status = for_each_piece(parts.data, [&](Bytes piece) {
     fields.crc = crc_of(piece, fields.crc);
     return Status::success();

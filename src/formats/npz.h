@@ -12,7 +12,7 @@
 //   end                22 bytes: "PK\5\6", disks u16 x 2, entries u16 x 2, size and offset of the directory u32 x 2,
 //                      length of the comment u16; then the comment
 //
-// A size or offset of 0xffffffff (a count of 0xffff) stands in a zip64 field instead: extra field 1 of an entry holds
+// A size or offset of 0xffffffff (a count of 0xffff) is in a zip64 field instead: extra field 1 of an entry holds
 // size, packed size and offset as u64, those that are needed; before `end` stand the zip64 end ("PK\6\6", 56 bytes) and
 // its locator ("PK\6\7", 20 bytes). They are read wherever they stand, and written only where needed.
 #pragma once

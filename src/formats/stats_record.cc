@@ -129,7 +129,7 @@ Result<Record> decode_definition(ByteReader reader, Bytes payload) {
 }
 
 // An entry without form or histogram, of which no field is cut off by the end, read without looking for the end at each
-// byte. Null where it is another one.
+// byte. Null if it is another one.
 constexpr std::size_t kLongestPlainEntry = 1 + 8 * 10 + 5 * sizeof(double);
 const std::byte* decode_plain_entry(const std::byte* at, Entry& entry) noexcept {
   bool good = true;

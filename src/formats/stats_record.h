@@ -15,7 +15,7 @@
 // type 2, step:
 //   zigzag step   f64 wall time   u8 flags (1: evaluation pass)   entries, in the order of execution, to the end
 // type 3, gap, something that was not recorded:
-//   u8 flags (1: evaluation pass, 2: all tensors)   varint id (0 where all)   zigzag first step   zigzag last step
+//   u8 flags (1: evaluation pass, 2: all tensors)   varint id (0 if all)   zigzag first step   zigzag last step
 //   varint count (records lost)   u8 reason   text detail
 // Bytes after the last field of a header, definition or gap are ignored.
 //

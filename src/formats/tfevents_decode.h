@@ -125,7 +125,7 @@ Result<std::vector<std::string_view>> as_strings(const Tensor& tensor);
 // the message has bytes, or 2^20 if one value stands for all of them.
 Result<std::vector<double>> as_doubles(const Tensor& tensor);
 
-// The same as a tensor of its own dtype and shape.
+// The same as a tensor with its own dtype and shape.
 Result<sonde::Tensor> as_tensor(const Tensor& tensor);
 
 }  // namespace sonde::tfevents

@@ -86,7 +86,7 @@ std::string dense_content(const TensorView& view) {
   return content;
 }
 
-// The elements as integers of type T; fails where one does not fit.
+// The elements as integers of type T; fails if one does not fit.
 template <class T>
 Result<std::string> integer_content(const TensorView& view, std::string_view what) {
   const auto values = to_doubles(view);
@@ -153,7 +153,7 @@ Result<std::string> encode_chart(const Chart& chart) {
   return message;
 }
 
-// google.protobuf.Value: one of a double, a string, a bool, which is written even where it is the default.
+// google.protobuf.Value: one of a double, a string, a bool, which is written even if it is the default.
 std::string encode_hparam(const HParam& hparam) {
   std::string value;
   if (const auto* flag = std::get_if<bool>(&hparam)) wire::put_integer(value, 4, *flag ? 1 : 0);

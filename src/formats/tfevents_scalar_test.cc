@@ -12,7 +12,7 @@
 namespace sonde::tfevents {
 namespace {
 
-// The payload of the one record that is there.
+// The payload of the one record that exists.
 std::string payload_of(const std::string& file) {
   return file.substr(tfrecord::kHeaderSize, file.size() - tfrecord::kHeaderSize - tfrecord::kFooterSize);
 }

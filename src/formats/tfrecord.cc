@@ -54,7 +54,7 @@ std::size_t RecordReader::resynchronise(std::size_t from) const noexcept {
   return std::max(from, bytes_.size() - (kHeaderSize - 1));
 }
 
-// Called where there is no whole, sound record at begin_, but at least one byte.
+// Called where there is no whole, valid record at begin_, but at least one byte.
 RecordReader::Found RecordReader::next_damaged() noexcept {
   const std::size_t left = bytes_.size() - begin_;
   const bool sound_header = header_at(begin_);

@@ -151,7 +151,7 @@ TEST(RecordReader, NamesWhatIsWrong) {
 TEST(RecordReader, FindsRecordsBehindMissingBytes) {
   std::string file;
   put_record(file, std::string(100, 'a'));
-  file.resize(60);  // torn, and then somebody went on
+  file.resize(60);  // torn, and then somebody continued
   put_record(file, "after");
   put_record(file, std::string(200, 'b'));
   EXPECT_THAT(scan(file).payloads, ElementsAre("after", std::string(200, 'b')));

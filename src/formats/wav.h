@@ -7,7 +7,7 @@
 //          bytes of a frame u16, bits of a sample u16; then for formats other than PCM the length of what follows u16;
 //          for extensible ones 22 bytes: valid bits u16, speakers u32, format u16 and 14 fixed bytes
 //   fact   frames u32; only for formats other than PCM
-//   data   the frames, each with one sample a channel
+//   data   the frames, each with one sample per channel
 //
 // PCM is written with a header of 44 bytes, float with one of 58: the fmt chunk of 18 bytes and the fact chunk that the
 // format requires for everything except PCM. Browsers, libsndfile and SciPy read both; Python's wave module reads only

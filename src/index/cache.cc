@@ -49,7 +49,7 @@ void put_file(std::string& out, const SourceFile& file) {
   put(out, file.guard.tail);
   put(out, file.first_time);
   put(out, file.last_time);
-  std::string definitions;  // as they stand in a statistics file
+  std::string definitions;  // as they are in a statistics file
   for (const auto& [id, definition] : file.definitions.all()) stats_record::put_definition(definitions, definition);
   put_text(out, definitions);
   file.probe_order.save(out);

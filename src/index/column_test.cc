@@ -103,7 +103,7 @@ TEST(Column, TakesNextToNothingForConstantStridesAndRepeatedTimes) {
   constexpr std::size_t kCount = 100 * Column::kBlock;
   for (std::size_t i = 0; i < kCount; ++i) column.append(static_cast<std::int64_t>(i) * 10, 1.7e9, 0.5);
   column.pack();
-  EXPECT_LT(column.memory(), kCount);  // less than a byte a point, where all three are regular
+  EXPECT_LT(column.memory(), kCount);  // less than a byte per point, where all three are regular
 }
 
 TEST(Column, TakesLittleMoreThanItsValuesForAnOrdinaryRun) {

@@ -102,7 +102,7 @@ class Canvas {
     double low = std::numeric_limits<double>::infinity();
     double high = -std::numeric_limits<double>::infinity();
   };
-  // Of the points in the range. Steps ascend in a stretch, and stretches lie in the range of steps already.
+  // Of the points in the range. Steps ascend in a stretch, and stretches are in the range of steps already.
   Extent find_extent() const {
     Extent extent;
     Points points;
@@ -139,7 +139,7 @@ class Canvas {
     return block.has_times_between() || (axis_ == Axis::step && any_time);
   }
 
-  // From what is known of the block; false where that does not suffice.
+  // From what is known of the block; false if that does not suffice.
   bool add_block(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     const Column& column = *stretches_[s].column;
     const Column::Block* block = column.block(b);
@@ -201,8 +201,8 @@ class Canvas {
     cell.any = true;
   }
 
-  // A block that lies in a few cells: only its values are unpacked, and the borders of the cells are searched for.
-  // False where it lies in many, or its points are not in the order of the cells.
+  // A block that is in a few cells: only its values are unpacked, and the borders of the cells are searched for.
+  // False if it is in many, or its points are not in the order of the cells.
   bool add_slices(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     constexpr std::size_t kMostCells = 16;
     const Column& column = *stretches_[s].column;

@@ -80,7 +80,7 @@ struct Loss {
 };
 class LogDirectory : public testing::TestWithParam<LogOptions::Watch> {
  protected:
-  // In a directory of its own, so that this one may be moved, too.
+  // In its own directory, so that this one may be moved, too.
   std::string log_path() const { return dir_ / "above/logs"; }
   void write(std::string_view run, int points) const {
     std::string file = version();

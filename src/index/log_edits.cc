@@ -96,7 +96,7 @@ Status move_to_trash(const std::string& run_directory, const std::string& log_di
 
 }  // namespace
 
-// The directory of a run without links, which must lie in the log directory.
+// The directory of a run without links, which must be in the log directory.
 Result<std::string> LogIndex::control_directory(const std::string& run) const {
   const Result<std::shared_ptr<store::RunSource>> found = this->run(run);
   if (!found) return found.error();

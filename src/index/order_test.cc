@@ -161,7 +161,7 @@ TEST(OutOfOrder, PointsThatArriveWhileTheLogIsFollowedFindTheirPlace) {
     std::ranges::sort(wanted);
     ASSERT_EQ(run.scalars("x", {}, History::newest)->steps, wanted);
     ASSERT_EQ(run.tag("x", TagKind::scalars)->points, at);
-    // The smoothed line is that of the points that are there now, in their order.
+    // The smoothed line is that of the points that exist now, in their order.
     const auto line = run.line("x", {.width = 50, .smooth = 0.5}, kept);
     std::shared_ptr<const Smoothed> nothing;
     const auto fresh = run.line("x", {.width = 50, .smooth = 0.5}, nothing);
@@ -262,7 +262,7 @@ TEST(Restart, ByASessionStartWithinAFileReplacesWhatCameBefore) {
 }
 
 TEST(SeveralWriters, ThatLiveAtTheSameTimeReplaceNothing) {
-  TempDir dir;  // the second begins a series at a step that is there already, after the last point of it in the first
+  TempDir dir;  // the second begins a series at a step that already exists, after the last point of it in the first
   append(dir / kFirst, version() + scalar("x", 5, 5, kStart + 1) + scalar("other", 0, 0, kStart + 100));
   append(dir / kSecond, version(kStart + 50) + scalar("x", 3, 30, kStart + 60) + scalar("x", 5, 50, kStart + 61));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -285,7 +285,7 @@ TEST(SeveralWriters, AProcessThatStillWritesStatisticsHasNotEnded) {
 }
 
 TEST(SeveralWriters, AsChildrenOfAForkAreAllServed) {
-  TempDir dir;  // the parent goes on while three children record the same series
+  TempDir dir;  // the parent continues while three children record the same series
   std::string parent = version();
   for (int i = 0; i < 100; ++i) parent += scalar("x", i, 0, kStart + i);
   append(dir / kFirst, parent);

@@ -85,7 +85,7 @@ void EventReader::read_value(std::uint64_t offset, std::size_t payload_size, con
 void EventReader::read_graph(std::uint64_t offset) {
   Series* series = run_.find(kGraphTag, TagKind::graphs);
   if (series == nullptr) series = &run_.add(kGraphTag, TagKind::graphs, "graphs");
-  // A MetaGraphDef repeats the graph; it counts only where there is no other.
+  // A MetaGraphDef repeats the graph; it counts only if there is no other.
   if (event_.what == Event::What::meta_graph_def && !series->tracks.entries().empty()) return;
   series->tracks.of(file_).append({event_.step, event_.wall_time, offset, file_, 0});
 }

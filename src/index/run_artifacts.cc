@@ -1,4 +1,4 @@
-// What lies beside the files of a run, and whether its job goes on.
+// What is next to the files of a run, and whether its job continues.
 #include <algorithm>
 #include <utility>
 

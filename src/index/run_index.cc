@@ -82,7 +82,7 @@ bool RunIndex::update() {
   changed |= look_beside();
   bytes = 0;
   for (const SourceFile& file : data_.files) bytes += file.read;
-  bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before where a file was read anew
+  bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before where a file was read again
   const bool first = !read_once_.exchange(true, std::memory_order_acq_rel);
   if (changed || first) revision_.fetch_add(1, std::memory_order_release);
   return changed;
@@ -93,8 +93,8 @@ bool RunIndex::find_files() {
   std::vector<RunFile> found = std::exchange(just_found_, {});
   if (found.empty()) {
     const Result<Directory> listed = read_directory(directory_, within_);
-    // Only a directory that is not there, or no longer in the log, has lost its files; one that cannot be read now may
-    // be readable later.
+    // Only a directory that does not exist, or no longer in the log, has lost its files; one that cannot be read now
+    // may be readable later.
     const Code code = listed.status().code();
     if (!listed && code != Code::not_found && code != Code::unsupported) return false;
     if (listed) found = run_files(*listed);
@@ -252,7 +252,7 @@ void RunIndex::restore() {
   RunData restored;
   restored.chunk_files = std::make_unique<ChunkFiles>(cache_path_);
   if (!load_cache(cache_path_, restored)) return;
-  // Believed only where every file is still there and begins as it did.
+  // Believed only if every file is still there and begins as it did.
   std::uint64_t bytes = 0;
   for (const SourceFile& file : restored.files) {
     const Result<InputFile> input = InputFile::open(path_of(file), within_);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kBlock = Column::kBlock;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The parts of the stretches that lie in the range of steps.
+// The parts of the stretches that are in the range of steps.
 std::vector<ColumnStretch> cut_to(std::span<const ColumnStretch> stretches, const Range& range) {
   std::vector<ColumnStretch> cut;
   for (const ColumnStretch& stretch : stretches) {

@@ -1,6 +1,6 @@
 // What a damaged file no longer says, found out in other ways.
 //
-// A tag's kind stands in its first record only, as a rule. Where that is damaged, the kind follows from metadata that
+// A tag's kind is in its first record only, usually. Where that is damaged, the kind follows from metadata that
 // are written again later, from the definition of the tensor in a statistics file, or from the values themselves.
 #include <algorithm>
 #include <utility>
@@ -23,7 +23,7 @@ std::string_view plugin_of(tags::Plugin plugin) noexcept {
   }
 }
 
-// The plugin of a tensor that was defined under this name; empty where none was.
+// The plugin of a tensor that was defined under this name; empty if none was.
 std::string_view plugin_of_definition(const RunData& run, std::string_view tag) {
   const std::optional<tags::TaggedTensor> tensor = tags::tensor_of(tag);
   if (!tensor) return "";
@@ -35,7 +35,7 @@ std::string_view plugin_of_definition(const RunData& run, std::string_view tag) 
   return "";
 }
 
-// What only one plugin writes; empty where it could be anything.
+// What only one plugin writes; empty if it could be anything.
 std::string_view plugin_of_form(const Value& value) {
   if (value.form != Value::Form::tensor) return "";
   const Shape& shape = value.tensor.shape;

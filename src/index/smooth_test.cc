@@ -47,7 +47,7 @@ std::vector<double> smooth(const Recorded& recorded, const Smoothing& smoothing)
   return averages(column, *Smoothed::make(whole, smoothing, 1, nullptr));
 }
 
-// Every point counts by its distance in steps. NaN where the point itself is not finite.
+// Every point counts by its distance in steps. NaN if the point itself is not finite.
 std::vector<double> by_definition(const Recorded& recorded, double weight, double interval) {
   std::vector<double> all;
   for (std::size_t i = 0; i < recorded.steps.size(); ++i) {

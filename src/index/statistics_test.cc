@@ -284,7 +284,7 @@ TEST(StatisticsMap, FollowsAFileThatGrows) {
     run->update();
     EXPECT_EQ(run->tag(StatisticsFile::tag(0), TagKind::statistics)->points, static_cast<std::uint64_t>(step));
     expect_map_of_records(*run, tags_of(kTensors), 50, {});
-    if (round % 3 == 1) {  // and goes on from the cache
+    if (round % 3 == 1) {  // and continues from the cache
       EXPECT_TRUE(run->remember(1));
       run = std::make_unique<RunIndex>("r", dir / "r", cache / "x.index");
     }

@@ -113,7 +113,7 @@ std::optional<BudgetKeeper::Change> BudgetKeeper::observe(const Usage& usage) {
     // What was tried and failed soon is tried again later each time.
     const bool soon = raised_ > 0 && usage.wall - raised_ < 2 * patience_;
     patience_ = soon ? std::min(2 * patience_, kLongestPatience) : kFirstPatience;
-    begin_.reset();  // what was on its way still costs as before
+    begin_.reset();  // what was in flight still costs as before
     return Change{from, level_, std::move(reason)};
   }
   if (level_ != Level::full && usage.wall - calm_since_ >= patience_) {

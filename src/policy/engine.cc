@@ -8,7 +8,7 @@
 namespace sonde::policy {
 namespace {
 
-// Exchanges the states of all that stand in both lists, each once.
+// Exchanges the states of all that are in both lists, each once.
 template <class State, class Said>
 void swap_equal(std::vector<State>& states, const std::vector<Said>& said, std::vector<State>& others,
                 const std::vector<Said>& other_said) {

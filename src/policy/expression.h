@@ -2,10 +2,10 @@
 // clock.
 //
 // docs/policy.md documents the language for users. In short:
-//   loss   scalar('train/loss')         the last value recorded in the step; NaN where there was none
-//   + - * /   < <= > >= == !=   and or not   ( )      comparisons with NaN are false, but for !=
+//   loss   scalar('train/loss')         the last value recorded in the step; NaN if there was none
+//   + - * /   < <= > >= == !=   and or not   ( )      comparisons with NaN are false, except !=
 //   nonfinite(re) max(re) min(re) absmax(re) mean(re) std(re) zero_fraction(re) ...    of all elements of the tensors
-//                                       that match, taken together; NaN where none was recorded in the step
+//                                       that match, taken together; NaN if none was recorded in the step
 //   any(re, condition)                  whether it holds for one of them; in it the bare words nonfinite, max, absmax,
 //                                       mean, std, ... are that tensor's, and of(kind, std) the same statistic of the
 //                                       tensor of another kind that has the same name

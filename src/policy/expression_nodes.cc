@@ -44,7 +44,7 @@ class ScalarNode final : public Node {
 
  private:
   std::string name_;
-  std::size_t place_ = 0;  // where it was in the last step, and so as a rule is again
+  std::size_t place_ = 0;  // where it was in the last step, and so usually is again
 };
 
 class StatisticNode final : public Node {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxLength = 10'000;  // bytes of a condition
 constexpr int kMaxNesting = 100;
 constexpr double kMaxWindow = 1e6;        // values
-constexpr double kMaxTensorWindow = 1e3;  // inside any and all, where every tensor has a window of its own
+constexpr double kMaxTensorWindow = 1e3;  // inside any and all, where every tensor has its own window
 constexpr double kMaxEvery = 1e15;        // steps
 
 const std::vector<std::string>& function_names() {

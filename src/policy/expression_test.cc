@@ -32,7 +32,7 @@ bool holds(std::string_view text, const Step& step = {}, std::int64_t number = 0
   return step.holds(expression, number);
 }
 
-// NaN where it had none.
+// NaN if it had none.
 double value_in(const Expression& expression, std::string_view part) {
   for (const auto& [text, value] : expression.values()) {
     if (text == part) return value;
@@ -40,7 +40,7 @@ double value_in(const Expression& expression, std::string_view part) {
   return kNaN;
 }
 
-// The value of a condition's first part at each of these values of x, one a step; NaN where x was not recorded.
+// The value of a condition's first part at each of these values of x, one per step; NaN where x was not recorded.
 std::vector<double> run(std::string_view text, const std::vector<std::optional<double>>& xs) {
   Expression expression = parsed(text);
   std::vector<double> results;

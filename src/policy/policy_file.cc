@@ -63,7 +63,7 @@ void advance(toml::source_position& place, char byte) noexcept {
   }
 }
 
-// The rest of a file from there on; empty where it has no such place.
+// The rest of a file from there on; empty if it has no such place.
 std::string_view from(std::string_view file, const toml::source_position& place) noexcept {
   toml::source_position at = {1, 1};
   std::size_t bytes = 0;

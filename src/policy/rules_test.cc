@@ -67,7 +67,7 @@ Values softmax(const Values& logits, std::size_t classes) {
   return out;
 }
 
-// The first of so many steps at which it holds; -1: none.
+// The first of this many steps at which it holds; -1: none.
 int first_of(Expression& expression, int steps, const std::function<void(Step&, int)>& fill) {
   Step step;
   for (int i = 0; i < steps; ++i) {

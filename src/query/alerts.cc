@@ -96,7 +96,7 @@ void add_non_finite(const Run& run, Facts& facts) {
   }
 }
 
-// Adds the alert that `read` makes of a file, unless it was made before: a live run is looked at many times a second.
+// Adds the alert that `read` makes of a file, unless it was made before: a live run is looked at many times per second.
 template <class Read>
 void add_read(const std::string& from, const Facts* before, Facts& facts, Read read) {
   std::optional<Alert> alert;

@@ -71,7 +71,7 @@ constexpr Route kRoutes[] = {
     {.path = "delete", .required = {"run"}, .post = answer_delete, .writes = true, .cost = Cost::quick},
 };
 
-// The names that are there.
+// The names that exist.
 template <std::size_t Size>
 Names used(const std::array<std::string_view, Size>& names) {
   std::size_t count = 0;
@@ -117,7 +117,7 @@ Result<Answer> ask(const Route& route, const Context& context, const Question& q
   return route.post(context, *body);
 }
 
-// Whether it is about more than a page shows at once. What makes no sense is refused soon.
+// Whether it is about more than a page shows at once. What makes no sense is rejected soon.
 bool is_dear(const Route& route, const Question& question) {
   constexpr std::size_t kLongBody = std::size_t{64} << 10;        // a thousand series
   constexpr std::size_t kManyColumns = std::size_t{200} * 2'000;  // of pixels: charts as wide as a screen

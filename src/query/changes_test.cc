@@ -70,7 +70,7 @@ TEST_F(Writing, ADeletedRunIsInTheTrashAndThoseBelowItStay) {
   EXPECT_THAT(names_in(dir_ / "logs/.sonde-trash/" + trash().front()),
               ElementsAre("captures", std::string(kEvents), "flight-w.elsewhere"));
   EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre("below", "mine.txt"));
-  EXPECT_EQ(Asked(logs()).log().runs().size(), 1U);  // the trash is no run
+  EXPECT_EQ(Asked(logs()).log().runs().size(), 1U);  // the trash is not a run
 }
 
 TEST_F(Writing, TheDirectoryOfADeletedRunGoesIfNothingIsLeftInIt) {

@@ -15,7 +15,7 @@ Question asks(std::string_view path, std::string_view body = "") {
   return question;
 }
 
-// So many series, or a group of so many runs, as a page asks for them.
+// So many series, or a group of this many runs, as a page asks for them.
 std::string body_of(std::string_view path, int series, const std::string& rest) {
   const bool group = path == "bands";
   std::string body = group ? R"({"groups": [{"tag": "losses/total", "runs": [)" : R"({"series": [)";

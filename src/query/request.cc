@@ -22,7 +22,7 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
-// Nothing where an escape is not one.
+// Nothing if an escape is not one.
 std::optional<std::string> decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

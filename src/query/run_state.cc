@@ -1,4 +1,4 @@
-// Whether a run goes on, from what its source knows of its job.
+// Whether a run continues, from what its source knows of its job.
 #include "query/catalogue.h"
 #include "store/access.h"
 

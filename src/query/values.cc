@@ -199,7 +199,7 @@ Answer histograms_answer(const Found& found, std::size_t total, const ReadHistog
   return json_answer(json.end().take());
 }
 
-// What a browser may be told that the bytes are; empty where they are none of these.
+// What a browser may be told that the bytes are; empty if they are none of these.
 std::string_view image_type(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
   if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";

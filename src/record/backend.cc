@@ -197,7 +197,7 @@ void Backend::release_owners() noexcept {
     }
     if (channel) channel->reclaim();
   }
-  for (std::size_t i = 0;; ++i) {  // those that are closed, and were so while tensors were on their way
+  for (std::size_t i = 0;; ++i) {  // those that are closed, and were so while tensors were in flight
     std::shared_ptr<Channel> channel;
     {
       const std::scoped_lock lock(mutex_);
@@ -309,7 +309,7 @@ void Backend::resume_child() {
     channel->become_child();
   }
   old.mutex_.unlock();
-  new std::shared_ptr<Ring>(std::move(t_local.ring));  // kept for ever, since payloads may still be in it
+  new std::shared_ptr<Ring>(std::move(t_local.ring));  // kept forever, since payloads may still be in it
   t_ring = nullptr;
   Pool::forget_orphans();
   g_backend.store(fresh, std::memory_order_release);
@@ -327,7 +327,7 @@ void Backend::run() {
   for (;;) rest(round());
 }
 
-// Soon after the beginning, when the rate of the clock is known only roughly, then once a second.
+// Soon after the beginning, when the rate of the clock is known only roughly, then once per second.
 void Backend::keep_time() noexcept {
   const std::uint64_t now = monotonic_nanoseconds();
   if (now - last_anchor_ < anchor_after_) return;
@@ -462,7 +462,7 @@ void Backend::process(const Message& message) {
   if (timed) (*channel)->counters().add_busy(monotonic_nanoseconds() - begin);
 }
 
-// It was on its way when its recorder was closed.
+// It was in flight when its recorder was closed.
 void Backend::refuse(const Message& message) noexcept {
   const auto closed =
       std::ranges::find(closed_, message.channel(), [](const Closed& gone) { return gone.channel->id(); });

@@ -52,7 +52,7 @@ struct CallbacksTest : testing::Test {
     probe.record(step, view(values));
   }
 
-  // An empty name is refused.
+  // An empty name is rejected.
   static void make_error(Recorder& recorder) { recorder.scalar("", 1, 1); }
 };
 

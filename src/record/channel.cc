@@ -39,7 +39,7 @@ Status check(const RecorderOptions& options) {
   return options.trigger_signal != 0 ? check_signal(options.trigger_signal) : Status::success();
 }
 
-// What the caller calls a tensor that is no probe's; empty where it has no name of its own.
+// What the caller calls a tensor that is no probe's; empty if it has no name of its own.
 std::string name_of(const Job& job, TagTable& tags) {
   if (const auto* histogram = std::get_if<HistogramJob>(&job)) return std::string(tags.name(histogram->tag));
   if (const auto* image = std::get_if<ImageJob>(&job)) return std::string(tags.name(image->tag));
@@ -305,7 +305,7 @@ void Channel::unlock_after_fork() {
   policy_.unlock_after_fork();
 }
 
-// What the parent has in flight is the parent's to write: its files and its pool are left alone, for ever.
+// What the parent has in flight is the parent's to write: its files and its pool are left alone, forever.
 void Channel::become_child() {
   writer_->become_child();
   forked_ = true;

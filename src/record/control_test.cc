@@ -1,4 +1,4 @@
-// The control file: one that is there when a job starts, one that asks for what the budget does not allow, and those
+// The control file: one that exists when a job starts, one that asks for what the budget does not allow, and those
 // that come while a job runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -234,7 +234,7 @@ TEST(StatisticsFromElsewhere, HaveNoPictureAndNoFileAndSaySo) {
 
 // ---- Printing.
 
-// A console with a buffer of its own: what is read has really been written.
+// A console with its own buffer: what is read has really been written.
 struct Console {
   Console() : out(std::tmpfile()) { std::setvbuf(out, nullptr, _IOFBF, 1 << 16); }
   ~Console() { std::fclose(out); }

@@ -40,7 +40,7 @@ TEST(Passes, OfManyThreadsHaveTheirOwnProbesEach) {
         in.record(second, view(of_second));
         first.end();
         out.record(second, view(of_second));
-        Step third = rec.pass(number);  // the same number again: a pass of its own
+        Step third = rec.pass(number);  // the same number again: its own pass
         out.record(third, view(of_first));
         out.record(second, view(of_second));
       }

@@ -492,7 +492,7 @@ TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
   EXPECT_EQ((*rows)[5][5], "0.75");
 }
 
-// Values of 3 * row: what stands in a line tells which row it is of.
+// Values of 3 * row: what is in a line tells which row it is of.
 TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
   TempDir dir;
   const RowSample some = {.rows = 4, .random = true};

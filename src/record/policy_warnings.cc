@@ -44,7 +44,7 @@ void PolicyWarnings::write(const sinks::Stamp& stamp) {
   unwritten_.clear();
 }
 
-// A pattern that matches nothing is as a rule a slip of the pen.
+// A pattern that matches nothing is usually a slip of the pen.
 void PolicyWarnings::unmatched(const policy::Engine& engine) {
   if (steps_ == 0) return;
   const std::vector<std::pair<std::string, Kind>> probes = policy_.probes();
@@ -63,7 +63,7 @@ void PolicyWarnings::unmatched(const policy::Engine& engine) {
   }
 }
 
-// Without Recorder::epoch a watch that counts epochs keeps nothing for ever.
+// Without Recorder::epoch a watch that counts epochs keeps nothing forever.
 void PolicyWarnings::epochs(const policy::Engine& engine) {
   if (steps_ == 0 || policy_.has_epochs()) return;
   for (const WatchPolicy& watch : engine.policy().watches) {

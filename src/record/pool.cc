@@ -336,7 +336,7 @@ std::vector<Holding*> Pool::collect() noexcept {
     any_returned_.store(!returned_.empty(), std::memory_order_relaxed);
   }
   for (Holding* holding : holdings) {
-    leave_queue(*holding);  // where it was given up on its way
+    leave_queue(*holding);  // if it was dropped in flight
     lent_ -= std::exchange(holding->lent, 0);
     if (holding->block.data != nullptr) unused_.push_back(std::exchange(holding->block, {}));
   }

@@ -115,7 +115,7 @@ Status SinkSet::flush() {
   for (const auto& sink : sinks_) {
     Status status = sink->flush();
     note(status);
-    if (!status.ok()) dirty_ = true;  // what the disk refused is tried again
+    if (!status.ok()) dirty_ = true;  // what the disk rejected is tried again
     if (first.ok()) first = std::move(status);
   }
   if (first.ok()) failing_ = false;

@@ -188,7 +188,7 @@ void Steps::commit(const sinks::Stamp& stamp, StepData& step) {
     open_.remove(step);
     return set_committed(stamp.step, pass);
   }
-  capture(stamp, step, level);  // the ring goes on with the next step
+  capture(stamp, step, level);  // the ring continues with the next step
   auto ended = std::make_shared<StepData>(std::exchange(step, {}));
   open_.remove(step);
   if (questions->tensors.empty()) {

@@ -32,7 +32,7 @@ TEST(Viridis, GetsBrighterAllTheWay) {
   const auto& colors = kViridisPalette.colors;
   EXPECT_EQ(colors.front(), (Color{0x44, 0x01, 0x54}));
   EXPECT_EQ(colors.back(), (Color{0xfd, 0xe7, 0x25}));
-  // Over a few entries: neighbours may be equal but for rounding.
+  // Over a few entries: neighbours may be equal except for rounding.
   for (std::size_t i = 3; i < colors.size(); ++i) EXPECT_GT(brightness(colors[i]), brightness(colors[i - 3])) << i;
 }
 

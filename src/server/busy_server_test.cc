@@ -21,7 +21,7 @@ namespace {
 using testing::Each;
 using testing::HasSubstr;
 
-// Gives every question the same answer, but for those that are held back until they are let go.
+// Gives every question the same answer, except those that are held back until they are let go.
 class HeldAnswers final : public Answerer {
  public:
   query::Answer answer(const query::Question& question) const override {

@@ -107,7 +107,7 @@ class Session : public std::enable_shared_from_this<Session>, public StreamClien
 
   bool streaming_ = false;
   bool ended_ = false;                        // its client has left
-  std::shared_ptr<const std::string> event_;  // on its way
+  std::shared_ptr<const std::string> event_;  // in flight
 };
 
 // ---- Reading a request
@@ -232,7 +232,7 @@ void Session::act() {
   send_reply(std::get<Reply>(std::move(plan_)));
 }
 
-// A question on its way to those who answer it, and back.
+// A question on its way to the answering thread and back.
 struct Session::Asked {
   query::Question question;
   const ApiCall* call = nullptr;  // in the plan; it, and the parser with the body, stay until the reply is sent
@@ -246,7 +246,7 @@ struct Session::Asked {
 void Session::ask(const ApiCall& call) {
   Asked asked;
   asked.key = RecentReplies::key_of(call);
-  // Both only grow, so their sum is the same only where both are.
+  // Both only grow, so their sum is the same only if both are.
   asked.revision = server_.revision + server_.writes;
   if (auto recent = server_.recent.find(asked.key, asked.revision, RecentReplies::Clock::now())) {
     return send_reply(std::move(recent));
@@ -284,7 +284,7 @@ void Session::post(Asked asked) {
   send_reply(server_.site.refusal(503, "too many questions that take long are waiting: try again in a moment", true));
 }
 
-// On a worker. Null where nobody waits for it any more.
+// On a worker. Null if nobody waits for it any more.
 std::shared_ptr<const Reply> Session::make_reply(const Asked& asked) const {
   if (left_) return nullptr;
   try {

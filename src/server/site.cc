@@ -189,7 +189,7 @@ Plan Site::plan(const Request& request) const {
   if (asks_beforehand) return preflight(request, api);
   if (!reads && request.method != "POST") return refusal(405, "there is GET, HEAD and POST", api);
   if (!prefix_.empty() && path == prefix_) {
-    // As seen by the browser, so that a proxy may have a prefix of its own.
+    // As seen by the browser, so that a proxy may have its own prefix.
     Reply reply = refusal(308, "the page is one slash further", false);
     reply.fields +=
         header_field("Location", std::string(last_part(path)) + "/" + std::string(target.substr(path.size())));

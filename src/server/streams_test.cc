@@ -85,7 +85,7 @@ TEST_F(StreamsTest, OnlyClientsAtRestGetASignOfLife) {
   streams.sent(resting);
   streams.add(asking, 0);
   streams.heartbeat();
-  streams.heartbeat();  // the first is still on its way
+  streams.heartbeat();  // the first is still in flight
   EXPECT_EQ(resting.received, (std::vector<std::string>{event(8), ":\n\n"}));
   EXPECT_TRUE(asking.received.empty());
 }

@@ -1,5 +1,5 @@
 // The files of sinks, with every operation on them failed in every way: records in them stay whole, what is lost is
-// counted, and writing goes on when the fault is over.
+// counted, and writing continues when the fault is over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The payloads of all records; nothing where there is no file.
+// The payloads of all records; nothing if there is no file.
 std::vector<std::string> records_in(const std::string& path) {
   std::vector<std::string> found;
   const auto file = MappedFile::open(path);
@@ -136,7 +136,7 @@ TEST(EveryFault, ThatLastsIsCountedByAnEventFileThatIsClosed) {
   EXPECT_GT(met, 20U);
 }
 
-// ---- Records that are lost for good, since the disk refuses them for too long.
+// ---- Records that are lost for good, since the disk rejects them for too long.
 
 const Fault kFullDisk = {.operation = FileOperation::write, .error = ENOSPC, .persistent = true};
 

@@ -114,7 +114,7 @@ struct PinnedStep {
   const std::int64_t step;
   const bool evaluation;
   const std::uint64_t tensors;
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the following members
   std::uint64_t pins = 0;
   enum class Place : std::uint8_t { in_ring, aside, lost } place = Place::in_ring;
   std::unique_ptr<std::byte[]> copy;  // once it is aside
@@ -204,8 +204,8 @@ void FlightRing::State::begin_anew(Open& step) noexcept {
   step.number.reset();
 }
 
-// Gives up as many of the oldest steps as it takes, or none if that would not help. A pass that goes on for longer than
-// the ring lasts makes way for other steps, but not for itself; a training step makes way for nothing.
+// Gives up as many of the oldest steps as it takes, or none if that would not help. A pass that continues for longer
+// than the ring lasts makes way for other steps, but not for itself; a training step makes way for nothing.
 bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, const Open& step) {
   if (size > capacity) return false;
   const std::uint64_t start = position + filler_before(size);

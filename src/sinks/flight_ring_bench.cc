@@ -31,7 +31,8 @@ bool holds(const std::string& path, std::int64_t step, const std::vector<float>&
   return !tensors.empty() && std::memcmp(tensors.back().view.data, values.data(), values.size() * sizeof(float)) == 0;
 }
 
-// Steps of so many tensors of so many elements; the counter `ratio` is their processor time over that of the copies.
+// Steps of this many tensors of this many elements; the counter `ratio` is their processor time over that of the
+// copies.
 void BM_Add(benchmark::State& state) {
   const auto tensors = static_cast<std::size_t>(state.range(0));
   const auto elements = static_cast<std::size_t>(state.range(1));

@@ -27,7 +27,7 @@
 #include "sinks/flight_ring_testing.h"
 #include "tensor/copy.h"
 
-// Sanitizers bring an allocator of their own.
+// Sanitizers bring their own allocator.
 #if !defined(SONDE_SANITIZED)
 namespace {
 thread_local std::uint64_t allocations = 0;
@@ -276,7 +276,7 @@ TEST(FlightRing, LeavesOutScalarsRatherThanTheEndOfAStep) {
   EXPECT_LT(found.steps()[0].scalars.size(), 40u);
 }
 
-// A pass of inference: a number of its own among those in progress.
+// A pass of inference: its own number among those in progress.
 bool add_in_pass(FlightRing& ring, std::uint32_t pass, std::int64_t step, const std::vector<float>& values) {
   return ring.add({.wall_time = 1, .step = step}, false, {.name = "x", .view = view(values)}, pass);
 }
@@ -485,7 +485,7 @@ TEST(FlightRing, ATrainingStepMakesWayForNothing) {
 
 // ---- Pins.
 
-// Whole steps of one tensor of so many elements, each the number of its step.
+// Whole steps of one tensor of this many elements, each the number of its step.
 void expect_whole(const flight::Step* step, std::int64_t number, std::size_t elements) {
   ASSERT_NE(step, nullptr);
   ASSERT_EQ(step->step, number);

@@ -59,7 +59,7 @@ class TensorStore final : public Sink {
   Tally& tally_;
   std::vector<Status> errors_;  // of the step
   std::uint64_t lost_ = 0;      // of the step: tensors
-  Status renamed_;              // a tensor got another name: reported if there is no error, one at a time
+  Status renamed_;              // a tensor got another name: reported if there is not an error, one at a time
   std::set<std::string> told_;  // tensors, formats and problems already reported
 };
 

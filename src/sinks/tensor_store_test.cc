@@ -196,7 +196,7 @@ TEST(TensorStoreOnAFullDisk, LosesTheStepAndNoOther) {
   });
 }
 
-// What is there after a step can be read as a whole; what is not there is counted, named, and left nothing behind.
+// What is there after a step can be read as a whole; what does not exist is counted, named, and left nothing behind.
 TEST(EveryFault, CostsAWholeTensorThatIsCountedAndNothingElse) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;

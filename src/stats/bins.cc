@@ -17,7 +17,8 @@ constexpr double kNearEnd = 0x1p128;   // the first that no float reaches
 // From a row to its key: rows count octaves from 2^-127, keys from 2^-1074.
 constexpr std::int32_t kKeyOfRow = 1 + (1074 - 127) * 16;
 
-// Zero, and only that among the values that come here, has row 0 of either sign. No value has a row that is not there.
+// Zero, and only that among the values that come here, has row 0 of either sign. No value has a row that does not
+// exist.
 std::uint64_t near_row(float value) noexcept { return std::bit_cast<std::uint32_t>(value) >> 19; }
 std::uint64_t near_row(double value) noexcept {
   constexpr std::uint64_t kBase = (1023 - 127) * 16;
@@ -102,7 +103,7 @@ void BinTables::add_far(double value) {
   ++far_[far_index(key)];
 }
 
-// The rows of a group that were counted, added up; false where there are none, as in most groups of a small tensor.
+// The rows of a group that were counted, added up; false if there are none, as in most groups of a small tensor.
 bool BinTables::sum_group(std::uint32_t first, Group& sums) const noexcept {
   std::uint32_t any = 0;
   for (std::uint32_t i = 0; i < kGroup; ++i) {

@@ -113,7 +113,7 @@ TEST(TensorboardBuckets, AreAtLeastOne) {
   }
 }
 
-// Up to any edge, the counts differ from the true ones by no more than what lies in the fine bin of that edge.
+// Up to any edge, the counts differ from the true ones by no more than what is in the fine bin of that edge.
 RC_GTEST_PROP(TensorboardBuckets, AreWrongOnlyWithinTheBinsAtTheirEdges, ()) {
   std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
   const std::vector<double> values = adversarial<double>(random, *rc::gen::inRange<std::size_t>(1, 300));

@@ -16,7 +16,7 @@
 namespace sonde::stats {
 namespace {
 
-// Shorter runs are gathered into full blocks: a block has a cost of its own.
+// Shorter runs are gathered into full blocks: a block has its own cost.
 constexpr std::int64_t kDirectRun = 256;
 
 template <class T>

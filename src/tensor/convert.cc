@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-// A small float of `Exponent` and `Mantissa` bits below a sign bit, IEEE-like but for e4m3fn, which has no infinities.
+// A small float of `Exponent` and `Mantissa` bits below a sign bit, IEEE-like except e4m3fn, which has no infinities.
 template <int Exponent, int Mantissa, bool Infinities>
 float decode(std::uint32_t bits) noexcept {
   constexpr std::uint32_t kMaxExponent = (1U << Exponent) - 1;

@@ -11,7 +11,7 @@
 namespace sonde {
 namespace {
 
-// The same elements in the same order with as few axes as possible: axes of size 1 vanish, and neighbours that lie
+// The same elements in the same order with as few axes as possible: axes of size 1 vanish, and neighbours that are
 // behind each other in memory are joined.
 void join_axes(TensorView& view) noexcept {
   Shape shape;

@@ -127,7 +127,7 @@ struct Candidate {
   bool regular = true;
 };
 
-// What is named like a checkpoint; nothing where the folder is not there yet.
+// What is named like a checkpoint; nothing if the folder does not exist yet.
 Result<std::vector<Candidate>> candidates(const std::string& folder) {
   std::vector<Candidate> found;
   Result<Directory> directory = read_directory(folder);
@@ -217,7 +217,7 @@ void tidy(const std::string& folder) {
 
 // RUN/checkpoints, whose own name is on the disk too.
 Status make_folder(std::string_view run_directory, const std::string& folder) {
-  if (file_state(folder).ok()) return make_directories(folder);  // which says where it is no directory
+  if (file_state(folder).ok()) return make_directories(folder);  // which says where it is not a directory
   if (Status status = make_directories(folder); !status) return status;
   return sync_directory(run_directory.empty() ? "." : std::string(run_directory));
 }

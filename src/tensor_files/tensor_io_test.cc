@@ -125,7 +125,7 @@ TEST_F(TensorIo, StridedTensorsArriveInRowMajorOrder) {
   std::iota(values.begin(), values.end(), 0);
   const std::int64_t size = std::ssize(values);
   const TensorView strided[] = {
-      view(values.data(), {3, size / 6, 2}, {2, 6, 1}),  // rows of 4 MiB that lie between each other
+      view(values.data(), {3, size / 6, 2}, {2, 6, 1}),  // rows of 4 MiB that are between each other
       view(values.data(), {size / 2}, {2}),              // every second one
       view(values.data(), {size / 3, 3}, {-3, 1}),       // backwards, from the last row
       view(values.data(), {2, 2, size / 4}, {1, 2, 4}),

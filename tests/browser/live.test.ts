@@ -170,7 +170,7 @@ test('the runs table follows a run that never pauses', async (t) => {
   const row = page.getByRole('region', { name: 'Runs table' }).getByRole('row', { name: /train/ });
   const column = (await page.getByRole('region', { name: 'Runs table' }).getByRole('columnheader').allInnerTexts()).findIndex((name) => /^loss/.test(name));
   const shown = async () => Number((await row.locator('th, td').nth(column).locator('span').first().innerText()).replaceAll(',', ''));
-  // The value of each step is the step. Points come many times a second until the table has shown five new values.
+  // The value of each step is the step. Points come many times per second until the table has shown five new values.
   let step = 0;
   const seen = new Set<number>();
   const start = await eventually(shown, 'a first value');

@@ -49,7 +49,7 @@ std::string numbered(const char* pattern, int number) {
 int record_media(const std::string& directory) {
   sonde::Recorder recorder = open(directory + "/train");
   for (int step = 0; step < 40; ++step) {
-    // Each step has a colour of its own, so that a test can see which one is shown.
+    // Each step has its own colour, so that a test can see which one is shown.
     std::vector<std::uint8_t> pixels(std::size_t{16} * 16 * 3, 0);
     for (std::size_t i = 0; i < pixels.size(); i += 3) {
       pixels[i] = static_cast<std::uint8_t>(step * 6);
@@ -97,7 +97,7 @@ int record_trials(const std::string& directory) {
   return 0;
 }
 
-// Hyper-parameters as a search would try them, by numbers that lie evenly and never repeat.
+// Hyper-parameters as a search would try them, by numbers that are evenly and never repeat.
 int record_tuning(const std::string& directory, int trials) {
   const auto share = [](int trial, double step) { return std::fmod(0.5 + trial * step, 1.0); };
   for (int trial = 0; trial < trials; ++trial) {

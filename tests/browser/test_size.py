@@ -30,7 +30,7 @@ class FirstView(unittest.TestCase):
     def test_needs_at_most_120_kB_of_javascript(self):
         entry = [name for name, chunk in MANIFEST.items() if chunk.get("isEntry")]
         self.assertEqual(len(entry), 1)
-        # The opening view may be a chunk of its own, which the entry loads by name.
+        # The opening view may be its own chunk, which the entry loads by name.
         opening = [name for name in MANIFEST if "views/overview/" in name]
         size = compressed(with_imports(entry + opening))
         self.assertLessEqual(size, MOST)

@@ -160,6 +160,6 @@ test('series of different density are smoothed over the same steps', async (t) =
     const all = await row.locator('td').allInnerTexts();
     return all.length >= 2 && all[1] !== '' ? all : null;
   }, 'the values of sparse');
-  // 200 steps lie between its points: with 0.6 a step nothing is left of the one before.
+  // 200 steps are between its points: with 0.6 a step nothing is left of the one before.
   assert.ok(agree(cells[0]!, valueAt(kSteps - 1)) && agree(cells[1]!, valueAt(kSteps - 1)), cells.join());
 });

@@ -1,6 +1,6 @@
 // Records the tensors of a safetensors file as tables, each under its own name.
 //
-//   table_recorder RUN TABLE FILE STEPS   at each of so many steps: all of them as the columns of one table, and each
+//   table_recorder RUN TABLE FILE STEPS   at each of this many steps: all of them as the columns of one table, and each
 //   as
 //                                         a probe of which the policy keeps a table
 #include <cstdio>

@@ -16,7 +16,7 @@ DTYPES = {
     "f16": np.float16, "f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128,
     "bf16": ml_dtypes.bfloat16, "f8_e4m3": ml_dtypes.float8_e4m3fn, "f8_e5m2": ml_dtypes.float8_e5m2,
 }
-# Without a text of their own in NumPy: printed as these values in float32.
+# Without their own text in NumPy: printed as these values in float32.
 FOREIGN = ("bf16", "f8_e4m3", "f8_e5m2")
 SPECIALS = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.1, 1 / 3, 1e-4, 9.9e-5, 999.5, 1000.0, 1e3, 1e6, 1e8, 99999999.5,
             5e-324, 1.7976931348623157e308, 3.4028235e38, 1e-45, 65504.0, 6e-8, 0.30000000000000004, 123456.789]

@@ -92,7 +92,7 @@ def setUpModule():
         for step in (7, 2**40):
             script("begin_step", "run", step)
             script("probe", "run", "nothing", np.ones(3))
-            for occurrence in range(3):  # of a size of its own each
+            for occurrence in range(3):  # of its own size each
                 script("probe", "run", "plain", np.full(occurrence + 1, occurrence, np.float32))
             script("end_step", "run")
         for evaluation in range(2):

@@ -260,7 +260,7 @@ class OnALogOfItsOwn(unittest.TestCase):
         return (list(data.step), np.float32(data.value)) if data else ([], np.float32([]))
 
     def test_a_damaged_record_costs_that_record_only(self):
-        # The Python reader stops there for ever.
+        # The Python reader stops there forever.
         good = DATA / "torch" / "train" / "events.out.tfevents.1700000000.host.1.0"
         data = bytearray(good.read_bytes())
         at = data.index(b"loss/high", 1000)

@@ -41,7 +41,7 @@ describe('requests of one moment', () => {
     const given = ask('a', 1, controller.signal);
     const kept = ask('a', 2);
     controller.abort();
-    await expect(given).rejects.toThrow(/Given up/);
+    await expect(given).rejects.toThrow(/Aborted/);
     expect(await kept).toBe(2);
     expect(sent).toEqual([2]);
   });

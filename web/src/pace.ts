@@ -46,7 +46,7 @@ const kLeastRest = 800; // ms
 const kMostRest = 2000;
 
 // The pause after `spent` ms of work that can wait: constant work takes at most 10 % of the time, cheap work runs about
-// once a second. One slow answer must not stop it for long.
+// once per second. One slow answer must not stop it for long.
 export const restAfter = (spent: number, urgent: boolean): number =>
   urgent ? 0 : Math.min(kMostRest, Math.max(kLeastRest, 9 * spent));
 

@@ -8,7 +8,7 @@ const kChunk = 100; // points in one path
 const kDense = 1.5; // points per pixel above which corners are invisible
 const kJagged = 8; // vertical pixels per horizontal pixel
 
-// Pixel positions of the points; NaN where the line is interrupted. Values far outside are clamped, since canvases lose
+// Pixel positions of the points; NaN if the line is interrupted. Values far outside are clamped, since canvases lose
 // precision on very large numbers.
 function pixels(
   frame: Frame,

@@ -68,14 +68,14 @@ export function useSize<E extends Element>(ref: RefObject<E | null>): { width: n
 }
 
 export interface Loaded<Value> {
-  value: Value | undefined; // the last one, also while the next is on its way
+  value: Value | undefined; // the last one, also while the next is in flight
   error: string | null;
   loading: boolean;
 }
 
 // Asks whenever `key` changes, and cancels the open request. The last value stays until the next one arrives. A new
 // `version` means that the answer to the same question may have changed: the open request is then completed first, and
-// repeated about once a second, so that constantly changing data is still shown.
+// repeated about once per second, so that constantly changing data is still shown.
 export function useAsked<Value>(
   key: string | null,
   ask: (signal: AbortSignal) => Promise<Value>,

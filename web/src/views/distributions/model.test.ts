@@ -30,7 +30,7 @@ describe('percentile', () => {
     const known = { ...make(bins), min: -1.01, max: 1 };
     expect([0, 100].map((percent) => percentile(make(bins), percent))).toEqual([-1.0625, 1.0625]);
     expect([0, 100].map((percent) => percentile(known, percent))).toEqual([-1.01, 1]);
-    expect(percentile(known, 93.32)).toBe(1); // none lies outside of them
+    expect(percentile(known, 93.32)).toBe(1); // none is outside of them
     expect(percentile(known, 1)).toBe(-1.01);
     expect(percentile(known, 30.85)).toBe(percentile(make(bins), 30.85));
     expect(percentile({ ...make([]), min: 0, max: 0 }, 100)).toBeNaN();
