@@ -290,7 +290,7 @@ class Demo final : public Subcommand {
                                ", " + counted(steps.back().tensors.size(), "tensor") + " each, in " + harmless(path));
       look += "sonde show " + harmless(path + "/" + steps.back().file) + "\n";
     }
-    print_field("Look", look + "tensorboard --logdir " + harmless(directory) + "\n");
+    print_field("View", look + "tensorboard --logdir " + harmless(directory) + "\n");
     return kSuccess;
   }
 

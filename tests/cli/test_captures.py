@@ -95,7 +95,7 @@ class Captures(CaptureCase):
         self.assertRegex(text, r"\n  1-empty  step 123, ")
         self.assertTrue(text.endswith("    when     loss > 10\n    kept     nothing\n"
                                       "    lost     all tensors, steps 123 .. 124: the policy wants no flight ring\n"
-                                      "    origin   unknown, as nothing was kept\n"), text)
+                                      "    origin   unknown, because nothing was kept\n"), text)
 
     def test_are_shown_file_by_file(self):
         path = self.make("nan", "run")
@@ -279,7 +279,7 @@ class Recover(CaptureCase):
                               text=True) as process:
             self.assertEqual(process.stdout.readline(), "ready\n")
             (ring,) = os.listdir(self.path("run"))
-            self.assertIn(f"'run/{ring}' belongs to a process that still runs", self.error("recover", "run"))
+            self.assertIn(f"'run/{ring}' belongs to a running process", self.error("recover", "run"))
             self.assertIn("still runs", self.error("recover", "run", "--ring", "run/" + ring))
             self.assertEqual(os.listdir(self.path("run")), [ring])
             # One that was left beside it is saved all the same.
@@ -287,7 +287,7 @@ class Recover(CaptureCase):
             result = self.run_sonde("recover", "run")
             self.assertEqual(result.returncode, 0)
             self.assertIn("1-crash", result.stdout)
-            self.assertIn("still runs", result.stderr)
+            self.assertIn("running process", result.stderr)
             process.stdin.close()
         self.assertIn("2-crash", self.output("recover", "run"))
 
@@ -342,9 +342,9 @@ class Recover(CaptureCase):
         os.makedirs(self.path("run"))
         pathlib.Path(self.path("run/flight-box-1-0.ring")).write_bytes(bytes(8192))
         text = self.output("recover", "run")
-        self.assertTrue(text.endswith("    kept     nothing: the ring holds no step, as the process ended before any "
+        self.assertTrue(text.endswith("    kept     nothing: the ring holds no step, because the process ended before any "
                                       "had reached it\n"
-                                      "    origin   unknown, as nothing was kept\n"), text)
+                                      "    origin   unknown, because nothing was kept\n"), text)
 
     def test_of_what_is_not_there_is_an_error(self):
         self.assertIn("'nowhere'", self.error("recover", "nowhere"))

@@ -63,7 +63,7 @@ class Help(Case):
     def test_wrong_arguments_are_said_in_one_sentence(self):
         file = self.save("a.npy", np.arange(3))
         self.assertIn("did you mean '--full'?", self.error("show", file, "--ful"))
-        self.assertIn("'b' is one argument too many", self.error("show", file, "b"))
+        self.assertIn("'b' is an unexpected argument", self.error("show", file, "b"))
         self.assertIn("FILE is missing", self.error("show"))
         self.assertIn("--png needs a value", self.error("show", file, "--png"))
         self.assertIn("--png needs a value", self.error("show", file, "--png", "--full"))

@@ -98,7 +98,7 @@ class Arm(ControlCase):
 
     def test_takes_effect_when_the_next_job_begins(self):
         self.assertEqual(self.output("arm", "run", "--when", "loss > 50"),
-                         "armed: loss > 50, with 5 steps before; no running recorder has taken it yet, and it takes "
+                         "armed: loss > 50, with 5 steps before; no running recorder has read it yet; it takes "
                          "effect when one does\n")
         job = Job(self, "run")
         until(lambda: os.path.exists(self.path("run/control.state")))
@@ -149,13 +149,13 @@ class Arm(ControlCase):
     def test_leaves_a_broken_control_file_alone(self):
         self.control.write_text("[[trigger\n", encoding="utf-8")
         self.assertRegex(self.error("arm", "run", "--when", "loss > 1"),
-                         r"run/control\.toml:1:\d+: .*; this is what was put there before")
+                         r"run/control\.toml:1:\d+: .*; this is the file that exists already")
         self.assertEqual(self.control.read_text(encoding="utf-8"), "[[trigger\n")
 
     def test_says_where_it_cannot_write_into_the_file(self):
         for text in ("control = { fire = 3 }\n", "control.fire = 3\n"):
             self.control.write_text(text, encoding="utf-8")
-            self.assertIn("only a person can change", self.error("trigger", "run"))
+            self.assertIn("this command cannot edit", self.error("trigger", "run"))
             self.assertEqual(self.control.read_text(encoding="utf-8"), text)
 
     def test_that_is_refused_leaves_all_as_it_was(self):
@@ -169,7 +169,7 @@ class Arm(ControlCase):
             recorder = threading.Thread(target=refuse)
             recorder.start()
             self.assertEqual(self.error("arm", "run", "--when", "loss > 1"),
-                             "sonde: the recorder refused it, and all is as it was: control.toml:4:1: there is no key "
+                             "sonde: the recorder rejected it, and nothing has changed: control.toml:4:1: there is no key "
                              "'when'\n")
             recorder.join()
             self.assertEqual(self.control.read_text(encoding="utf-8") if self.control.exists() else None, before)
@@ -183,7 +183,7 @@ class Arm(ControlCase):
     def test_does_not_take_an_old_answer_for_one(self):
         self.write("p.toml", POLICY)
         self.write("run/control.state", f"applied {crc32c(POLICY.encode()):08x}\n")
-        self.assertIn("no running recorder has taken it yet", self.output("policy", "run", "p.toml"))
+        self.assertIn("no running recorder has read it yet", self.output("policy", "run", "p.toml"))
 
 
 class Trigger(ControlCase):
@@ -226,7 +226,7 @@ class Trigger(ControlCase):
         self.assertEqual(self.control.read_text(encoding="utf-8"), "[control]\nfire = 42\nkeep_triggers = true\n")
 
     def test_of_no_job_is_an_error(self):
-        self.assertIn("no recorder that runs in 'run' has answered", self.error("trigger", "run"))
+        self.assertIn("no running recorder in 'run' has answered", self.error("trigger", "run"))
         self.assertIn("'nowhere'", self.error("trigger", "nowhere"))
 
     def test_of_the_past_is_no_capture_of_the_next_job(self):
@@ -252,7 +252,7 @@ class Policy(ControlCase):
         job = Job(self, "run")
         self.output("policy", "run", "new.toml")
         until(lambda: glob.glob(self.path("rings/*.ring")))
-        self.assertIn("belongs to a process that still runs", self.error("recover", "run"))
+        self.assertIn("belongs to a running process", self.error("recover", "run"))
         job.kill()
         self.assertRegex(self.output("recover", "run"), r"\Arun/captures/1-crash  from /[^\n]+\.ring\n")
         self.assertEqual(glob.glob(self.path("rings/*")) + glob.glob(self.path("run/flight-*")), [])
@@ -264,7 +264,7 @@ class Policy(ControlCase):
         self.output("policy", "run", "p.toml")
         job.jump()
         until(lambda: self.captures() == ["1-other"])
-        self.assertEqual(self.output("policy", "run", "--clear"), "cleared: the job's own policy holds again\n")
+        self.assertEqual(self.output("policy", "run", "--clear"), "cleared: the job's own policy applies again\n")
         self.assertFalse(self.control.exists())
         until(lambda: job.jump() or any(name.endswith("-own") for name in self.captures()))
 
@@ -295,7 +295,7 @@ class Policy(ControlCase):
         self.assertEqual(self.output("policy", "run"),
                          "in force: the program's own policy; there is no run/control.toml\n")
         self.output("arm", "run", "--when", "loss > 70", "--name", "mine")
-        self.assertIn("not taken by a recorder yet: 1 armed trigger, from run/control.toml\n",
+        self.assertIn("not read by a recorder yet: 1 armed trigger, from run/control.toml\n",
                       self.output("policy", "run"))
         job = Job(self, "run")
         self.write("p.toml", POLICY)
@@ -356,7 +356,7 @@ class Policy(ControlCase):
         self.write("p.toml", "[flight]\nuse = false\n")
         self.assertEqual(self.output("policy", "--check", "p.toml"), "p.toml is right: no flight ring\n")
         self.write("p.toml", "")
-        self.assertIn("is right: nothing, so all stays", self.output("policy", "--check", "p.toml"))
+        self.assertIn("is right: nothing, so the program", self.output("policy", "--check", "p.toml"))
 
     def test_lists_the_rules(self):
         text = self.output("policy", "--rules")
@@ -409,7 +409,7 @@ class Policy(ControlCase):
         self.assertIn("name the directory of a run", self.error("policy"))
         self.assertIn("takes no file", self.error("policy", "run", "p.toml", "--clear"))
         self.assertIn("ask for one of them", self.error("policy", "--rules", "--check", "p.toml"))
-        self.assertIn("not about a run", self.error("policy", "run", "--rules"))
+        self.assertIn("do not take a run", self.error("policy", "run", "--rules"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "p.toml"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "--clear"))
         self.assertIn("There is nothing to clear in 'run'", self.output("policy", "run", "--clear"))
@@ -456,7 +456,7 @@ class Foreign(ControlCase):
             make()
             os.chown(self.control, other, other, follow_symlinks=False)
             self.assertEqual(self.error("arm", "run", "--when", "loss > 1"),
-                             "sonde: 'run/control.toml' belongs to another user, so that your recorders ignore it and "
+                             "sonde: 'run/control.toml' belongs to another user: your recorders ignore it, and "
                              "nothing is added to it: remove it with 'sonde policy run --clear'\n")
             self.assertIn("belongs to another user", self.error("trigger", "run"))
             self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)

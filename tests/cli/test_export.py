@@ -118,7 +118,7 @@ class Scalars(Export):
         for file_format in ("csv", "jsonl", "sqlite"):
             pathlib.Path(self.path("mine")).write_bytes(b"precious")
             self.assertEqual(self.error("export", "logs", "--format", file_format, "-o", "mine"),
-                             "sonde: 'mine' is there already: name another file, or replace it with --force\n")
+                             "sonde: 'mine' already exists: name another file, or replace it with --force\n")
             self.assertEqual(pathlib.Path(self.path("mine")).read_bytes(), b"precious")
             self.output("export", "logs", "--format", file_format, "-o", "mine", "--force")
             self.assertNotEqual(pathlib.Path(self.path("mine")).read_bytes(), b"precious")
@@ -131,7 +131,7 @@ class Scalars(Export):
         logs.damage(writer.path, 3)
         result = self.run_sonde("export", "logs")
         self.assertEqual((result.returncode, result.stderr),
-                         (0, "sonde: 1 damaged place left out: 'sonde check logs/a' tells where\n"))
+                         (0, "sonde: 1 damaged place left out: 'sonde check logs/a' shows where\n"))
         self.assertEqual(len(result.stdout.splitlines()), 5)
 
     def test_an_interrupted_one_leaves_nothing_behind(self):
@@ -424,7 +424,7 @@ class Files(Export):
         folder = str(logs.GOLDEN / "torch")
         os.mkdir(self.path("full"))
         self.save("full/x.npy", np.zeros(3))
-        self.assertIn("'full' is there already", self.error("export", folder, "--kind", "text", "-o", "full"))
+        self.assertIn("'full' already exists", self.error("export", folder, "--kind", "text", "-o", "full"))
         self.assertIn("with -o", self.error("export", folder, "--kind", "text"))
         self.assertIn("--kind text cannot be written as jsonl", self.error("export", folder, "--kind", "text", "--format", "jsonl", "-o", "x"))
         self.assertEqual(os.listdir(self.folder), ["full"])

@@ -42,7 +42,7 @@ class Ls(Case):
         self.assertEqual((entry["points"], entry["first_step"], entry["last_step"]), (10, 0, 9))
         self.assertGreater(entry["written_again"], 0)
         text = self.output("ls", str(logs.GOLDEN / "torch"), "--runs", "restarted", "--tags", "loss/train")
-        self.assertIn(f"! {entry['written_again']} of {10 + entry['written_again']} points were written again by a restart",
+        self.assertIn(f"! {entry['written_again']} of {10 + entry['written_again']} points were written again after a restart",
                       text)
 
     def test_the_keys_of_the_json(self):
@@ -115,7 +115,7 @@ class Ls(Case):
         content = bytearray(path.read_bytes())
         content[logs.records(content)[3][0] + 20] ^= 1
         path.write_bytes(content)
-        self.assertIn("! 1 damaged place: 'sonde check torch/train' tells where", self.output("ls", "torch"))
+        self.assertIn("! 1 damaged place: 'sonde check torch/train' shows where", self.output("ls", "torch"))
         damage = {run["run"]: run["damage"] for run in self.json("ls", "torch")["runs"]}
         self.assertEqual({run: count for run, count in damage.items() if count}, {"train": 1})
 

@@ -47,7 +47,7 @@ class Order(Case):
         self.record("steps", "logs/a", 460, 499)
         entry = self.entry()
         self.assertEqual((entry["points"], entry["last_step"], entry["written_again"]), (500, 499, 340))
-        self.assertIn("! 340 of 840 points were written again by a restart", self.output("ls", "logs"))
+        self.assertIn("! 340 of 840 points were written again after a restart", self.output("ls", "logs"))
         self.assertEqual([step for step, _ in self.exported()], [*range(500)])
         self.assertEqual(len(self.exported("--history", "all")), 840)
 

@@ -128,7 +128,7 @@ class Serve(command.Case):
             self.assertEqual(second.json("/api/status")["logs"][0]["directory"], "torch")
             code, errors = second.end(signal.SIGTERM)
             self.assertEqual(code, 0)
-            self.assertRegex(errors, rf"\Asonde: port 6006 of 127\.0\.0\.1 is in use by another program, so this is port "
+            self.assertRegex(errors, rf"\Asonde: port 6006 of 127\.0\.0\.1 is in use by another program, using port "
                                      rf"{port}\n\Z")
 
     def test_several_directories_are_told_apart(self):

@@ -220,7 +220,7 @@ class Wrong(Recorded):
         self.assertIn("'sonde show LOGDIR RUN TAG'", self.error("show", "logs", "train"))
         self.assertIn("--tensor is for files", self.error("show", "logs", "train", "loss", "--tensor", "x"))
         file = self.save("x.npy", np.zeros(3))
-        self.assertIn("'train' is one argument too many", self.error("show", file, "train", "loss"))
+        self.assertIn("'train' is an unexpected argument", self.error("show", file, "train", "loss"))
         self.assertIn("--step is for log directories", self.error("show", file, "--step", "3"))
 
     def test_what_only_a_browser_shows_is_named(self):

@@ -125,7 +125,7 @@ class Shown(TableCase):
         self.assertEqual(text[1], f"{self.table}  5 columns, 60 rows")
         self.assertEqual(text[2].split(), self.heading)
         self.assertEqual([line.split()[2] for line in text[3:6] + text[7:]], ["0", "1", "2", "8", "9"])
-        self.assertEqual(text[6], "  ... 55 rows left out: --rows N or --full prints more")
+        self.assertEqual(text[6], "  ... 55 rows left out: use --rows N or --full to print more")
         self.assertEqual(len(self.output("show", ".", "run", self.table, "--full").splitlines()), 63)
         self.assertEqual(len(self.output("show", ".", "run", self.table).splitlines()), 2 + 1 + 21)
         self.assertIn("--rows is 0", self.error("show", ".", "run", self.table, "--rows", "0"))

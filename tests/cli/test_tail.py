@@ -78,7 +78,7 @@ class Once(Case):
         logs.damage(writer.path, 2, 4)
         result = self.run_sonde("tail", "logs", "--once")
         self.assertEqual((result.returncode, result.stderr),
-                         (0, "sonde: 2 damaged places left out: 'sonde check logs/train' tells where\n"))
+                         (0, "sonde: 2 damaged places left out: 'sonde check logs/train' shows where\n"))
 
     def test_says_what_cannot_be_read(self):
         with logs.Writer(self.path("logs/train")) as writer:
@@ -175,12 +175,12 @@ class Live(Case):
             for step in range(5):
                 writer.scalar("loss", 1, step)
         logs.damage(writer.path, 2)
-        sentence = "1 damaged place left out: 'sonde check logs/train' tells where"
+        sentence = "1 damaged place left out: 'sonde check logs/train' shows where"
         leader, follower = pty.openpty()
         self.addCleanup(os.close, leader)
         self.start(follower, "logs")
         os.close(follower)
-        self.assertIn(sentence, self.wait_for(leader, "Ctrl-C ends it"))
+        self.assertIn(sentence, self.wait_for(leader, "Ctrl-C stops it"))
         process = self.start(subprocess.PIPE, "logs")
         self.addCleanup(process.stdout.close)
         self.assertEqual(self.wait_for(process.stderr.fileno(), r"\n"), f"sonde: {sentence}\n")

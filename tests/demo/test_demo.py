@@ -213,7 +213,7 @@ class OtherRuns(unittest.TestCase):
         second = demo("--dir", str(log), "--steps", "2")
         third = demo("--dir", str(log), "--steps", "3")
         self.assertEqual((first.returncode, second.returncode, third.returncode), (0, 0, 0))
-        self.assertIn(f"{log} holds a run already; this one goes into {log}/run-2.\n", second.stdout)
+        self.assertIn(f"{log} already holds a run; this one goes into {log}/run-2.\n", second.stdout)
         self.assertEqual({path: path.read_bytes() for path in files}, files)
         steps = [len(points(read(path / "train"), "loss")) for path in (log, log / "run-2", log / "run-3")]
         self.assertEqual(steps, [1, 2, 3])

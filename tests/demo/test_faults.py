@@ -107,7 +107,7 @@ class Faults(unittest.TestCase):
             for step in capture["steps"]:
                 self.assertIn(f"\n         step {step['step']}  ", told)
             self.assertIn(f" in {capture['path']}\n", told)
-            commands = re.findall(r"^(?:Look    |        ) sonde (.*)$", told, re.MULTILINE)
+            commands = re.findall(r"^(?:View    |        ) sonde (.*)$", told, re.MULTILINE)
             self.assertEqual([command.split()[0] for command in commands], ["captures", "show"])
             for command in commands:
                 result = sonde(*command.split())
