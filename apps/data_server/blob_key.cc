@@ -58,9 +58,7 @@ std::string BlobKey::encode() const {
 }
 
 Result<BlobKey> BlobKey::decode(std::string_view text) {
-  const auto refuse = [] {
-    return Status(Code::invalid_argument, "the key of the blob is none that this server gave");
-  };
+  const auto refuse = [] { return Status(Code::invalid_argument, "the blob key was not issued by this server"); };
   std::string bytes;
   if (!from_base64(text, bytes)) return refuse();
   ByteReader reader(as_bytes(bytes));

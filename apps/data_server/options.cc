@@ -118,7 +118,7 @@ Status parse_one(const std::vector<std::string>& arguments, std::size_t& at, Opt
     }
     if (equals != std::string_view::npos) return flag.set(argument.substr(equals + 1), options);
     if (at < arguments.size()) return flag.set(arguments[at++], options);
-    return {Code::invalid_argument, "the option '" + std::string(name) + "' lacks its value"};
+    return {Code::invalid_argument, "the option '" + std::string(name) + "' needs a value"};
   }
   return {Code::invalid_argument, "there is no option '" + std::string(name) + "'; see 'sonde-data-server --help'"};
 }

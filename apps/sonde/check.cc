@@ -72,7 +72,7 @@ class Check final : public Subcommand {
   Status find_files() {
     std::error_code error;
     if (!fs::exists(path_, error)) {
-      return {Code::not_found, error ? "cannot look at '" + path_ + "': " + error.message()
+      return {Code::not_found, error ? "cannot access '" + path_ + "': " + error.message()
                                      : "there is no file or directory '" + path_ + "'"};
     }
     single_file_ = !fs::is_directory(path_, error);

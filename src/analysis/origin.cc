@@ -349,7 +349,7 @@ class Search {
     if (origin_.found && !step_->evaluation) add_evaluations();
     if (!origin_.found && capture_.cause == CaptureInfo::Cause::crash) {
       origin_.caveats.emplace_back(
-          "later steps may be missing: what the process handed over last need not have reached the ring when it ended");
+          "later steps may be missing: the last data may not have reached the ring when the process ended");
     }
   }
 
@@ -383,7 +383,7 @@ class Search {
     if (passes.empty()) return;
     const std::vector<CapturedTensor>& tensors = passes.front()->tensors;
     const auto first = std::ranges::find_if(tensors, [&](const CapturedTensor& tensor) { return bad(tensor); });
-    origin_.caveats.push_back("non-finite too, but training does not go on from there: " + first->key + " in " +
+    origin_.caveats.push_back("non-finite too, but training does not continue from there: " + first->key + " in " +
                               steps_text(passes));
   }
 
@@ -534,7 +534,7 @@ std::string Origin::text() const {
   constexpr std::size_t kMostNames = 6;
   std::string out;
   if (!found && tensors == 0) {
-    out = "unknown, as no tensor was kept\n";
+    out = "unknown, because no tensor was kept\n";
   } else if (!found) {
     out = caveats.empty() ? "all values are finite\n" : "all values that were seen are finite\n";
   }

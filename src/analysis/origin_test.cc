@@ -31,11 +31,12 @@ TEST(FindOrigin, IsThatOfTrainingWhereAnEvaluationBeforeItWasNonFiniteToo) {
   info.steps[1].tensors[2].nan = 1;
   info.steps[1].scalars = {{"eval/metric", NAN}};
   info.steps[2].tensors[1].nan = 1;
-  EXPECT_EQ(find_origin(info).text(),
-            "step 2: activation/a was the first to hold non-finite values (1 NaN of 4), although all of its inputs "
-            "were finite: input/x\n"
-            "note: non-finite too, but training does not go on from there: eval/activation/metric in evaluation pass "
-            "0\n");
+  EXPECT_EQ(
+      find_origin(info).text(),
+      "step 2: activation/a was the first to hold non-finite values (1 NaN of 4), although all of its inputs "
+      "were finite: input/x\n"
+      "note: non-finite too, but training does not continue from there: eval/activation/metric in evaluation pass "
+      "0\n");
 }
 
 TEST(FindOrigin, IsThatOfAnEvaluationOnlyWhereTrainingIsFinite) {

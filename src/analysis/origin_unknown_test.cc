@@ -21,7 +21,7 @@ TEST(FindOrigin, IsUnknownWhereNoTensorWasKept) {
   CaptureInfo info = capture({step(1, {}), step(2, {})});
   info.steps[1].scalars = {{"loss", NAN}};
   EXPECT_EQ(find_origin(info).text(),
-            "unknown, as no tensor was kept\n"
+            "unknown, because no tensor was kept\n"
             "note: the capture holds no tensor of 2 steps, from step 1 to step 2\n"
             "note: the scalar loss was not finite in step 2, and no tensor that was captured shows why\n");
 }
@@ -60,7 +60,8 @@ TEST(FindOrigin, SaysInOneLineWhatManyStepsLack) {
 }
 
 TEST(FindOrigin, SaysThatAnEmptyCaptureShowsNothing) {
-  EXPECT_EQ(find_origin(CaptureInfo()).text(), "unknown, as no tensor was kept\nnote: the capture holds no step\n");
+  EXPECT_EQ(find_origin(CaptureInfo()).text(),
+            "unknown, because no tensor was kept\nnote: the capture holds no step\n");
 }
 
 // ---- What the capture does not show

@@ -62,7 +62,7 @@ Result<Directory> read_directory(const std::string& path, const std::string& wit
     root = *real;
   }
   struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if (::fstat(fd, &info) != 0) return system_error("access", path, errno);
   found.state.device = info.st_dev;
   found.state.inode = info.st_ino;
   found.state.modified = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
@@ -101,7 +101,7 @@ Status check_inside(int fd, const std::string& path, const std::string& within) 
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
   std::string where(PATH_MAX, '\0');
   const ssize_t size = ::readlink(link.c_str(), where.data(), where.size());
-  if (size < 0) return system_error("find out by", link, errno);
+  if (size < 0) return system_error("read the link", link, errno);
   where.resize(static_cast<std::size_t>(size));
   if (is_inside(where, *root)) return Status::success();
   return {Code::unsupported, "'" + path + "' leads out of '" + within + "', and is not read"};
@@ -118,14 +118,14 @@ Status make_private_directory(const std::string& path) {
   if (slash != std::string::npos && slash > 0) {
     if (Status status = make_directories(path.substr(0, slash)); !status) return status;
   }
-  if (make_directory(path, 0700) != 0 && errno != EEXIST) return system_error("make the directory", path, errno);
+  if (make_directory(path, 0700) != 0 && errno != EEXIST) return system_error("create the directory", path, errno);
   return Status::success();
 }
 
 Status make_new_directory(const std::string& path) {
   if (make_directory(path, 0777) == 0) return Status::success();
   const int error = errno;
-  const Status status = system_error("make the directory", path, error);
+  const Status status = system_error("create the directory", path, error);
   return error == EEXIST ? Status(Code::exhausted, status.message()) : status;
 }
 

@@ -105,7 +105,7 @@ Result<int> open_regular_file(const std::string& path) {
   struct stat info{};
   Status status;
   if (::fstat(fd, &info) != 0) {
-    status = system_error("look at", path, errno);
+    status = system_error("access", path, errno);
   } else if (!S_ISREG(info.st_mode)) {
     status = not_regular(path, S_ISDIR(info.st_mode));
   }
@@ -126,7 +126,7 @@ Result<AppendFile> AppendFile::reopen(const std::string& path) {
   if (fd < 0) return system_error("open", path, errno);
   AppendFile file(fd, path, path);
   struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("look at", path, errno);
+  if (::fstat(fd, &info) != 0) return system_error("access", path, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(path);
   file.size_ = static_cast<std::uint64_t>(info.st_size);
   return file;
@@ -162,7 +162,7 @@ bool AppendFile::cut() noexcept {
 
 Status AppendFile::append(std::string_view bytes) {
   if (fd_ < 0) return {Code::closed, "cannot write '" + shown_path_ + "': it is closed"};
-  if (cut_first_ && !cut()) return error("cut off half a record in", errno);
+  if (cut_first_ && !cut()) return error("truncate half a record in", errno);
   const Written done = write_all(path_, fd_, bytes);
   if (done.error == 0) {
     size_ += bytes.size();
@@ -232,21 +232,21 @@ Status write_file(const std::string& path, std::string_view bytes) {
 Status make_directories(const std::string& path) {
   // Most often it is there, or only the last part is missing.
   const auto make = [](const std::string& one) { return retrying([&] { return files().make_directory(one, 0777); }); };
-  if (path.empty()) return system_error("make the directory", path, ENOENT);
+  if (path.empty()) return system_error("create the directory", path, ENOENT);
   if (make(path) == 0) return Status::success();
   int error = errno;
   if (error == ENOENT) {
     for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       const std::string parent = path.substr(0, slash);
       if (make(parent) != 0 && errno != EEXIST && !is_directory(parent)) {
-        return system_error("make the directory", path, errno);
+        return system_error("create the directory", path, errno);
       }
     }
     if (make(path) == 0) return Status::success();
     error = errno;
   }
   if (is_directory(path)) return Status::success();  // also where it is on a file system that cannot be written
-  return system_error("make the directory", path, error == EEXIST ? ENOTDIR : error);
+  return system_error("create the directory", path, error == EEXIST ? ENOTDIR : error);
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {

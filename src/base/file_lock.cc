@@ -19,7 +19,7 @@ Result<FileLock> FileLock::lock(const std::string& path, int mode) {
   if (fd < 0) return system_error("open", path, errno);
   FileLock held(fd, path);
   if (::flock(fd, mode | LOCK_NB) == 0) return held;
-  if (errno == EWOULDBLOCK) return Status(Code::exhausted, "'" + path + "' is in use by a process that still runs");
+  if (errno == EWOULDBLOCK) return Status(Code::exhausted, "'" + path + "' is in use by a running process");
   return system_error("lock", path, errno);
 }
 

@@ -164,7 +164,7 @@ TEST(AppendFile, NeverAppendsBehindHalfARecord) {
   faults.add({.operation = FileOperation::truncate, .error = EIO, .persistent = true, .path = "log"});
   EXPECT_EQ(file->append("[second]").code(), Code::no_space);
   EXPECT_EQ(file->append("[third]").message(),
-            "cannot cut off half a record in '" + (dir / "log") + "': Input/output error");
+            "cannot truncate half a record in '" + (dir / "log") + "': Input/output error");
   faults.clear();
   ASSERT_TRUE(file->append("[fourth]").ok());
   EXPECT_EQ(*read_file(dir / "log"), "[first][fourth]");

@@ -21,7 +21,7 @@ namespace {
 constexpr int kMostNumbers = 10'000;
 
 Status no_space(const std::string& path, std::uint64_t wanted, std::uint64_t free) {
-  return {Code::no_space, "cannot allocate '" + path + "': " + std::to_string(wanted) + " bytes are wanted and " +
+  return {Code::no_space, "cannot allocate '" + path + "': " + std::to_string(wanted) + " bytes are needed and " +
                               std::to_string(free) + " are free"};
 }
 
@@ -64,7 +64,7 @@ Status FixedFile::take_name(const std::string& prefix, const std::string& suffix
 
 Status FixedFile::allocate(std::uint64_t bytes) {
   struct statvfs space{};
-  if (::fstatvfs(fd_, &space) != 0) return system_error("look at", path_, errno);
+  if (::fstatvfs(fd_, &space) != 0) return system_error("access", path_, errno);
   const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
   // Asked before, as a file system that cannot allocate would be filled by writing zeros.
   // Some network file systems say that they have no blocks at all.
@@ -72,7 +72,7 @@ Status FixedFile::allocate(std::uint64_t bytes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) {
     return {Code::no_space, "cannot allocate '" + path_ + "': " + std::to_string(bytes) +
-                                " bytes are wanted and no file may have more than " + std::to_string(limit.rlim_cur) +
+                                " bytes are needed and no file may have more than " + std::to_string(limit.rlim_cur) +
                                 " (ulimit -f)"};
   }
   const SizeSignalHeld held;  // another thread may lower the limit now

@@ -141,7 +141,7 @@ TEST(FixedFile, LargerThanFilesMayBeIsAnErrorNotTheEndOfTheProcess) {
     const auto file = FixedFile::create(dir / "m-", ".x", 8192);
     const bool right = !file && file.error().code() == Code::no_space &&
                        file.error().message() == "cannot allocate '" + (dir / "m-0.x") +
-                                                     "': 8192 bytes are wanted and no file may have more than 4096 "
+                                                     "': 8192 bytes are needed and no file may have more than 4096 "
                                                      "(ulimit -f)" &&
                        FixedFile::create(dir / "n-", ".x", 4096).ok();
     ::_exit(right ? 0 : 1);
@@ -169,7 +169,7 @@ TEST(FileLock, IsRefusedWhileAnotherHoldsItAndGivenAfterwards) {
     const auto second = FileLock::acquire(dir / "file");
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code(), Code::exhausted);
-    EXPECT_THAT(second.error().message(), HasSubstr("in use by a process that still runs"));
+    EXPECT_THAT(second.error().message(), HasSubstr("in use by a running process"));
   }
   EXPECT_TRUE(FileLock::acquire(dir / "file").ok());
   EXPECT_EQ(is_locked(dir / "none").error().code(), Code::not_found);

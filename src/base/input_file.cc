@@ -23,7 +23,7 @@ FileState state_of(const struct stat& info) noexcept {
 
 Result<FileState> file_state(const std::string& path) {
   struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) return system_error("look at", path, errno);
+  if (::stat(path.c_str(), &info) != 0) return system_error("access", path, errno);
   return state_of(info);
 }
 
@@ -49,16 +49,16 @@ InputFile::~InputFile() {
 
 Result<FileState> InputFile::state() const {
   struct stat info{};
-  if (::fstat(fd_, &info) != 0) return system_error("look at", path_, errno);
+  if (::fstat(fd_, &info) != 0) return system_error("access", path_, errno);
   return state_of(info);
 }
 
 Result<bool> InputFile::belongs_to_user() const {
   struct stat info{};
-  if (::fstat(fd_, &info) != 0) return system_error("look at", path_, errno);
+  if (::fstat(fd_, &info) != 0) return system_error("access", path_, errno);
   if (info.st_uid != ::geteuid()) return false;
   // A link that somebody else has put there would choose one of the user's files.
-  if (::lstat(path_.c_str(), &info) != 0) return system_error("look at", path_, errno);
+  if (::lstat(path_.c_str(), &info) != 0) return system_error("access", path_, errno);
   return info.st_uid == ::geteuid();
 }
 

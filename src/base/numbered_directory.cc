@@ -80,7 +80,7 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
     const std::string path = join_path(parent, std::string(kAside) + std::to_string(*number));
     if (retrying([&] { return files().make_directory(path, 0777); }) != 0) {
       if (errno == EEXIST) continue;
-      return system_error("make the directory", path, errno);
+      return system_error("create the directory", path, errno);
     }
     const int fd = open_directory(path);
     if (fd < 0 && errno == ENOENT) continue;  // somebody took it for one that was left behind

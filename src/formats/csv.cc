@@ -146,7 +146,7 @@ Result<bool> Reader::next(std::vector<std::string>& fields) {
       rest_.remove_prefix(1);
       continue;
     }
-    if (!end_line()) return corrupt(line_, "goes on behind a closing quote");
+    if (!end_line()) return corrupt(line_, "continues after a closing quote");
     return true;
   }
 }

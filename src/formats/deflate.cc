@@ -68,7 +68,7 @@ Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
     out.resize(used + room);
     stream->next_out = reinterpret_cast<std::uint8_t*>(out.data() + used);
     stream->avail_out = static_cast<std::uint32_t>(room);
-    if (isal_deflate(stream.get()) != COMP_OK) return {Code::io, "ISA-L refused to compress"};
+    if (isal_deflate(stream.get()) != COMP_OK) return {Code::io, "ISA-L failed to compress"};
     used += room - stream->avail_out;
   } while (stream->internal_state.state != ZSTATE_END);
   out.resize(used);
@@ -78,7 +78,7 @@ Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
 Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wrapper, std::uint64_t size) {
   std::uint64_t packed = 0;
   for (Bytes piece : pieces) packed += piece.size();
-  if (size / kMaxRatio > packed) return corrupt("they cannot expand to the size that was promised");
+  if (size / kMaxRatio > packed) return corrupt("they cannot expand to the stated size");
 
   const auto state = std::make_unique_for_overwrite<inflate_state>();
   isal_inflate_init(state.get());
@@ -110,12 +110,12 @@ Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wra
       return corrupt("the stream does not follow its format");
     }
     const std::uint32_t written = out_before - state->avail_out;
-    if (room == 0 && written > 0) return corrupt("they expand to more than was promised");
+    if (room == 0 && written > 0) return corrupt("they expand to more than the stated size");
     used += written;
     const bool stuck = written == 0 && state->avail_in == in_before;
     if (stuck && state->block_state != ISAL_BLOCK_FINISH) return corrupt("they end too early");
   }
-  if (used != size) return corrupt("they expand to less than was promised");
+  if (used != size) return corrupt("they expand to less than the stated size");
   return out;
 }
 

@@ -179,7 +179,8 @@ Status check_header(Bytes file) {
   if (as_text(file.first(kMagic.size())) != kMagic) return corrupt("it does not begin with " + std::string(kMagic));
   const auto order = load<std::uint32_t>(file.data() + 12);
   if (order == kOtherByteOrder) {
-    return {Code::unsupported, "the flight ring was written on a machine of the other byte order: read it on one such"};
+    return {Code::unsupported,
+            "the flight ring was written on a machine of the other byte order: read it on such a machine"};
   }
   const auto version = load<std::uint32_t>(file.data() + 8);
   if (order == kByteOrder && version != kVersion) {

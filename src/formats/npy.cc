@@ -132,7 +132,7 @@ class HeaderParser {
       if (!literals_.consume("}")) return corrupt("its header has no comma between two entries");
       break;
     }
-    if (!literals_.at_end()) return corrupt("its header goes on behind the dictionary");
+    if (!literals_.at_end()) return corrupt("its header continues after the dictionary");
     if (!descr || !order || !shape) return corrupt("its header lacks descr, fortran_order or shape");
     return {};
   }
@@ -249,7 +249,7 @@ Result<Header> parse(Bytes file) {
   const std::optional<std::uint64_t> bytes = dense_bytes(header.dtype, header.shape);
   if (!bytes || *bytes > parts->rest.size()) {
     return corrupt("its shape asks for more elements than the " + std::to_string(parts->rest.size()) +
-                   " bytes behind the header hold; the file may have been cut off");
+                   " bytes after the header hold; the file may have been cut off");
   }
   header.data = parts->rest.first(*bytes);
   return header;

@@ -66,7 +66,7 @@ Result<Directory> find_directory(Bytes archive) {
   directory.offset = reader.get<std::uint32_t>();
   if (*end >= kLocatorSize && load<std::uint32_t>(archive.data() + *end - kLocatorSize) == kLocator64) {
     const auto at = load<std::uint64_t>(archive.data() + *end - kLocatorSize + 8);
-    if (at > archive.size()) return corrupt("its zip64 end lies outside the file");
+    if (at > archive.size()) return corrupt("its zip64 end is outside the file");
     ByteReader end64(archive.subspan(at));
     if (end64.get<std::uint32_t>() != kEnd64) return corrupt("its zip64 end is not where it should be");
     end64.take(28);  // sizes, versions, disks, entries on this disk
@@ -76,7 +76,7 @@ Result<Directory> find_directory(Bytes archive) {
     if (!end64.ok()) return corrupt("its zip64 end is cut off");
   }
   if (directory.offset > archive.size() || directory.size > archive.size() - directory.offset) {
-    return corrupt("its directory lies outside the file");
+    return corrupt("its directory is outside the file");
   }
   if (directory.entries > directory.size / kCentralSize) {
     return corrupt("its directory is too small for " + std::to_string(directory.entries) + " entries");
@@ -136,7 +136,7 @@ Result<Central> read_central(ByteReader& reader) {
 
 // The data of an entry: behind its local header, whose name and extra fields may differ in length.
 Result<Bytes> find_data(Bytes archive, const Central& entry) {
-  if (entry.offset > archive.size()) return corrupt("an array lies outside the file");
+  if (entry.offset > archive.size()) return corrupt("an array is outside the file");
   ByteReader reader(archive.subspan(entry.offset));
   if (reader.get<std::uint32_t>() != kLocal) return corrupt("an array is not where the directory says");
   reader.take(22);
@@ -145,7 +145,7 @@ Result<Bytes> find_data(Bytes archive, const Central& entry) {
   if (as_text(reader.take(name)) != entry.name) return corrupt("an array has another name than in the directory");
   reader.take(extra);
   const Bytes data = reader.take(entry.packed);
-  if (!reader.ok()) return corrupt("the array '" + std::string(entry.name) + "' lies outside the file");
+  if (!reader.ok()) return corrupt("the array '" + std::string(entry.name) + "' is outside the file");
   return data;
 }
 

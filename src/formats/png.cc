@@ -136,7 +136,7 @@ Result<Format> read_header(const Chunk& chunk) {
   if (colour_type == 3) return unsupported("a palette");
   const auto found = std::ranges::find(kColourTypes, colour_type);
   if (found == kColourTypes.begin() || found == kColourTypes.end()) return corrupt("its colour type is unknown");
-  if (bits == 1 || bits == 2 || bits == 4) return unsupported("fewer than 8 bits a sample");
+  if (bits == 1 || bits == 2 || bits == 4) return unsupported("fewer than 8 bits per sample");
   if (bits != 8 && bits != 16) return corrupt("its bit depth is impossible");
   format.channels = static_cast<unsigned>(found - kColourTypes.begin());
   format.sample = bits / 8U;
@@ -151,7 +151,7 @@ Result<std::vector<Bytes>> read_data(ByteReader& reader) {
     const Result<Chunk> chunk = next_chunk(reader);
     if (!chunk) return chunk.error();
     if (chunk->type == "IDAT") {
-      if (closed) return corrupt("its IDAT chunks do not stand together");
+      if (closed) return corrupt("its IDAT chunks are not contiguous");
       pieces.push_back(chunk->data);
       continue;
     }

@@ -136,7 +136,7 @@ Result<Located> read_tensor(std::string_view name, dom::element value) {
     if (!status) return status;
   }
   if (dtypes != 1 || shapes != 1 || offsets != 1) {
-    return corrupt("dtype, shape and data_offsets must each stand once in the description", name);
+    return corrupt("dtype, shape and data_offsets must each occur once in the description", name);
   }
   return located;
 }
@@ -149,7 +149,8 @@ Status place(std::vector<Located>& tensors, Bytes data) {
     Entry& entry = located.entry;
     const std::optional<std::uint64_t> bytes = dense_bytes(entry.dtype, entry.shape);
     if (!bytes) return corrupt("the shape is impossible", entry.name);
-    if (located.begin != at || located.end < at) return corrupt("a hole or an overlap is before the data", entry.name);
+    if (located.begin != at || located.end < at)
+      return corrupt("there is a hole or an overlap before the data", entry.name);
     if (located.end - at != *bytes) return corrupt("the shape and the data_offsets contradict each other", entry.name);
     if (located.end > data.size()) {
       return corrupt("the file ends before the data; it may have been cut off", entry.name);
@@ -157,7 +158,7 @@ Status place(std::vector<Located>& tensors, Bytes data) {
     entry.data = data.subspan(at, *bytes);
     at = located.end;
   }
-  if (at != data.size()) return corrupt("bytes that belong to no tensor follow behind the last one");
+  if (at != data.size()) return corrupt("bytes that belong to no tensor follow the last one");
   return {};
 }
 
@@ -261,7 +262,7 @@ Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata) {
   std::string json = writer.take();
   json.append((8 - json.size() % 8) % 8, ' ');
   if (json.size() > kMaxHeader) {
-    return Status(Code::exhausted, "the header of the safetensors file passes 100 MB: use fewer tensors a file");
+    return Status(Code::exhausted, "the header of the safetensors file exceeds 100 MB: use fewer tensors per file");
   }
   put(result.header, std::uint64_t{json.size()});
   result.header += json;

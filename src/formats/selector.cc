@@ -41,7 +41,7 @@ Result<Selector::Pattern> Selector::compile(std::string_view text) {
     message += valid_utf8(text);
     message += "' is not a valid regular expression (";
     message += valid_utf8(compiled->error());
-    message += "); put \\ before characters that stand for themselves";
+    message += "); escape special characters of a name with \\";
     return Status(Code::invalid_argument, std::move(message));
   }
   return Pattern{std::string(text), literal_of(text), std::move(compiled)};

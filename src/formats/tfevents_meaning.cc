@@ -160,14 +160,14 @@ template <class T>
 Status fill_up(std::vector<T>& values, const Shape& shape) {
   if (!shape.valid()) return {};
   const std::int64_t count = element_count(shape);
-  if (count < 0) return corrupt("the tensor", "its shape makes no sense");
+  if (count < 0) return corrupt("the tensor", "its shape is invalid");
   const auto have = static_cast<std::int64_t>(values.size());
   if (have > count) {
     return corrupt("the tensor",
                    "it has " + std::to_string(have) + " values for " + std::to_string(count) + " elements");
   }
   if (have < count && count > kMaxRepeated) {
-    return {Code::exhausted, "the tensor repeats one value " + std::to_string(count) + " times, which is not unfolded"};
+    return {Code::exhausted, "the tensor repeats one value " + std::to_string(count) + " times, which is not expanded"};
   }
   values.resize(static_cast<std::size_t>(count), values.empty() ? T{} : values.back());
   return {};
@@ -442,7 +442,7 @@ Result<sonde::Tensor> as_tensor(const Tensor& tensor) {
   const Field field = field_of(tensor.tf_dtype);
   if (field.encoding == Field::Encoding::none) return other_kind("a tensor of numbers");
   const auto count = element_count(tensor.shape);
-  if (count < 0) return corrupt("the tensor", "its shape makes no sense");
+  if (count < 0) return corrupt("the tensor", "its shape is invalid");
   sonde::Tensor made{.dtype = field.dtype, .shape = tensor.shape, .data = {}};
   const std::size_t size = size_of(field.dtype);
   if (!tensor.content.empty()) {

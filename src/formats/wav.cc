@@ -53,7 +53,7 @@ Status check(const TensorView& sound, std::uint32_t rate) {
                                         std::to_string(sound.shape[1]) + "; the tensor must be [frames, channels]"};
   }
   if (rate < 1 || rate > 10'000'000) {
-    return {Code::invalid_argument, "the sample rate of a WAV file must be from 1 to 10,000,000 frames a second"};
+    return {Code::invalid_argument, "the sample rate of a WAV file must be from 1 to 10,000,000 frames per second"};
   }
   return {};
 }
@@ -150,7 +150,7 @@ Result<Sound> decode(Bytes file) {
       if (!read) return read.error();
       format = *read;
     } else if (type == "data") {
-      if (!format) return corrupt("its data chunk stands before the fmt chunk");
+      if (!format) return corrupt("its data chunk comes before the fmt chunk");
       if (chunk.size() % format->frame != 0) return corrupt("its data end within a frame");
       const auto frames = static_cast<std::int64_t>(chunk.size() / format->frame);
       return Sound{format->rate, Tensor{format->format == kPcm ? DType::i16 : DType::f32,

@@ -350,7 +350,7 @@ Result<std::string> encode_cache(const RunData& run) {
   put(out, std::uint32_t{0});
   for (const SourceFile& file : run.files) {
     // Numbers of files are their places, so a run that lost files is not kept.
-    if (file.gone) return Status(Code::unsupported, "files of the run have gone");
+    if (file.gone) return Status(Code::unsupported, "files of the run were deleted");
   }
   put_varint(out, run.files.size());
   for (const SourceFile& file : run.files) put_file(out, file);

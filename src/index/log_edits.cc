@@ -62,7 +62,7 @@ std::string put_back(const std::vector<std::string>& names, const std::string& t
     stuck.append(stuck.empty() ? "" : ", ").append(name);
   }
   (void)remove_empty_directory(trash);
-  if (stuck.empty()) return "; the run is where it was";
+  if (stuck.empty()) return "; the run is unchanged";
   return "; of the run's files these are in " + quoted(trash) + " now and could not be moved back: " + stuck;
 }
 

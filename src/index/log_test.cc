@@ -519,9 +519,9 @@ TEST(Statistics, OfANewerVersionAreReadForWhatIsKnown) {
   EXPECT_EQ(run.gaps().size(), 1U);
   // What is left out is named, and nobody calls it corrupt.
   ASSERT_EQ(run.damage().size(), 2U);
-  EXPECT_EQ(run.damage()[0].reason, "a record of type 9, which a newer Sonde wrote and this one does not know");
+  EXPECT_EQ(run.damage()[0].reason, "a record of type 9, written by a newer Sonde, which this version does not know");
   EXPECT_EQ(run.damage()[1].reason,
-            "statistics of version 2 and grid 1, which a newer Sonde wrote and this one does not know");
+            "statistics of version 2 and grid 1, written by a newer Sonde, which this version does not know");
 }
 
 // Whether the last of many runs is answered for while others are still to be read: never, if they were read in order.

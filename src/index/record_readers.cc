@@ -215,7 +215,7 @@ void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
   } else if (auto* gap = std::get_if<stats_record::Gap>(&*record)) {
     run_.gaps.push_back({file_, std::move(*gap)});
   } else if (const auto* newer = std::get_if<stats_record::Newer>(&*record)) {
-    damaged(describe(*newer) + ", which a newer Sonde wrote and this one does not know");
+    damaged(describe(*newer) + ", written by a newer Sonde, which this version does not know");
   }
 }
 

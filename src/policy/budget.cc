@@ -56,7 +56,7 @@ std::string BudgetKeeper::excess(const Usage& usage, double overhead) const {
     return "recording took " + percent(overhead) + " of the time, more than " + percent(*policy_.overhead);
   }
   if (policy_.memory && usage.refused > begin_->refused) {
-    return std::to_string(usage.refused - begin_->refused) + " tensors found no room in " + size_text(*policy_.memory);
+    return std::to_string(usage.refused - begin_->refused) + " tensors did not fit into " + size_text(*policy_.memory);
   }
   return disk_excess(usage.disk);
 }

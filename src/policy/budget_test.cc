@@ -90,7 +90,7 @@ TEST(Budget, TakesTensorsThatFoundNoRoomAsASign) {
   usage.refused = 3;
   const auto change = pass(keeper, usage, 2, 0);
   ASSERT_TRUE(change);
-  EXPECT_EQ(change->reason, "3 tensors found no room in 1 MiB");
+  EXPECT_EQ(change->reason, "3 tensors did not fit into 1 MiB");
   pass(keeper, usage, 20, 0);
   EXPECT_EQ(keeper.level(), Level::full) << "none was refused since";
 }

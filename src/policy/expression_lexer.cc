@@ -90,7 +90,7 @@ Token next_token(std::string_view condition, std::size_t place) {
   }
   Token wrong = token(Token::Type::wrong, 1);
   wrong.text =
-      "this character has no meaning here; names with other characters than letters, digits, _ and . are "
+      "unexpected character; names with other characters than letters, digits, _ and . are "
       "written scalar('...')";
   for (const Mistake& mistake : kMistakes) {
     if (!rest.starts_with(mistake.written)) continue;

@@ -115,7 +115,7 @@ class Parser {
     advance();
     NodePtr second = sum();
     if (!second) return nullptr;
-    if (comparing()) return fail(token_.begin, "comparisons do not follow each other; write a < b and b < c");
+    if (comparing()) return fail(token_.begin, "comparisons cannot be chained; write a < b and b < c");
     Rest rest;
     rest.emplace_back(*op, std::move(second));
     return chain(std::move(first), std::move(rest));
@@ -256,7 +256,7 @@ class Parser {
   }
 
   NodePtr quantifier(const Token& name) {
-    if (set_ != nullptr) return fail(name.begin, "any and all do not stand inside each other");
+    if (set_ != nullptr) return fail(name.begin, "any and all cannot be nested");
     set_ = pattern();
     if (set_ == nullptr || !require(",")) return nullptr;
     const std::size_t begin = token_.begin;
@@ -280,7 +280,7 @@ class Parser {
   }
 
   NodePtr of(const Token& name) {
-    if (set_ == nullptr) return fail(name.begin, "of(kind, statistic) has a meaning only inside any and all");
+    if (set_ == nullptr) return fail(name.begin, "of(kind, statistic) is valid only inside any and all");
     const std::optional<Kind> other = kind();
     if (!other || !require(",")) return nullptr;
     const auto statistic = token_.type == Token::Type::name ? statistic_of(token_.text) : std::nullopt;
@@ -295,7 +295,7 @@ class Parser {
   }
 
   NodePtr is(const Token& name) {
-    if (set_ == nullptr) return fail(name.begin, "is(kind) has a meaning only inside any and all");
+    if (set_ == nullptr) return fail(name.begin, "is(kind) is valid only inside any and all");
     const std::optional<Kind> wanted = kind();
     return wanted && require(")") ? has_kind(*wanted) : nullptr;
   }

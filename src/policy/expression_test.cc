@@ -118,7 +118,7 @@ TEST(Errors, SayWhereAndWhatWasExpected) {
       {"!a", "column 1: '!' is not an operator; write 'not'"},
       {"step % 2", "column 6: '%' is not an operator; write every(n) for each n-th step"},
       {"and", "column 1: expected a number or a name, found 'and'"},
-      {"1 < 2 < 3", "column 7: comparisons do not follow each other; write a < b and b < c"},
+      {"1 < 2 < 3", "column 7: comparisons cannot be chained; write a < b and b < c"},
       {"loss == 'x'",
        "column 9: expected a number or a name (a scalar of that name is scalar('x')), found the text 'x'"},
       {"1e400 > 2", "column 1: the number is too large or too small for a double"},
@@ -142,9 +142,9 @@ TEST(Errors, SayWhereAndWhatWasExpected) {
        "themselves"},
       {"max('a)", "column 5: the text is not closed: its second quote is missing"},
       {"any('a')", "column 8: expected ',', found ')'"},
-      {"any('a', any('b', max > 1))", "column 10: any and all do not stand inside each other"},
-      {"of(weight, rms) > 1", "column 1: of(kind, statistic) has a meaning only inside any and all"},
-      {"is(weight)", "column 1: is(kind) has a meaning only inside any and all"},
+      {"any('a', any('b', max > 1))", "column 10: any and all cannot be nested"},
+      {"of(weight, rms) > 1", "column 1: of(kind, statistic) is valid only inside any and all"},
+      {"is(weight)", "column 1: is(kind) is valid only inside any and all"},
       {"any('a', of(wait, rms) > 1)",
        "column 13: expected a kind (activation, gradient, weight, update, input or output), found 'wait'"},
       {"any('a', of(weight, loss) > 1)", "column 21: expected a statistic, such as absmax or rms, found 'loss'"},
@@ -155,7 +155,7 @@ TEST(Errors, SayWhereAndWhatWasExpected) {
        "e') >",
        "column 15: expected a number or a name, found the end"},
       {"loss > \xc3\xb6",
-       "column 8: this character has no meaning here; names with other characters than letters, digits, _ and . are "
+       "column 8: unexpected character; names with other characters than letters, digits, _ and . are "
        "written scalar('...')"},
   };
   for (const Wrong& wrong : table) {

@@ -63,7 +63,7 @@ Status first_of(std::initializer_list<Status> all) {
 Status check(std::string_view where, const WatchPolicy& watch) {
   if (watch.last_step != -1 && watch.last_step < watch.first_step) {
     return wrong(where, joined({"last_step is ", std::to_string(watch.last_step), ", which is before first_step, ",
-                                std::to_string(watch.first_step), ": exchange them, or give -1 for no end"}));
+                                std::to_string(watch.first_step), ": swap them, or give -1 for no end"}));
   }
   return first_of({check_keep(where, watch.record), check_kinds(where, watch.kinds),
                    check_pattern(where, "tensors", watch.tensors),
@@ -77,9 +77,8 @@ Status check(std::string_view where, const TriggerPolicy& trigger) {
   const Result<std::string> text = policy::expression_of(trigger);
   if (!text) return wrong(where, text.error().message());
   if (!trigger.name.empty() && !policy::is_trigger_name(trigger.name)) {
-    return wrong(where,
-                 joined({"the name '", trigger.name,
-                         "' cannot be part of a file's name: take letters, digits, '_', '-' and '.', up to 64"}));
+    return wrong(where, joined({"the name '", trigger.name,
+                                "' cannot be part of a file's name: use letters, digits, '_', '-' and '.', up to 64"}));
   }
   if (trigger.rearm > Rearm::never) return no_such(where, "rearm", static_cast<unsigned>(trigger.rearm), "Rearm");
   return first_of({check_condition(where, *text), at_least(where, "before", trigger.before, 0),
@@ -96,7 +95,7 @@ Status check(const FlightPolicy& flight) {
     return no_such("flight", "use", static_cast<unsigned>(flight.use), "FlightPolicy::Use");
   }
   if (flight.directory.find('\0') != std::string::npos) {
-    return wrong("flight", "directory has a zero byte in it, which no path has");
+    return wrong("flight", "directory contains a zero byte");
   }
   return first_of({check_kinds("flight", flight.kinds), check_pattern("flight", "tensors", flight.tensors),
                    flight.exclude.empty() ? Status() : check_pattern("flight", "exclude", flight.exclude),

@@ -392,7 +392,7 @@ void Reader::use(const toml::node& node, FlightPolicy& flight) {
 
 void Reader::directory(const toml::node& node, std::string& to) {
   text(node, "the path of a directory", to);
-  if (to.find('\0') != std::string::npos) fail(node, "the path has a zero byte in it, which none has");
+  if (to.find('\0') != std::string::npos) fail(node, "the path contains a zero byte");
 }
 
 void Reader::flight(const toml::table& table, FlightPolicy& flight) {
@@ -496,7 +496,7 @@ void Reader::root(const toml::table& table, policy::ControlFile& file, bool cont
 Result<policy::ControlFile> read(std::string_view toml, std::string_view source, bool control) {
   const std::string name = valid_utf8(source);
   if (toml.size() > policy::kMostBytes) {
-    return Status(Code::invalid_argument, joined({name, " is larger than 1 MiB, which no policy is"}));
+    return Status(Code::invalid_argument, joined({name, " is larger than 1 MiB, the limit of a policy"}));
   }
   const toml::parse_result parsed = toml::parse(toml, name);
   if (!parsed) {

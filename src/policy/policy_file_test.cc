@@ -252,9 +252,9 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
       {"[[trigger]]\nrule = \"nonfinite\"\nwhen = \"1\"",
        "policy.toml:2:8: a trigger has either 'when' or 'rule', not both"},
       {"[[trigger]]\nrule = \"loss_spike\"\ntensors = \"a\"",
-       "policy.toml:3:11: the rule 'loss_spike' looks at no tensors; take 'tensors' out of its trigger"},
+       "policy.toml:3:11: the rule 'loss_spike' looks at no tensors; remove 'tensors' from its trigger"},
       {"[[trigger]]\nrule = \"dead_relu\"\nbefore = 1\nscalar = \"a\"",
-       "policy.toml:4:10: the rule 'dead_relu' looks at no scalar; take 'scalar' out of its trigger"},
+       "policy.toml:4:10: the rule 'dead_relu' looks at no scalar; remove 'scalar' from its trigger"},
       {"[[trigger]]\nwhen = \"1\"\nscalar = \"a\"\ntensors = \"b\"",
        "policy.toml:4:11: 'tensors' belongs to a rule; write the pattern into 'when'"},
       {"[[trigger]]\nwhen = \"1\"\nbefore = -1",
@@ -270,7 +270,7 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:3:12: expected a number of steps, a whole number from 0, found 2.0"},
       {"[[watch]]\nsample = { rows = 8, rnd = true }",
        "policy.toml:2:22: sample has no key 'rnd'; it may have rows and random"},
-      {"[flight]\ndir = \"a\\u0000b\"", "policy.toml:2:7: the path has a zero byte in it, which none has"},
+      {"[flight]\ndir = \"a\\u0000b\"", "policy.toml:2:7: the path contains a zero byte"},
       {"[flight]\nuse = \"on\"", "policy.toml:2:7: expected true, false or \"automatic\", found \"on\""},
       {"[flight]\nsize = \"256\"",
        "policy.toml:2:8: expected a size, such as \"256MiB\" or \"20GB\" or a number of bytes, found \"256\""},
@@ -312,7 +312,7 @@ TEST(PolicyFile, WhatIsNoTomlIsAnErrorWithItsPlace) {
   EXPECT_THAT(error_of("[[watch]]\ntensors = \"\xff\""), StartsWith("policy.toml:2:"));
   EXPECT_THAT(error_of("x = " + std::string(100'000, '[')), StartsWith("policy.toml:1:"));
   EXPECT_THAT(error_of("every = 99999999999999999999"), StartsWith("policy.toml:1:"));
-  EXPECT_EQ(error_of(std::string((1 << 20) + 1, '#')), "policy.toml is larger than 1 MiB, which no policy is");
+  EXPECT_EQ(error_of(std::string((1 << 20) + 1, '#')), "policy.toml is larger than 1 MiB, the limit of a policy");
 }
 
 TEST(PolicyFile, IsLoadedByItsPath) {
@@ -356,7 +356,7 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
   EXPECT_EQ(message([](Policy& p) { p.watches[0].when = "loss > 1\n  and )"; }),
             "watch 1: 'loss > 1\n  and )', line 2, column 7: expected a number or a name, found ')'");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].first_step = 5, p.watches[0].last_step = 4; }),
-            "watch 1: last_step is 4, which is before first_step, 5: exchange them, or give -1 for no end");
+            "watch 1: last_step is 4, which is before first_step, 5: swap them, or give -1 for no end");
   EXPECT_EQ(message([](Policy& p) { p.watches[0].record = Keep::nothing; }), "watch 1: record is nothing");
   EXPECT_THAT(message([](Policy& p) { p.watches[0].sample.rows = -1; }), StartsWith("watch 1: sample.rows is -1"));
   EXPECT_THAT(message([](Policy& p) { p.triggers[0].before = -1; }), StartsWith("trigger 1: before is -1"));
@@ -384,7 +384,7 @@ TEST(PolicyCheck, NamesWhatMakesNoSense) {
   EXPECT_EQ(message([](Policy& p) { p.flight.use = static_cast<FlightPolicy::Use>(3); }),
             "flight: use is 3, which sonde::FlightPolicy::Use does not have");
   EXPECT_EQ(message([](Policy& p) { p.flight.directory = std::string("a\0b", 3); }),
-            "flight: directory has a zero byte in it, which no path has");
+            "flight: directory contains a zero byte");
   EXPECT_THAT(message([](Policy& p) { p.allow_negative_infinity = {"("}; }), StartsWith("allow_negative_infinity"));
 }
 

@@ -23,13 +23,13 @@ constexpr auto kRules = std::to_array<Rule>({
      .tensors = ".*",
      .scalar = "loss"},
     {.name = "exploding_gradient",
-     .about = "a gradient is huge, or a hundred times what it was",
+     .about = "a gradient is huge, or a hundred times its average",
      .expression = "any({tensors}, is(gradient) and (inf > 0 or absmax > 1e3 or "
                    "(absmax > 1 and rms > 50 * average(rms, 100))))",
      .tensors = "gradient/.*",
      .scalar = ""},
     {.name = "vanishing_gradient",
-     .about = "a gradient has been as good as zero for ten steps or more",
+     .about = "a gradient has been nearly zero for ten steps or more",
      .expression = "any({tensors}, is(gradient) and average(absmax < 1e-8, 10) > 0.95)",
      .tensors = "gradient/.*",
      .scalar = ""},
@@ -99,7 +99,7 @@ Result<std::string> filled_in(const Rule& rule, const TriggerPolicy& trigger) {
   std::string expression(rule.expression);
   if (rule.tensors.empty()) {
     if (!trigger.tensors.empty()) {
-      return invalid({"the rule '", rule.name, "' looks at no tensors; take 'tensors' out of its trigger"});
+      return invalid({"the rule '", rule.name, "' looks at no tensors; remove 'tensors' from its trigger"});
     }
   } else {
     const std::string_view pattern = trigger.tensors.empty() ? rule.tensors : std::string_view(trigger.tensors);
@@ -109,12 +109,13 @@ Result<std::string> filled_in(const Rule& rule, const TriggerPolicy& trigger) {
   }
   if (rule.scalar.empty()) {
     if (!trigger.scalar.empty()) {
-      return invalid({"the rule '", rule.name, "' looks at no scalar; take 'scalar' out of its trigger"});
+      return invalid({"the rule '", rule.name, "' looks at no scalar; remove 'scalar' from its trigger"});
     }
   } else {
     const std::string_view name = trigger.scalar.empty() ? rule.scalar : std::string_view(trigger.scalar);
     const auto text = scalar_text(name);
-    if (!text) return invalid({"the scalar ", name, " has both kinds of quotes in its name, which no rule can take"});
+    if (!text)
+      return invalid({"the scalar ", name, " has both kinds of quotes in its name, which rules do not support"});
     replace_all(expression, "{scalar}", *text);
   }
   return expression;

@@ -281,7 +281,7 @@ TEST(Rules, SayWhatIsWrongWithATrigger) {
   EXPECT_THAT(expression_of({.rule = "xyz"}).error().message(),
               HasSubstr("there is no rule 'xyz'; there are nonfinite, exploding_gradient, vanishing_gradient"));
   EXPECT_EQ(expression_of({.rule = "dead_relu", .scalar = "x"}).error().message(),
-            "the rule 'dead_relu' looks at no scalar; take 'scalar' out of its trigger");
+            "the rule 'dead_relu' looks at no scalar; remove 'scalar' from its trigger");
   EXPECT_EQ(expression_of({.when = "1", .tensors = "x"}).error().message(),
             "'tensors' belongs to a rule; write the pattern into 'when'");
   EXPECT_EQ(expression_of({.when = "1", .scalar = "x"}).error().message(),

@@ -120,12 +120,12 @@ std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
   if (crash) {
     alert.text = "the process ended without closing the log after step " + grouped(info.step);
   } else if (info.cause == CaptureInfo::Cause::manual) {
-    alert.text = "a capture was asked for at step " + grouped(info.step);
+    alert.text = "a capture was requested at step " + grouped(info.step);
   } else {
     alert.text = "the trigger '" + info.reason + "' fired at step " + grouped(info.step);
     if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
   }
-  alert.text += "; what it saved is in " + std::string(run_layout::kCaptures) + "/" + file_name(path);
+  alert.text += "; it is saved in " + std::string(run_layout::kCaptures) + "/" + file_name(path);
   alert.capture = file_name(path);
   const Origin origin = find_origin(info);
   if (!origin.producers.empty()) alert.producer = origin.producers.front();

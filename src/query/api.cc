@@ -200,10 +200,10 @@ class Api::State {
       if (route.path != question.path) continue;
       const bool is_get = route.get != nullptr;
       if ((question.method == Method::get) != is_get) {
-        return error_answer(405, std::string(route.path) + " is asked with " + (is_get ? "GET" : "POST"));
+        return error_answer(405, std::string(route.path) + " needs " + (is_get ? "GET" : "POST"));
       }
       if (route.writes && !question.may_write) {
-        return error_answer(401, "this changes something, which needs the token that 'sonde serve' has printed");
+        return error_answer(401, "a change needs the token that 'sonde serve' has printed");
       }
       const Context context = {runs, runs.now(), actions.get(), question.may_write, averages_};
       if (route.kept) {
@@ -215,7 +215,7 @@ class Api::State {
       if (route.kept) kept_.keep(question, context.catalogue->revision, *answer);
       return *std::move(answer);
     }
-    return error_answer(404, "there is no " + in_quotes(question.path) + " here; docs/api.md lists what is");
+    return error_answer(404, "there is no " + in_quotes(question.path) + "; docs/api.md lists all addresses");
   }
 
   Runs runs;

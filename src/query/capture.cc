@@ -27,8 +27,8 @@ Result<Answer> answer_capture(const Context& context, const Params& params) {
   if (!info) return info.error();
   std::string json = capture_json::encode(*info, find_origin(*info));
   if (json.size() > kLargest) {
-    return Status(Code::exhausted, "the capture " + in_quotes(*name) +
-                                       " is too large for a page; 'sonde captures' prints what it holds");
+    return Status(Code::exhausted,
+                  "the capture " + in_quotes(*name) + " is too large for a page; 'sonde captures' prints it");
   }
   return json_answer(std::move(json));
 }

@@ -38,15 +38,16 @@ Result<Answer> answer_delete(const Context& context, const Body& body) {
 }
 
 Result<Answer> answer_arm(const Context& context, const Body& body) {
-  if (context.actions == nullptr) return Status(Code::unsupported, "nothing can be armed here");
+  if (context.actions == nullptr) return Status(Code::unsupported, "triggers cannot be armed on this server");
   const auto item = context.catalogue->run(body.run);
   if (!item) return item.error();
   const RunEntry& entry = *item->entry;
   const Result<std::string> directory = log_of(context, entry).control_directory(entry.run.name());
   if (!directory) return directory.error();
   if (entry.pulse(wall_seconds()).state != RunState::live) {
-    return Status(Code::io, "no process is recording the run " + in_quotes(entry.name) +
-                                ": nothing of it has changed for 30 s; for one that starts later there is 'sonde arm'");
+    return Status(Code::io,
+                  "no process is recording the run " + in_quotes(entry.name) +
+                      ": its files have not changed for 30 s; to arm a job that starts later, use 'sonde arm'");
   }
   if (Status status = context.actions->arm(*directory, body.when, body.before, body.after); !status) return status;
   return done();

@@ -153,7 +153,7 @@ TEST_F(Writing, ARunThatCannotBeMovedAsAWholeStaysWhereItWas) {
   ASSERT_EQ(asked.log().runs().size(), 1U);
   const Answer answer = asked.post("delete", R"({"run":"a"})", true);
   EXPECT_EQ(answer.status, 409);
-  EXPECT_THAT(answer.body, HasSubstr("the run is where it was"));
+  EXPECT_THAT(answer.body, HasSubstr("the run is unchanged"));
   EXPECT_THAT(names_in(deep + "/a"), ElementsAre("events.out.tfevents.1.host.1.0", long_name));
   EXPECT_THAT(names_in(deep + "/.sonde-trash"), IsEmpty());
 }

@@ -65,9 +65,9 @@ Result<Params> Params::parse(std::string_view query, std::span<const std::string
     const std::size_t equals = std::min(part.find('='), part.size());
     std::optional<std::string> name = decoded(part.substr(0, equals));
     std::optional<std::string> value = decoded(part.substr(std::min(part.size(), equals + 1)));
-    if (!name || !value) return wrong(in_quotes(part) + " has a % without two hexadecimal digits behind it");
+    if (!name || !value) return wrong(in_quotes(part) + " has a % without two hexadecimal digits after it");
     if (std::ranges::find(known, *name) == known.end()) {
-      return wrong("there is no parameter " + in_quotes(*name) + " here" +
+      return wrong("there is no parameter " + in_quotes(*name) +
                    (known.empty() ? "; none is known" : "; known are " + enumerated(known)));
     }
     if (params.find(*name) != nullptr) return wrong("the parameter " + in_quotes(*name) + " is given twice");
@@ -97,8 +97,8 @@ Result<std::int64_t> Params::integer(std::string_view name, std::int64_t otherwi
   const char* const end = value->data() + value->size();
   const auto [at, error] = std::from_chars(value->data(), end, number);
   if (error != std::errc() || at != end || number < least || number > most) {
-    return wrong(in_quotes(name) + " is an integer from " + std::to_string(least) + " to " + std::to_string(most) +
-                 ", and not " + in_quotes(*value));
+    return wrong(in_quotes(name) + " must be an integer from " + std::to_string(least) + " to " + std::to_string(most) +
+                 ", not " + in_quotes(*value));
   }
   return number;
 }
@@ -125,7 +125,7 @@ class BodyReader {
       const bool expected =
           std::ranges::find(required_, key) != required_.end() || std::ranges::find(known_, key) != known_.end();
       if (!expected) return wrong("the request has an unknown member " + in_quotes(key));
-      if (std::ranges::find(seen, key) != seen.end()) return wrong(in_quotes(key) + " is there twice");
+      if (std::ranges::find(seen, key) != seen.end()) return wrong(in_quotes(key) + " is given twice");
       seen.push_back(key);
       if (Status status = member(key, value); !status) return status;
     }
@@ -216,7 +216,7 @@ class BodyReader {
       (i == 0 ? body_.range.first : body_.range.last) = number;
     }
     if (body_.range.first && body_.range.last && *body_.range.first > *body_.range.last) {
-      return wrong("the first end of 'range' is beyond the last");
+      return wrong("the start of 'range' is after its end");
     }
     return Status::success();
   }
@@ -230,7 +230,7 @@ class BodyReader {
     if (key == "tag") return text(key, value, name.tag);
     if (key == "step") return integer(key, value, name.step.emplace(), INT64_MIN, INT64_MAX);
     if (key != "interval") {
-      return wrong("a series has a 'run', a 'tag', a 'step' and an 'interval', and no " + in_quotes(key));
+      return wrong("a series can have a 'run', a 'tag', a 'step' and an 'interval', but not " + in_quotes(key));
     }
     if (value.get(name.interval) != simdjson::SUCCESS || !(name.interval > 0)) {
       return wrong("'interval' must be a number of steps above 0");

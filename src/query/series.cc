@@ -174,7 +174,7 @@ Result<Answer> answer_table(const Context& context, const Body& body) {
   const bool has_range = body.range.first || body.range.last;
   const bool has_step =
       body.step || std::ranges::any_of(body.series, [](const SeriesName& one) { return one.step.has_value(); });
-  if (has_step && has_range) return Status(Code::invalid_argument, "a table is of a 'step' or of a 'range', not both");
+  if (has_step && has_range) return Status(Code::invalid_argument, "a table needs a 'step' or a 'range', not both");
   JsonWriter json;
   json.object().key("rows").array();
   for (const SeriesName& name : body.series) {
@@ -208,7 +208,7 @@ Result<Answer> answer_scalars(const Context& context, const Params& params) {
   if (!tag) return tag.error();
   const std::string* format = params.find("format");
   if (format != nullptr && *format != "csv" && *format != "json") {
-    return Status(Code::invalid_argument, "'format' is csv or json, and not " + in_quotes(*format));
+    return Status(Code::invalid_argument, "'format' must be csv or json, not " + in_quotes(*format));
   }
   const auto first = params.integer("first", INT64_MIN, INT64_MIN, INT64_MAX);
   if (!first) return first.error();

@@ -26,7 +26,7 @@ Result<std::unique_ptr<RE2>> pattern(const Params& params, std::string_view name
   options.set_max_mem(kMemory);
   auto made = std::make_unique<RE2>(*text, options);
   if (!made->ok()) {
-    return Status(Code::invalid_argument, in_quotes(name) + " is not a pattern: " + made->error());
+    return Status(Code::invalid_argument, in_quotes(name) + " is not a valid pattern: " + made->error());
   }
   return made;
 }

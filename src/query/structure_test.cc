@@ -199,7 +199,7 @@ TEST(Alerts, NameTriggersAndCrashes) {
   EXPECT_EQ(alerts.text("/alerts/1/kind"), "trigger");
   EXPECT_EQ(alerts.number("/alerts/1/step"), 12'345);
   EXPECT_EQ(alerts.text("/alerts/1/text"),
-            "the trigger 'high' fired at step 12,345: loss > 1; what it saved is in captures/1-high");
+            "the trigger 'high' fired at step 12,345: loss > 1; it is saved in captures/1-high");
   EXPECT_EQ(Json(asked.get("runs").body).text("/runs/0/state"), "died");
   append(events_in(dir, "r"), scalar("x", 2, 1));  // somebody has gone on with it
   asked.log().refresh();

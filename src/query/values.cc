@@ -35,10 +35,11 @@ Result<Found> find_tag(const Context& context, const Params& params, std::initia
   if (!item) return item.error();
   const Run& run = item->entry->run;
   if (*wanted && std::ranges::find(kinds, **wanted) == kinds.end()) {
-    return Status(Code::invalid_argument, "this is not asked of tags of kind " + std::string(to_string(**wanted)));
+    return Status(Code::invalid_argument,
+                  "this request does not support tags of kind " + std::string(to_string(**wanted)));
   }
   // What is said where the tag was known, but all that the run had of it was deleted.
-  Status missing(Code::not_found, in_quotes(*tag) + " has no values any more");
+  Status missing(Code::not_found, in_quotes(*tag) + " no longer has values");
   bool first = true;
   for (const TagKind kind : kinds) {
     if (*wanted && **wanted != kind) continue;
@@ -61,11 +62,11 @@ Result<ValueRef> value_at(const Found& found, std::int64_t step) {
   if (!values) return values.error();
   if (!values->empty()) return values->back();
   const auto all = found.run.values(found.tag, found.kind);
-  std::string text = in_quotes(found.tag) + " has nothing at step " + std::to_string(step);
+  std::string text = in_quotes(found.tag) + " has no value at step " + std::to_string(step);
   if (all && !all->empty()) {
     const auto behind = std::ranges::lower_bound(*all, step, {}, &ValueRef::step);
     const ValueRef& nearest = behind == all->end() ? all->back() : *behind;
-    text += "; a step that it has is " + std::to_string(nearest.step);
+    text += "; the nearest step is " + std::to_string(nearest.step);
   }
   return Status(Code::not_found, text);
 }
@@ -229,8 +230,7 @@ Status check_text(const Found& found, std::size_t bytes) {
 
 Result<Answer> bytes_answer(std::string bytes, std::string_view type) {
   if (type.empty()) {
-    return Status(Code::not_found,
-                  "what was recorded there is neither PNG, JPEG, GIF nor WAV, and nothing else is sent");
+    return Status(Code::not_found, "the recorded data is neither PNG, JPEG, GIF nor WAV, and no other type is sent");
   }
   Answer answer;
   answer.content_type = type;
@@ -392,8 +392,8 @@ Result<Answer> answer_pr_curve(const Context& context, const Params& params) {
   if (!tensor) return tensor.error();
   const Shape& shape = tensor->shape;
   if (shape.rank() != 2 || shape[0] != static_cast<std::int64_t>(std::size(kRows)) || shape[1] < 1) {
-    return Status(Code::corrupt, in_quotes(found->tag) + " is no curve at step " + std::to_string(value->step) +
-                                     ": six rows of numbers are expected");
+    return Status(Code::corrupt, in_quotes(found->tag) + " is not a valid curve at step " +
+                                     std::to_string(value->step) + ": six rows of numbers are expected");
   }
   const auto count = static_cast<std::size_t>(shape[1]);
   if (count > kMostThresholds) return Status(Code::exhausted, "the curve has more than 100,000 thresholds");

@@ -324,7 +324,7 @@ TEST(Values, OfATagWhoseFileWasDeletedAreNotThere) {
   for (const char* address : {"steps?run=r&tag=gone", "steps?run=r&tag=gone&kind=scalars"}) {
     const Answer answer = asked.get(address);
     EXPECT_EQ(answer.status, 404) << address;
-    EXPECT_EQ(Json(answer.body).text("/error"), "'gone' has no values any more");
+    EXPECT_EQ(Json(answer.body).text("/error"), "'gone' no longer has values");
   }
   EXPECT_EQ(asked.get("steps?run=r&tag=never").status, 404);
   EXPECT_EQ(asked.get("image?run=r&tag=gone&step=1").status, 404);

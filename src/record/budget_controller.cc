@@ -63,7 +63,7 @@ void BudgetController::follow_policy(const sinks::Stamp& stamp) {
   const Policy& policy = engine->policy();
   if (!keeper_ || keeper_->policy() != policy.budget) {
     if (policy_.level() != policy::Level::full) {
-      set_level(stamp, {policy_.level(), policy::Level::full, "the budget is another one"});
+      set_level(stamp, {policy_.level(), policy::Level::full, "the budget has changed"});
     }
     keeper_.emplace(policy.budget);
   }

@@ -188,7 +188,7 @@ TEST(Captures, SayWhyTheyHoldNothingWithoutARing) {
   Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
   train(rec, 0, 5, 100);
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but there is no flight ring: ")));
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording continues, but there is no flight ring: ")));
   const auto captures = captures_of(dir.path());
   ASSERT_EQ(captures.size(), 1U);
   EXPECT_THAT(captures[0].steps(), IsEmpty());
@@ -231,7 +231,7 @@ TEST(Captures, SayWhichStepsCameBeforeTheRing) {
   const CaptureGap& gap = captures[0].info().dropped[0];
   EXPECT_EQ(gap.first_step, 7);
   EXPECT_EQ(gap.last_step, 9);
-  EXPECT_EQ(gap.reason, "the flight ring was made after these steps");
+  EXPECT_EQ(gap.reason, "the flight ring was created after these steps");
 }
 
 TEST(Captures, SayWhichStepsNeverCame) {

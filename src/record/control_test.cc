@@ -65,9 +65,9 @@ TEST(Control, AtTheStartAnswersThatARingCouldNotBeMade) {
   Errors errors;
   ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
-  EXPECT_THAT(*read_file(dir / "control.state"), AllOf(StartsWith("applied "), HasSubstr("recording goes on, but ")));
+  EXPECT_THAT(*read_file(dir / "control.state"), AllOf(StartsWith("applied "), HasSubstr("recording continues, but ")));
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording continues, but ")));
 }
 
 TEST(Control, ThatTheProgramDoesNotWantIsNotTakenAtTheStartEither) {
@@ -132,9 +132,9 @@ TEST(Control, AnswersThatARingCouldNotBeMade) {
   ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
   EXPECT_THAT(*read_file(dir / "control.state"),
-              testing::AllOf(testing::StartsWith("applied "), HasSubstr("recording goes on, but ")));
+              testing::AllOf(testing::StartsWith("applied "), HasSubstr("recording continues, but ")));
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording continues, but ")));
   EXPECT_EQ(read_log(dir.path()).texts.at("sonde/flight"), errors.messages);
 }
 
@@ -145,7 +145,7 @@ TEST(Control, ARingThatCouldNotBeMadeIsToldInTheLogAlsoWithoutAnErrorHandler) {
   train(rec, 0, 3, 100);
   ASSERT_TRUE(rec.close().ok());
   const Log log = read_log(dir.path());
-  EXPECT_THAT(log.texts.at("sonde/flight"), ElementsAre(HasSubstr("recording goes on, but ")));
+  EXPECT_THAT(log.texts.at("sonde/flight"), ElementsAre(HasSubstr("recording continues, but ")));
   EXPECT_EQ(log.steps.size(), 4U);
 }
 

@@ -63,19 +63,19 @@ Status FlightRecorder::make_ring(const Policy& policy, std::span<const std::int6
   }
   if (!ring) {
     no_ring_ = ring.error().message();
-    return {ring.error().code(), "recording goes on, but " + ring.error().message()};
+    return {ring.error().code(), "recording continues, but " + ring.error().message()};
   }
   Status closed = close_ring();
   ring_ = std::move(*ring);
   policy_ = flight;
   bytes_ = bytes;
   for (const std::int64_t step : in_progress) {
-    miss(step, "all tensors", "the flight ring was made in the middle of the step");
+    miss(step, "all tensors", "the flight ring was created in the middle of the step");
   }
   if (!closed.ok()) return closed;
   if (policy.budget.memory && bytes > *policy.budget.memory / 4) {
     return {Code::exhausted, "the flight ring has " + std::to_string(bytes) +
-                                 " bytes, more than a quarter of [budget] memory: a smaller one is of no use"};
+                                 " bytes, more than a quarter of [budget] memory: a smaller one would be useless"};
   }
   if (bytes < flight.bytes) {
     return {Code::exhausted, "the flight ring has " + std::to_string(bytes) + " bytes instead of " +
@@ -136,9 +136,9 @@ Status FlightRecorder::end_step(const sinks::Stamp& stamp, Pass pass,
 
 Status FlightRecorder::give_up_lost_ring() {
   if (!ring_ || !ring_->lost()) return Status::success();
-  no_ring_ = "the file of the flight ring, '" + ring_->path() + "', was cut short or could not be written";
+  no_ring_ = "the file of the flight ring, '" + ring_->path() + "', was truncated or could not be written";
   (void)close_ring();
-  return {Code::io, "recording goes on without a flight ring: " + no_ring_};
+  return {Code::io, "recording continues without a flight ring: " + no_ring_};
 }
 
 Status FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing) {
@@ -191,13 +191,13 @@ Status FlightRecorder::finish(OpenCapture capture) {
   };
   const std::uint64_t seen = capture.wanted - capture.older;  // by the ring
   if (capture.older > 0) {
-    gap(from_end(capture.wanted), from_end(seen + 1), capture.older, "the flight ring was made after these steps");
+    gap(from_end(capture.wanted), from_end(seen + 1), capture.older, "the flight ring was created after these steps");
   }
   if (kept < seen) {
     gap(from_end(seen), from_end(kept + 1), seen - kept,
         policy_.steps > 0 && kept >= static_cast<std::uint64_t>(policy_.steps)
-            ? "the flight ring keeps so many steps as [flight] steps says"
-            : "the flight ring has no room for so many steps");
+            ? "the flight ring keeps only as many steps as [flight] steps says"
+            : "the flight ring has no room for this many steps");
   }
   tell_missed(capture, info);
   if (capture.missing > 0) {

@@ -86,7 +86,7 @@ class FlightRecorder {
 
   const std::string run_directory_;
   const std::string writer_;
-  std::string no_ring_ = "the policy wants no flight ring";  // why there is none
+  std::string no_ring_ = "the policy has no flight ring";  // why there is none
   std::vector<std::string> allow_negative_infinity_;
   FlightPolicy policy_;      // of the ring
   std::uint64_t bytes_ = 0;  // of the ring

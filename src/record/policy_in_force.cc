@@ -42,7 +42,7 @@ void PolicyInForce::plan_locked(ProbeEntry& entry) {
     errors_.push({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) +
                                          (watched ? " watches match '" + entry.name + "'"
                                                   : " entries in ProbeOptions::record of '" + entry.name + "'") +
-                                         ": the first ones count"});
+                                         ": only the first ones count"});
   }
 }
 
@@ -126,8 +126,7 @@ ProbeEntry* PolicyInForce::probe(std::string name, const ProbeOptions& options) 
     // Without options it is only asked for once more.
     if (!same(options, {.kind = options.kind}) && !same(options, entry.options) &&
         !std::exchange(entry.other_options_told, true)) {
-      errors_.push(
-          {Code::invalid_argument, "the probe '" + name + "' was made before with other options: those count"});
+      errors_.push({Code::invalid_argument, "the probe '" + name + "' already exists with other options: those apply"});
     }
     return &entry;
   }

@@ -442,7 +442,7 @@ TEST(Probe, ThatIsMadeAgainWithOtherOptionsSaysSoOnce) {
   (void)rec.probe("out", {.every = 3});
   (void)rec.probe("out", {.every = 4});
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre("the probe 'out' was made before with other options: those count"));
+  EXPECT_THAT(errors.messages, ElementsAre("the probe 'out' already exists with other options: those apply"));
 }
 
 TEST(Probe, IsFoundAgainByNameAndKindAmongMany) {

@@ -105,7 +105,7 @@ bool Probe::takes(record::Channel& to, const Step& step) const {
   }
   if (step.channel_ == channel_) return true;
   to.reject({Code::invalid_argument,
-             "the probe '" + entry_->name + "' was recorded in a step that has ended or is another recorder's"});
+             "the probe '" + entry_->name + "' was recorded in a step that has ended or belongs to another recorder"});
   return false;
 }
 

@@ -47,7 +47,7 @@ StepCaptures::StepCaptures(const std::string& directory, const std::string& writ
 Status StepCaptures::apply(std::shared_ptr<policy::Engine> engine, std::span<const std::int64_t> in_progress) {
   engine_ = std::move(engine);
   if (!may_fly_) {
-    flight_.forgo("the flight ring is the parent process's: a forked one has none");
+    flight_.forgo("the flight ring belongs to the parent process: a forked process has none");
     if (!engine_->wants_flight()) return Status::success();
     return {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"};
   }
@@ -180,8 +180,8 @@ Status StepCaptures::hold_back(const sinks::Stamp& stamp, const FlightRecorder::
     held_back_.clear();
   }
   Status status = {Code::exhausted, "the capture '" + firing.reason + "' of step " + std::to_string(stamp.step) +
-                                        " was not saved: " + why + "; set a larger [budget] disk, let it have fewer " +
-                                        "steps, or remove captures that nobody needs"};
+                                        " was not saved: " + why + "; set a larger [budget] disk, capture fewer " +
+                                        "steps, or remove old captures"};
   const bool news = held_back_.insert(told_as(firing)).second;
   if (news || firing.cause == CaptureInfo::Cause::manual) errors_.push(status);
   if (news) sinks_.give_up(stamp, status.message());

@@ -110,7 +110,7 @@ void Steps::probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob&
   } else if (is_complex(payload->view.dtype) && has(keep, Keep::stats | Keep::histogram)) {
     warn_once("complex " + name,
               {Code::unsupported, "the probe '" + name +
-                                      "' leaves no statistics, since complex numbers have no order: record its real "
+                                      "' has no statistics, since complex numbers have no order: record its real "
                                       "and imaginary parts or its magnitude"});
   }
   if (job.plan->flight) add_to_ring(stamp, *step, tensor, payload->view);
@@ -125,7 +125,7 @@ void Steps::probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob&
   counters_.count_tensor();
   if (step->tensors.size() != kManyTensors) return;
   errors_.push({Code::exhausted, "step " + std::to_string(stamp.step) + " has " + std::to_string(kManyTensors) +
-                                     " tensors by now and goes on: end it, since all of them stay in memory until "
+                                     " tensors and is still open: end it, since all of them stay in memory until "
                                      "then"});
 }
 
@@ -202,7 +202,7 @@ void Steps::commit(const sinks::Stamp& stamp, StepData& step) {
 
 void Steps::capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level) {
   if (step.degraded || level != policy::Level::full) {
-    captures_.miss(stamp.step, "all tensors", "the budget left room for less than whole tensors");
+    captures_.miss(stamp.step, "all tensors", "the budget did not allow whole tensors");
   }
   captures_.end_step(stamp, step);
   if (step.pass.evaluation) return;
@@ -255,7 +255,7 @@ void Steps::give_up_conditions() {
       const StepData::Tensor& tensor = ended.step->tensors[i];
       sinks_.reject(ended.stamp,
                     {Code::invalid_argument, "the condition of the probe '" + tensor.probe->name +
-                                                 "' was not asked in step " + std::to_string(ended.stamp.step) +
+                                                 "' was not evaluated in step " + std::to_string(ended.stamp.step) +
                                                  ", since the process ended: close the recorder before"},
                     ended.step->pass.evaluation, &tensor.record.probe);
       StepDecider::drop_own(tensor, ended.level, i, ended.decision);

@@ -203,7 +203,7 @@ Result<Plan> make_plan(const TensorView& view, Layout layout, const ImageOptions
     return invalid("the bounds of a picture's values must be finite");
   }
   if (options.low > options.high) {
-    return invalid("low is above high in the bounds of a picture's values: exchange them, or leave both out");
+    return invalid("low is above high in the bounds of a picture's values: swap them, or leave both out");
   }
   if (options.max_cells < 1) return invalid("max_cells must be at least 1");
   Plan plan;

@@ -332,7 +332,7 @@ TEST(DrawError, RefusesBadOptionsAndComplexNumbers) {
   const std::vector<float> values(4);
   EXPECT_EQ(draw(view(values, {2, 2}), Layout::HW, {.max_cells = 0}).error().code(), Code::invalid_argument);
   EXPECT_EQ(draw(view(values, {2, 2}), Layout::HW, {.low = 1, .high = -1}).error().message(),
-            "low is above high in the bounds of a picture's values: exchange them, or leave both out");
+            "low is above high in the bounds of a picture's values: swap them, or leave both out");
   EXPECT_EQ(draw(view(values, {2, 2}), Layout::HW, {.high = std::nan("")}).error().code(), Code::invalid_argument);
   const std::vector<std::complex<float>> complex(4);
   EXPECT_EQ(draw(view(complex, {2, 2}), Layout::HW).error().code(), Code::unsupported);

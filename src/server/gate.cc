@@ -39,7 +39,7 @@ Result<Gate> Gate::make(GateOptions options) {
   for (const std::string& text : options.allow_origins) {
     const std::optional<Origin> origin = parse_origin(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
     if (!origin) {
-      return Status(Code::invalid_argument, "'" + text + "' is no origin to allow: say it as browsers do, such as " +
+      return Status(Code::invalid_argument, "'" + text + "' is not a valid origin: write it as browsers do, such as " +
                                                 "https://example.org or http://localhost:8888");
     }
     gate.origins_.push_back(origin->text());

@@ -52,7 +52,7 @@ std::optional<Range> range_of(std::string_view text, std::size_t size) {
 }
 
 Part unsatisfiable(std::size_t size) {
-  static constexpr std::string_view kText = R"({"error": "the range begins behind the end of what there is"})";
+  static constexpr std::string_view kText = R"({"error": "the range begins after the end of the content"})";
   Part part;
   part.status = 416;
   part.fields = header_field("Content-Range", "bytes */" + std::to_string(size)) +

@@ -31,7 +31,7 @@ Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port) {
   tcp::resolver resolver(context);
   const auto found = resolver.resolve(bare, "", tcp::resolver::passive, error);
   if (error || found.empty()) {
-    return Status(Code::not_found, "'" + host + "' is no address of this machine: " + error.message());
+    return Status(Code::not_found, "'" + host + "' is not an address of this machine: " + error.message());
   }
   // Where a name has both kinds, the older one is what every client can reach.
   for (const auto& entry : found) {

@@ -198,7 +198,7 @@ void Session::header_complete() {
     plan_ = server_.site.plan(request);
   } else {
     keep_alive_ = false;  // nobody knows where the next request would begin
-    plan_ = server_.site.refusal(400, "of transfer encodings there is 'chunked', alone and without a length", true);
+    plan_ = server_.site.refusal(400, "the only supported transfer encoding is 'chunked', without a length", true);
   }
 }
 
@@ -221,7 +221,7 @@ void Session::refuse(const error_code& error) {
     return send_reply(site.refusal(
         413, "the body of the request is larger than " + std::to_string(server_.limits.body_bytes) + " bytes", true));
   }
-  send_reply(site.refusal(400, "this is no request of HTTP/1.1", true));
+  send_reply(site.refusal(400, "this is not an HTTP/1.1 request", true));
 }
 
 // ---- Answering it
@@ -281,7 +281,7 @@ void Session::post(Asked asked) {
   if (server_.lane(lane).post(std::move(job))) return;
   server_.asked.erase(shared);
   stop_watching();
-  send_reply(server_.site.refusal(503, "too many questions that take long are waiting: try again in a moment", true));
+  send_reply(server_.site.refusal(503, "too many expensive questions are waiting: try again in a moment", true));
 }
 
 // On a worker. Null if nobody waits for it any more.
@@ -290,7 +290,7 @@ std::shared_ptr<const Reply> Session::make_reply(const Asked& asked) const {
   try {
     if (asked.lane != Lane::quick && server_.held_bytes > server_.limits.unread_bytes) {
       return server_.counted(
-          server_.site.refusal(429, "too many answers are still on their way: try again in a moment", true));
+          server_.site.refusal(429, "too many answers are still being sent: try again in a moment", true));
     }
     query::Answer answer = server_.api->answer(asked.question);
     if (left_) return nullptr;

@@ -97,8 +97,7 @@ Result<std::string> normal_prefix(std::string_view prefix) {
   if (!plain || path.find("//") != std::string::npos || path.find("/../") != std::string::npos ||
       path.find("/./") != std::string::npos) {
     std::string sentence("'");
-    sentence.append(prefix).append(
-        "' is no path prefix: it is made of letters, digits, '-', '_', '.', '~' and single ");
+    sentence.append(prefix).append("' is not a valid path prefix: use letters, digits, '-', '_', '.', '~' and single ");
     return Status(Code::invalid_argument, sentence.append("slashes, such as /boards/mine"));
   }
   path.pop_back();
@@ -128,15 +127,15 @@ Reply Site::refusal(int status, std::string_view sentence, bool api, std::string
 
 Reply Site::refuse_caller(const Request& request, Verdict verdict, bool api) const {
   switch (verdict) {
-    case Verdict::bad_host: return refusal(400, "the request has no sound Host", api);
+    case Verdict::bad_host: return refusal(400, "the request has no valid Host", api);
     case Verdict::foreign_host:
       return refusal(403,
-                     "this server does not answer to this name: open it as the address that 'sonde serve' printed, "
+                     "this server does not answer to this name: open the address that 'sonde serve' printed, "
                      "or start it with --allow-origin and the address of the proxy",
                      api);
     case Verdict::foreign_origin:
       return refusal(403,
-                     "this server answers its own page alone: to let another one ask, start it with --allow-origin "
+                     "this server answers only its own page: to allow another one, start it with --allow-origin "
                      "and that page's origin",
                      api);
     case Verdict::needs_token:
@@ -159,7 +158,7 @@ std::string Site::cors_fields(const Request& request) const {
 Reply Site::preflight(const Request& request, bool api) const {
   const std::string cors = cors_fields(request);
   if (cors.empty() || request.requested_method.empty() || !api) {
-    return refusal(405, "there is GET, HEAD and POST, and OPTIONS for origins that are allowed", api);
+    return refusal(405, "allowed methods are GET, HEAD and POST, and OPTIONS for allowed origins", api);
   }
   Reply reply;
   reply.status = 204;
@@ -178,7 +177,7 @@ Plan Site::plan(const Request& request) const {
   const bool api = below && path.substr(prefix_.size()).starts_with(kApi);
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!target.starts_with('/') || !is_printable(target)) {
-    return refusal(400, "the address of the request makes no sense: it is a path of this server", true);
+    return refusal(400, "the address of the request is invalid: it must be a path of this server", true);
   }
   // Browsers ask beforehand without the token.
   const bool asks_beforehand = request.method == "OPTIONS";
@@ -187,10 +186,10 @@ Plan Site::plan(const Request& request) const {
       asks_beforehand || shows_token ? gate_.judge_address(request.caller, reads) : gate_.judge(request.caller, reads);
   if (verdict != Verdict::welcome) return refuse_caller(request, verdict, api);
   if (asks_beforehand) return preflight(request, api);
-  if (!reads && request.method != "POST") return refusal(405, "there is GET, HEAD and POST", api);
+  if (!reads && request.method != "POST") return refusal(405, "allowed methods are GET, HEAD and POST", api);
   if (!prefix_.empty() && path == prefix_) {
     // As seen by the browser, so that a proxy may have its own prefix.
-    Reply reply = refusal(308, "the page is one slash further", false);
+    Reply reply = refusal(308, "the page is at this address with a slash at its end", false);
     reply.fields +=
         header_field("Location", std::string(last_part(path)) + "/" + std::string(target.substr(path.size())));
     return reply;
@@ -201,7 +200,7 @@ Plan Site::plan(const Request& request) const {
 
 Plan Site::plan_below_prefix(const Request& request, std::string_view path, std::string_view query, bool reads) const {
   if (!path.starts_with(kApi)) {
-    if (!reads) return refusal(405, "there is nothing to be sent to this address", false, "GET, HEAD");
+    if (!reads) return refusal(405, "nothing can be sent to this address", false, "GET, HEAD");
     return take(query, "token").value ? take_token(request, path, query) : page(request, path);
   }
   const std::string_view name = path.substr(kApi.size());
@@ -222,7 +221,7 @@ Plan Site::plan_stream(const Request& request, std::string_view query, bool read
     reply.fields += cors;
     return reply;
   };
-  if (!reads) return refused(refusal(405, "events is asked with GET", true, "GET, HEAD"));
+  if (!reads) return refused(refusal(405, "events needs GET", true, "GET, HEAD"));
   if (const auto none = query::Params::parse(query, {}); !none) {
     return refused(refusal(400, none.error().message(), true));
   }
@@ -237,7 +236,7 @@ Plan Site::plan_stream(const Request& request, std::string_view query, bool read
 Reply Site::take_token(const Request& request, std::string_view path, std::string_view query) const {
   const Taken taken = take(query, "token");
   if (!gate_.is_token(*taken.value)) {
-    return refusal(401, "this token is not the right one: open the address that 'sonde serve' printed", false);
+    return refusal(401, "this token is wrong: open the address that 'sonde serve' printed", false);
   }
   Reply reply = refusal(303, "the page is at the same address without the token", false);
   reply.fields += header_field("Set-Cookie", gate_.cookie(request.caller, prefix_ + "/"));

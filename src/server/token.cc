@@ -23,7 +23,7 @@ Result<std::string> make_token() {
   std::array<std::uint8_t, 32> bytes{};
   // So few bytes are never given in parts.
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return Status(Code::io, "the system gives no random numbers to make a token of: " +
+    return Status(Code::io, "cannot get random numbers for a token: " +
                                 std::error_code(errno, std::generic_category()).message());
   }
   std::string token;
@@ -38,7 +38,7 @@ Status check_token(std::string_view token) {
             "a token has at most " + std::to_string(kMostLetters) + " letters, not " + std::to_string(token.size())};
   }
   if (!std::ranges::all_of(token, is_plain)) {
-    return {Code::invalid_argument, "a token is made of letters, digits, '-', '_', '.' and '~' alone"};
+    return {Code::invalid_argument, "a token may contain only letters, digits, '-', '_', '.' and '~'"};
   }
   return Status::success();
 }

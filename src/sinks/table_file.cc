@@ -132,9 +132,9 @@ Status TableFile::append(const Stamp& stamp, std::span<const Column> columns, st
   const Result<render::Table> table = render::Table::of(columns);
   if (!table) return nothing_added(path(), table.error());
   if (numbers.size() != static_cast<std::size_t>(table->rows())) {
-    return nothing_added(
-        path(), {Code::invalid_argument,
-                 std::to_string(table->rows()) + " rows came with the numbers of " + std::to_string(numbers.size())});
+    return nothing_added(path(), {Code::invalid_argument,
+                                  std::to_string(table->rows()) +
+                                      " rows came with this many row numbers: " + std::to_string(numbers.size())});
   }
   return write_counted(stamp, *table, numbers);
 }

@@ -54,7 +54,7 @@ TEST_F(TableFileTest, NumbersRowsAsTheBatchDoes) {
   EXPECT_EQ(content("tables/validation.csv"), "step,wall_time,row,x\n1,0,3,1\n1,0,61,2\n");
   const Status wrong = file_.append({.step = 2}, columns, std::span(numbers).first(1));
   EXPECT_EQ(wrong.code(), Code::invalid_argument);
-  EXPECT_THAT(wrong.message(), HasSubstr("tables/validation.csv': 2 rows came with the numbers of 1"));
+  EXPECT_THAT(wrong.message(), HasSubstr("tables/validation.csv': 2 rows came with this many row numbers: 1"));
   EXPECT_EQ(content("tables/validation.csv"), "step,wall_time,row,x\n1,0,3,1\n1,0,61,2\n");
 }
 

@@ -26,7 +26,7 @@ Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_v
   if (!tensor.view.valid()) return {Code::invalid_argument, std::string(why_invalid(tensor.view))};
   if (tensor.key.empty()) return {Code::invalid_argument, "it has no name"};
   if (valid_utf8(tensor.key) != tensor.key) return {Code::invalid_argument, "its name is not UTF-8"};
-  if (!keys.insert(tensor.key).second) return {Code::invalid_argument, "the step has another one of this name"};
+  if (!keys.insert(tensor.key).second) return {Code::invalid_argument, "the step already has a tensor of this name"};
   return Status::success();
 }
 
@@ -100,7 +100,8 @@ void TensorStore::write_safetensors(const std::string& stem, std::span<const Sto
     if (status && tensor.view.dtype == DType::c128) {
       status = {Code::unsupported, "safetensors has no complex numbers of 16 bytes; record it as npy or npz"};
     }
-    if (status && tensor.key == "__metadata__") status = {Code::invalid_argument, "this name is taken in safetensors"};
+    if (status && tensor.key == "__metadata__")
+      status = {Code::invalid_argument, "this name is reserved in safetensors"};
     if (status) {
       named.push_back({tensor.key, tensor.view});
     } else {
@@ -145,7 +146,7 @@ void TensorStore::write_npy(const std::string& stem, std::span<const StoredTenso
     if (!tensor.npy) continue;
     const std::string path = join_path(stem, file_path_of(tensor.key, kNpy));
     if (!keys.insert(tensor.key).second) {
-      leave_out(tensor.key, path, {Code::invalid_argument, "the step has another one of this name"});
+      leave_out(tensor.key, path, {Code::invalid_argument, "the step already has a tensor of this name"});
       continue;
     }
     Status status = make_directories(path.substr(0, path.rfind('/')));

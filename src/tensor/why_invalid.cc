@@ -11,7 +11,7 @@ std::string_view why_invalid(const TensorView& view) noexcept {
   if (std::ranges::any_of(view.shape, [](std::int64_t size) { return size < 0; }))
     return "its shape has a negative size";
   if (view.size() < 0) return "its shape has more elements than memory can hold";
-  if (view.strides.rank() != view.shape.rank()) return "it has another number of strides than of axes";
+  if (view.strides.rank() != view.shape.rank()) return "its numbers of strides and axes differ";
   if (static_cast<int>(view.dtype) >= kDTypeCount) return "its element type is unknown";
   if (view.data == nullptr && view.size() > 0) return "its data is a null pointer";
   return "its shape does not match its data";

@@ -20,7 +20,7 @@ TEST(WhyInvalid, NamesWhatIsWrongWithAView) {
   EXPECT_EQ(why(view(values.data(), {-1})), "its shape has a negative size");
   EXPECT_EQ(why(view(values.data(), {std::int64_t{1} << 40, std::int64_t{1} << 40})),
             "its shape has more elements than memory can hold");
-  EXPECT_EQ(why(view(values.data(), {2, 3}, {1})), "it has another number of strides than of axes");
+  EXPECT_EQ(why(view(values.data(), {2, 3}, {1})), "its numbers of strides and axes differ");
   EXPECT_EQ(why(view(values.data(), static_cast<DType>(200), {6})), "its element type is unknown");
 }
 

@@ -98,9 +98,9 @@ Result<HeldRing> hold(const std::string& path) {
     if (!state) return state.error();
     Result<FileLock> lock = FileLock::acquire(path);
     if (!lock && lock.error().code() == Code::exhausted) {
-      return Status(Code::exhausted, "the ring '" + path +
-                                         "' belongs to a process that still runs: it becomes a capture when that has " +
-                                         "ended");
+      return Status(
+          Code::exhausted,
+          "the ring '" + path + "' belongs to a running process: it can become a capture when that has " + "ended");
     }
     if (!lock) return lock.error();
     Result<MappedFile> file = MappedFile::open(path);
@@ -149,7 +149,7 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   if (ring->torn > 0 && ring->steps.empty()) {
     return about(
         "recover the ring", ring_path,
-        {Code::corrupt, "none of its entries can be read, as their checksums are wrong; it stays where it is"});
+        {Code::corrupt, "none of its entries can be read, because their checksums are wrong; it stays where it is"});
   }
   if (is_copy_of_living(*held, ring->identity)) {
     return Status(Code::exhausted,

@@ -68,7 +68,7 @@ Status check_name(std::string_view name) {
 Status check_count(std::string_view option, int count, std::string_view zero_keeps) {
   if (count >= 0) return Status::success();
   std::string message(option);
-  message.append(" is ").append(std::to_string(count)).append(", but a number from 0 makes sense: 0 keeps ");
+  message.append(" is ").append(std::to_string(count)).append(", but must be 0 or more: 0 keeps ");
   return {Code::invalid_argument, message.append(zero_keeps)};
 }
 
@@ -95,7 +95,8 @@ Result<Found> read_head(const std::string& path, Identity identity) {
   const Result<TensorFile> file = TensorFile::open(path);
   if (!file) return file.error();
   if (file->format() != TensorFormat::safetensors) {
-    return Status(Code::corrupt, "'" + path + "' is no safetensors file but " + std::string(to_string(file->format())));
+    return Status(Code::corrupt,
+                  "'" + path + "' is not a safetensors file but " + std::string(to_string(file->format())));
   }
   Found found;
   CheckpointInfo& info = found.info;
@@ -258,7 +259,7 @@ Status save_checkpoint(std::string_view run_directory, std::string_view name, st
   for (const auto& [key, value] : options.metadata) {
     if (key.starts_with(kOwnKeys)) {
       return {Code::invalid_argument, "the metadata of a checkpoint cannot have the key '" + key +
-                                          "': those that begin with 'sonde.' are taken"};
+                                          "': those that begin with 'sonde.' are reserved"};
     }
   }
   const std::string folder = folder_of(run_directory);

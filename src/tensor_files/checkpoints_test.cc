@@ -183,9 +183,9 @@ TEST_F(Checkpoint, OnlyFiniteMetricsAreGood) {
 TEST_F(Checkpoint, NumbersToKeepBelowZeroAreRefusedBeforeAnythingIsWritten) {
   const Status last = save("model", 1, {.keep_last = -1});
   EXPECT_EQ(last.code(), Code::invalid_argument);
-  EXPECT_EQ(last.message(), "keep_last is -1, but a number from 0 makes sense: 0 keeps all");
+  EXPECT_EQ(last.message(), "keep_last is -1, but must be 0 or more: 0 keeps all");
   EXPECT_EQ(save("model", 1, {.keep_last = 1, .keep_best = -1}).message(),
-            "keep_best is -1, but a number from 0 makes sense: 0 keeps none of them");
+            "keep_best is -1, but must be 0 or more: 0 keeps none of them");
   EXPECT_FALSE(std::filesystem::exists(run_));
 }
 

@@ -182,8 +182,9 @@ namespace {
 Result<TensorFile> open_as(TensorFormat format, std::string_view path) {
   Result<TensorFile> file = TensorFile::open(path);
   if (file && file->format() != format) {
-    return Status(Code::invalid_argument, "'" + file->path() + "' is no " + std::string(to_string(format)) +
-                                              " file but " + std::string(to_string(file->format())));
+    return Status(Code::invalid_argument, "'" + file->path() + "' has the format " +
+                                              std::string(to_string(file->format())) + ", not " +
+                                              std::string(to_string(format)));
   }
   return file;
 }
@@ -221,7 +222,7 @@ Result<TensorFile> TensorFile::open(std::string_view path) {
   if (!format) format = format_named(path);
   if (!format) {
     return Status(Code::unsupported,
-                  "'" + name + (bytes.empty() ? "' is empty" : "' is no npy, npz or safetensors file"));
+                  "'" + name + (bytes.empty() ? "' is empty" : "' is not an npy, npz or safetensors file"));
   }
   auto contents = std::make_shared<tensor_files::Contents>(*std::move(file), std::move(name), *format);
   if (Status status = contents->read_directory(); !status) return in_file(contents->path(), status);

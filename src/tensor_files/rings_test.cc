@@ -302,7 +302,7 @@ TEST_F(Rings, ThatSomebodyHoldsAreLeftAlone) {
   const auto path = recover_ring(held, dir_.path());
   ASSERT_FALSE(path.ok());
   EXPECT_EQ(path.error().code(), Code::exhausted);
-  EXPECT_THAT(path.error().message(), HasSubstr("still runs"));
+  EXPECT_THAT(path.error().message(), HasSubstr("running process"));
   EXPECT_TRUE(std::filesystem::exists(held));
 }
 

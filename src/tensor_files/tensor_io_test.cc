@@ -208,12 +208,12 @@ TEST_F(TensorIo, AFileOfAnotherFormatIsNamed) {
   ASSERT_TRUE(save_npz(path("a.npy"), {{"x", view(values)}}).ok());
   const Status status = load_npy(path("a.npy")).status();
   EXPECT_EQ(status.code(), Code::invalid_argument);
-  EXPECT_EQ(status.message(), "'" + path("a.npy") + "' is no npy file but npz");
+  EXPECT_EQ(status.message(), "'" + path("a.npy") + "' has the format npz, not npy");
   EXPECT_FALSE(load_safetensors(path("a.npy")).ok());
   EXPECT_TRUE(load_npz(path("a.npy")).ok()) << "the content counts, not the name";
 
   EXPECT_EQ(TensorFile::open(written("a.txt", "hello, world")).status().message(),
-            "'" + path("a.txt") + "' is no npy, npz or safetensors file");
+            "'" + path("a.txt") + "' is not an npy, npz or safetensors file");
   EXPECT_EQ(TensorFile::open(written("empty", "")).status().message(), "'" + path("empty") + "' is empty");
   EXPECT_EQ(load_npy(written("b.npy", "hello, world")).status().code(), Code::corrupt) << "its name says what it was";
   EXPECT_THAT(load_npy(path("b.npy")).status().message(),

@@ -85,14 +85,14 @@ int save(const std::string& mode, const std::string& run) {
     for (std::int64_t n = 122; n <= 123; ++n) steps.push_back(step(n, false, true));
   } else if (mode == "crowded") {
     info.when = "loss > 10";
-    info.dropped = {{"all tensors", 123, 123, 2, "the flight ring has no room for so many steps"}};
+    info.dropped = {{"all tensors", 123, 123, 2, "the flight ring has no room for this many steps"}};
     for (std::int64_t n = 114; n <= 123; ++n) {
       steps.push_back(step(n, false, true));
       steps.back().dropped = 20;
     }
   } else if (mode == "empty") {
     info.when = "loss > 10";
-    info.dropped = {{"all tensors", 123, 124, 0, "the policy wants no flight ring"}};
+    info.dropped = {{"all tensors", 123, 124, 0, "the policy has no flight ring"}};
   } else {
     info.when = "nonfinite('.*')";
     steps.push_back(step(123, true, false));

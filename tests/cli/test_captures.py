@@ -83,7 +83,7 @@ class Captures(CaptureCase):
         self.make("crowded", "run")
         text = self.output("captures", "run")
         self.assertEqual([line.strip() for line in text.splitlines() if " lost " in line],
-                         ["lost     all tensors of 2 steps: the flight ring has no room for so many steps",
+                         ["lost     all tensors of 2 steps: the flight ring has no room for this many steps",
                           "lost     200 tensors, steps 114 .. 123: the flight ring had no room"])
         self.assertIn("note: the capture lacks tensors (200) in steps 114 to 123\n", text)
         (capture,) = self.json("captures", "run")["captures"]
@@ -94,7 +94,7 @@ class Captures(CaptureCase):
         text = self.output("captures", "run")
         self.assertRegex(text, r"\n  1-empty  step 123, ")
         self.assertTrue(text.endswith("    when     loss > 10\n    kept     nothing\n"
-                                      "    lost     all tensors, steps 123 .. 124: the policy wants no flight ring\n"
+                                      "    lost     all tensors, steps 123 .. 124: the policy has no flight ring\n"
                                       "    origin   unknown, because nothing was kept\n"), text)
 
     def test_are_shown_file_by_file(self):
@@ -280,7 +280,7 @@ class Recover(CaptureCase):
             self.assertEqual(process.stdout.readline(), "ready\n")
             (ring,) = os.listdir(self.path("run"))
             self.assertIn(f"'run/{ring}' belongs to a running process", self.error("recover", "run"))
-            self.assertIn("still runs", self.error("recover", "run", "--ring", "run/" + ring))
+            self.assertIn("running process", self.error("recover", "run", "--ring", "run/" + ring))
             self.assertEqual(os.listdir(self.path("run")), [ring])
             # One that was left beside it is saved all the same.
             self.make("ring", "run")

@@ -178,7 +178,7 @@ class Arm(ControlCase):
         self.write("p.toml", "[flight]\nuse = true\nsize = '4000TiB'\n")
         Job(self, "run")
         self.assertRegex(self.output("policy", "run", "p.toml"),
-                         r"^in force: a flight ring, from p.toml; recording goes on, but .*\n$")
+                         r"^in force: a flight ring, from p.toml; recording continues, but .*\n$")
 
     def test_does_not_take_an_old_answer_for_one(self):
         self.write("p.toml", POLICY)
