@@ -16,7 +16,7 @@ BlobKey some_key() {
           .index = 5};
 }
 
-TEST(BlobKey, ComesBackAsItWas) {
+TEST(BlobKey, RoundTrips) {
   const BlobKey key = some_key();
   const auto back = BlobKey::decode(key.encode());
   ASSERT_TRUE(back) << back.error().message();
@@ -30,7 +30,7 @@ TEST(BlobKey, ComesBackAsItWas) {
   EXPECT_EQ(back->index, key.index);
 }
 
-TEST(BlobKey, HasNothingThatAUrlWouldEscape) {
+TEST(BlobKey, NeedsNoEscapingInAUrl) {
   BlobKey key = some_key();
   for (std::size_t size = 0; size < 300; ++size) {
     key.tag = std::string(size, static_cast<char>(size));
@@ -42,7 +42,7 @@ TEST(BlobKey, HasNothingThatAUrlWouldEscape) {
   }
 }
 
-TEST(BlobKey, IsRefusedWhenItIsNotOneOfOurs) {
+TEST(BlobKey, IsRejectedIfThisServerDidNotIssueIt) {
   const std::string good = some_key().encode();
   for (const std::string& bad :
        {std::string(), std::string("A"), std::string("?"), good + "A", good + "=", " " + good}) {
@@ -53,7 +53,7 @@ TEST(BlobKey, IsRefusedWhenItIsNotOneOfOurs) {
   }
 }
 
-TEST(BlobKey, WithAnyDigitChangedIsRefusedOrNamesSomethingElse) {
+TEST(BlobKey, WithAnyDigitChangedIsRejectedOrNamesSomethingElse) {
   const std::string good = some_key().encode();
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string other = good;

@@ -11,18 +11,18 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Evenly, GivesAllWhereAllAreWanted) {
+TEST(Evenly, GivesAllIfAllAreWanted) {
   EXPECT_THAT(evenly(4, 4), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(evenly(4, 1000), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(evenly(1, 5), ElementsAre(0));
 }
 
-TEST(Evenly, GivesNothingOfNothingAndForNothing) {
+TEST(Evenly, GivesNothingForAnEmptyListOrACountOfZero) {
   EXPECT_THAT(evenly(0, 5), IsEmpty());
   EXPECT_THAT(evenly(5, 0), IsEmpty());
 }
 
-TEST(Evenly, GivesTheLastWhereOneIsWanted) { EXPECT_THAT(evenly(7, 1), ElementsAre(6)); }
+TEST(Evenly, GivesTheLastIfOneIsWanted) { EXPECT_THAT(evenly(7, 1), ElementsAre(6)); }
 
 TEST(Evenly, KeepsTheFirstAndTheLast) {
   for (std::size_t size = 2; size < 60; ++size) {

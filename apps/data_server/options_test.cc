@@ -21,7 +21,7 @@ std::string complaint(const std::vector<std::string>& arguments) {
   return parse(arguments, options).message();
 }
 
-TEST(DataServerOptions, TakesWhatTensorBoardGives) {
+TEST(DataServerOptions, AcceptsTensorBoardsArguments) {
   const Options options =
       parsed({"--logdir=logs/a=b", "--reload=5", "--samples-per-plugin=scalars=500,images=all", "--port=0",
               "--port-file=p", "--die-after-stdin", "--error-file=e", "--verbose", "--verbose"});
@@ -35,7 +35,7 @@ TEST(DataServerOptions, TakesWhatTensorBoardGives) {
   EXPECT_EQ(options.verbosity, 2);
 }
 
-TEST(DataServerOptions, ListensOnLoopbackUnlessTold) {
+TEST(DataServerOptions, ListensOnLoopbackByDefault) {
   EXPECT_EQ(parsed({"--logdir", "x"}).host, "127.0.0.1");
   EXPECT_EQ(parsed({"--logdir", "x", "--host", "0.0.0.0"}).host, "0.0.0.0");
 }
@@ -44,9 +44,9 @@ TEST(DataServerOptions, TakesAnEmptyListOfSamples) {
   EXPECT_TRUE(parsed({"--logdir=x", "--samples-per-plugin="}).unlimited.empty());
 }
 
-TEST(DataServerOptions, ReadsOnceWhereToldSo) { EXPECT_FALSE(parsed({"--logdir=x", "--reload=once"}).follow); }
+TEST(DataServerOptions, ReadsOnceIfRequested) { EXPECT_FALSE(parsed({"--logdir=x", "--reload=once"}).follow); }
 
-TEST(DataServerOptions, SaysInOneSentenceWhatIsWrong) {
+TEST(DataServerOptions, ReportsErrorsInOneSentence) {
   EXPECT_EQ(complaint({}), "--logdir is missing: name the log directory");
   EXPECT_EQ(complaint({"--logdir=x", "--speed=9"}), "there is no option '--speed'; see 'sonde-data-server --help'");
   EXPECT_EQ(complaint({"logs"}), "there is no option 'logs'; see 'sonde-data-server --help'");

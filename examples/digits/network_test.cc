@@ -228,7 +228,7 @@ TEST(Network, ReadsHeldOutDigitsAfterALittleTraining) {
   EXPECT_GT(train_for(300, 1).test.accuracy, 0.95);
 }
 
-TEST(Network, LeavesAloneWhatItHasLent) {
+TEST(Network, DoesNotWriteToLentTensors) {
   const Split data = load();
   Network network(1);
   const auto pass = [&] {

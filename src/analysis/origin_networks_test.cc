@@ -44,7 +44,7 @@ Network random_network(std::mt19937& random) {
   return network;
 }
 
-TEST(FindOriginInRandomNetworks, FindsExactlyTheProducersWhereAllWasRecorded) {
+TEST(FindOriginInRandomNetworks, FindsExactlyTheProducersIfAllWasRecorded) {
   std::mt19937 random(1);
   int found = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -62,7 +62,7 @@ TEST(FindOriginInRandomNetworks, FindsExactlyTheProducersWhereAllWasRecorded) {
   EXPECT_GT(found, 1000);
 }
 
-TEST(FindOriginInRandomNetworks, NeverClaimsForCertainWhatIsWrongWhereSomeWasNot) {
+TEST(FindOriginInRandomNetworks, NeverMakesAWrongCertainClaimIfTensorsAreMissing) {
   std::mt19937 random(2);
   const auto chance = [&](double p) { return std::bernoulli_distribution(p)(random); };
   int certain_claims = 0;

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(FindOrigin, FindsNothingWhereAllIsFinite) {
+TEST(FindOrigin, FindsNothingIfAllIsFinite) {
   const Origin origin = find_origin(after_a_healthy_step({tensor("activation/a", kFinite)}));
   EXPECT_FALSE(origin.found);
   EXPECT_EQ(origin.text(), "all values are finite\n");
@@ -24,7 +24,7 @@ TEST(FindOrigin, FindsNothingWhereAllIsFinite) {
 
 // ---- Evaluation passes
 
-TEST(FindOrigin, IsThatOfTrainingWhereAnEvaluationBeforeItWasNonFiniteToo) {
+TEST(FindOrigin, IsThatOfTrainingEvenIfAnEarlierEvaluationWasNonFinite) {
   const std::vector<CapturedTensor> finite = {tensor("input/x", kFinite), tensor("activation/a", kFinite, {"x"}),
                                               tensor("activation/metric", kFinite, {"a"})};
   CaptureInfo info = capture({step(1, finite), evaluation(0, finite), step(2, finite)});
@@ -260,7 +260,7 @@ TEST(FindOrigin, AMissingOccurrenceIsNotReplacedByAnother) {
   EXPECT_THAT(origin.producers[0].unseen, ElementsAre("activation/a#1 (not in the capture)"));
 }
 
-TEST(FindOrigin, AMissingOccurrenceMakesNobodyAPropagator) {
+TEST(FindOrigin, AMissingOccurrenceMakesNoTensorAPropagator) {
   const Origin origin = find_origin(after_a_healthy_step({
       tensor("activation/a", kNan, {"x"}),
       tensor("activation/a#2", kFinite, {"x"}),
@@ -278,7 +278,7 @@ TEST(FindOrigin, InAStepThatWasNotCompletedTheOtherOccurrencesMayBeStillToCome) 
   EXPECT_THAT(certain(find_origin(info)), IsEmpty());
 }
 
-TEST(FindOrigin, ASumOverOccurrencesIsNoProducerWhereOneOfThemWasNonFinite) {
+TEST(FindOrigin, ASumOverOccurrencesIsNotAProducerIfOneOfThemWasNonFinite) {
   const Origin origin = find_origin(after_a_healthy_step({
       tensor("input/x", kFinite),
       tensor("activation/a", kFinite, {"input/x"}),
@@ -290,7 +290,7 @@ TEST(FindOrigin, ASumOverOccurrencesIsNoProducerWhereOneOfThemWasNonFinite) {
   EXPECT_THAT(unclear(origin), ElementsAre("activation/sum"));
 }
 
-TEST(FindOrigin, AStateComesFromTheOccurrenceBefore) {
+TEST(FindOrigin, AStateComesFromThePreviousOccurrence) {
   const Origin origin = find_origin(after_a_healthy_step({
       tensor("activation/h", kFinite, {"h"}),
       tensor("activation/h#1", kNan, {"h"}),
@@ -331,7 +331,7 @@ TEST(FindOrigin, WhatIsFiniteBeforeAndAfterWasFiniteInBetweenOnlyIfItIsAWeight) 
   }
 }
 
-TEST(FindOrigin, AnUpdateBehindAWeightsLastRecordMakesItUnknown) {
+TEST(FindOrigin, AnUpdateAfterAWeightsLastRecordMakesItUnknown) {
   const CapturedTensor weight = tensor("weight/w", kFinite);
   const CapturedTensor update = tensor("update/w", kFinite);
   const CapturedTensor other = tensor("update/v", kFinite);
@@ -348,7 +348,7 @@ TEST(FindOrigin, AnUpdateBehindAWeightsLastRecordMakesItUnknown) {
   EXPECT_THAT(with({weight}, {weight, update, tensor("weight/w#1", kFinite), product}), ElementsAre("activation/a"));
 }
 
-TEST(FindOrigin, AStepBeforeThatLostTensorsTellsNothingOfItsEnd) {
+TEST(FindOrigin, APreviousStepWithLostTensorsSaysNothingAboutItsEnd) {
   CaptureInfo info = capture({step(1, {tensor("update/w", kFinite), tensor("weight/w", kFinite)}),
                               step(2, {tensor("activation/a", kNan, {"w"})})});
   EXPECT_THAT(certain(find_origin(info)), ElementsAre("activation/a"));
@@ -378,7 +378,7 @@ TEST(FindOrigin, OnlyTheStepRightBeforeCounts) {
 
 // ---- -inf that is intended
 
-TEST(FindOrigin, AllowedMinusInfinityIsFiniteButSaid) {
+TEST(FindOrigin, AllowedMinusInfinityIsFiniteButNoted) {
   CaptureInfo info = after_a_healthy_step({
       tensor("input/mask", kMinusInfinite),
       tensor("activation/scores", kMinusInfinite, {"mask"}),
@@ -392,7 +392,7 @@ TEST(FindOrigin, AllowedMinusInfinityIsFiniteButSaid) {
   EXPECT_THAT(certain(find_origin(info)), ElementsAre("input/mask"));
 }
 
-TEST(FindOrigin, AllowedMinusInfinityIsSaidAlsoWhereNothingWasFound) {
+TEST(FindOrigin, AllowedMinusInfinityIsNotedEvenIfNothingWasFound) {
   CaptureInfo info = after_a_healthy_step({tensor("input/mask", kMinusInfinite)});
   info.allow_negative_infinity = {".*"};
   EXPECT_EQ(find_origin(info).text(),
@@ -411,7 +411,7 @@ TEST(FindOrigin, OnlyMinusInfinityCanBeAllowed) {
   }
 }
 
-TEST(FindOrigin, AWrongPatternAllowsNothingAndIsSaid) {
+TEST(FindOrigin, AnInvalidPatternAllowsNothingAndIsNoted) {
   CaptureInfo info = after_a_healthy_step({tensor("input/mask", kMinusInfinite)});
   info.allow_negative_infinity = {"(mask"};
   const Origin origin = find_origin(info);

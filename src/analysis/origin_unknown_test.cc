@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 // ---- What is not known
 
-TEST(FindOrigin, IsUnknownWhereNoTensorWasKept) {
+TEST(FindOrigin, IsUnknownIfNoTensorWasKept) {
   CaptureInfo info = capture({step(1, {}), step(2, {})});
   info.steps[1].scalars = {{"loss", NAN}};
   EXPECT_EQ(find_origin(info).text(),
@@ -82,7 +82,7 @@ TEST(FindOrigin, SaysWhatIsMissingUpToTheStep) {
                           "the capture lacks tensors (17) in steps 2 to 5"));
 }
 
-TEST(FindOrigin, SaysWhatIsMissingAlsoWhereStepsGoBack) {
+TEST(FindOrigin, SaysWhatIsMissingEvenIfStepsGoBack) {
   CaptureInfo info = after_a_healthy_step({tensor("input/x", kNan)});
   info.steps[0].step = 90;  // then the job went back to 7
   info.dropped = {{"tensors", 90, 90, 2, "no room"}, {"weight/w", 91, 91, 1, "later"}};
@@ -96,7 +96,7 @@ TEST(FindOrigin, SaysOfWhichStepsItHasNoTensor) {
             "all values that were seen are finite\nnote: the capture holds no tensor of evaluation pass 1\n");
 }
 
-TEST(FindOrigin, AScalarThatWasNotFiniteWhileAllTensorsWereIsSaidOnce) {
+TEST(FindOrigin, ANonFiniteScalarAmongFiniteTensorsIsNotedOnce) {
   CaptureInfo info = capture({step(1, {tensor("input/x", kFinite)}), step(2, {tensor("input/x", kFinite)})});
   info.steps[0].scalars = {{"loss", INFINITY}, {"rate", 0.1}};
   info.steps[1].scalars = {{"loss", NAN}};
@@ -116,7 +116,7 @@ TEST(FindOrigin, AScalarOfTheSameStepNeedsNoExplanation) {
   EXPECT_THAT(find_origin(info).caveats, IsEmpty());
 }
 
-TEST(FindOrigin, InAStepThatLostTensorsOnlyWhatIsThereIsCertain) {
+TEST(FindOrigin, InAStepWithLostTensorsOnlyRecordedInputsAreCertain) {
   const auto with = [](std::vector<CapturedTensor> tensors) {
     CaptureInfo info = capture({step(1, tensors), step(2, tensors)});
     for (CapturedTensor& one : info.steps[0].tensors) one.nan = 0;

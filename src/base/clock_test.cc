@@ -21,7 +21,7 @@ TEST(Ticks, NeverDecrease) {
   }
 }
 
-TEST(TickClock, StandsForTheWallClock) {
+TEST(TickClock, MatchesTheWallClock) {
   TickClock clock;
   for (int i = 0; i < 20; ++i) {
     const double before = wall_seconds();
@@ -34,7 +34,7 @@ TEST(TickClock, StandsForTheWallClock) {
   }
 }
 
-TEST(Thread, BlocksSignalsButNotTheFaultsOfItsOwn) {
+TEST(Thread, BlocksSignalsExceptItsOwnFaults) {
   sigset_t blocked;
   auto thread = Thread::start("signals", [&] { pthread_sigmask(SIG_BLOCK, nullptr, &blocked); });
   ASSERT_TRUE(thread.ok());

@@ -45,7 +45,7 @@ TEST(Crc32c, IsTheSameOnLargeData) {
   EXPECT_EQ(crc32c(as_bytes(bytes)), crc32c_by_table(as_bytes(bytes)));
 }
 
-TEST(Crc32c, GoesOnWhereverTheDataAreCut) {
+TEST(Crc32c, ContinuesWhereverTheDataAreSplit) {
   const std::string bytes = random_bytes(3000);
   const std::uint32_t whole = crc32c_by_table(as_bytes(bytes));
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {

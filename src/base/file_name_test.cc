@@ -19,7 +19,7 @@ TEST(FilePathOf, LeavesOrdinaryTagsAsTheyAre) {
   EXPECT_EQ(file_path_of("a.b", ""), "a.b");
 }
 
-TEST(FilePathOf, EscapesWhatMeansSomethingElse) {
+TEST(FilePathOf, EscapesSpecialCharacters) {
   EXPECT_EQ(file_path_of("a:b\\c*?\"<>|%", ".npy"), "a%3Ab%5Cc%2A%3F%22%3C%3E%7C%25.npy");
   EXPECT_EQ(file_path_of(std::string_view("a\n\0\x7f", 4), ""), "a%0A%00%7F");
   EXPECT_EQ(file_path_of("a\xc2\x85", ""), "a%C2%85");  // U+0085, a control character beyond ASCII
@@ -33,7 +33,7 @@ TEST(FilePathOf, StaysBelowItsDirectory) {
   EXPECT_EQ(file_path_of("", ".npy"), "%.npy");
 }
 
-TEST(FilePathOf, CutsLongPartsBetweenCharactersAndTellsThemApart) {
+TEST(FilePathOf, TruncatesLongPartsBetweenCharactersAndKeepsThemDifferent) {
   const std::string head(250, 'x');
   const std::string one = file_path_of(head + "1", ".npy");
   EXPECT_EQ(one.size(), 200U + 4);
@@ -61,7 +61,7 @@ TEST(TextOfFilePath, UndoesIt) {
 }
 
 // Texts of the characters that matter, so short that they often differ in one of them only.
-TEST(FilePathOf, GivesEveryTextAPathOfItsOwnThatCanBeMade) {
+TEST(FilePathOf, GivesEveryTextAUniqueUsablePath) {
   const std::vector<std::string> pieces = {"a",  ".",   "/",  "%",  "~",    "2E", "25",   ":", ".npy",
                                            "..", "%2E", "\n", "\\", "\xff", "€",  "\xc3", "A", std::string(190, 'b')};
   std::mt19937 random(5);

@@ -63,7 +63,7 @@ TEST(Faults, AreGoneWithTheirObject) {
   EXPECT_TRUE(write_file(dir / "x", "text").ok());
 }
 
-TEST(SmallDisk, TakesAsMuchAsItHasAndGivesBackWhatIsRemoved) {
+TEST(SmallDisk, FillsUpAndRegainsRemovedSpace) {
   test_on_small_disk(64 << 10, [](SmallDisk& disk) {
     const std::string block(40 << 10, 'x');
     if (!write_file(disk / "a", block).ok()) return 1;
@@ -155,7 +155,7 @@ TEST(EveryFault, LeavesWholeRecordsInAFileThatGrows) {
 }
 
 // The second fault is the worst one: what was half written cannot be cut off at once.
-TEST(AppendFile, NeverAppendsBehindHalfARecord) {
+TEST(AppendFile, NeverAppendsAfterHalfARecord) {
   const TempDir dir;
   Faults faults;
   auto file = AppendFile::create(dir / "log");
@@ -199,7 +199,7 @@ TEST(EveryFault, LeavesANumberedDirectoryWholeOrNotThere) {
   EXPECT_GT(met, 20U);
 }
 
-TEST(EveryFault, LeavesNoRingThatCouldNotBeMade) {
+TEST(EveryFault, LeavesNoRingThatCouldNotBeCreated) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;
     fault.path = dir.path();
@@ -224,7 +224,7 @@ TEST(EveryFault, LeavesNoRingThatCouldNotBeMade) {
   EXPECT_GT(met, 10U);
 }
 
-TEST(EveryFault, OfAReaderIsAnErrorThatNamesTheFileOrNothing) {
+TEST(EveryFault, OfAReaderIsHarmlessOrAnErrorThatNamesTheFile) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;
     ASSERT_TRUE(write_file(dir / "data", kNew).ok());

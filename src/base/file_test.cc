@@ -47,7 +47,7 @@ TEST_F(FileTest, AppendFileGrowsAndIsRead) {
   EXPECT_EQ(*read_file(path("log")), "one two");
 }
 
-TEST_F(FileTest, AppendFileGoesOnAtTheEndOfOneThatWasClosed) {
+TEST_F(FileTest, AppendFileContinuesAtTheEndOfAClosedFile) {
   EXPECT_EQ(AppendFile::reopen(path("log")).error().code(), Code::not_found);
   {
     auto file = AppendFile::create(path("log"));
@@ -145,7 +145,7 @@ TEST_F(FileTest, WriteFileReplacesAsAWholeAndLeavesNoPart) {
 }
 
 // A pipe without a writer would stop a reader forever.
-TEST_F(FileTest, OnlyRegularFilesAreReadAndNothingIsWaitedFor) {
+TEST_F(FileTest, OnlyRegularFilesAreReadWithoutBlocking) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address = {AF_UNIX, {}};
@@ -197,7 +197,7 @@ TEST_F(FileTest, WriteFileNeverWritesThroughALink) {
   EXPECT_FALSE(std::filesystem::is_symlink(path("data")));
 }
 
-TEST_F(FileTest, AFileIsTheUsersWhereItAndTheLinkToItAre) {
+TEST_F(FileTest, AFileBelongsToTheUserIfItAndTheLinkToItDo) {
   ASSERT_TRUE(write_file(path("data"), "x").ok());
   ASSERT_EQ(::symlink("data", path("link").c_str()), 0);
   EXPECT_TRUE(*InputFile::open(path("data"))->belongs_to_user());
@@ -210,7 +210,7 @@ TEST_F(FileTest, AFileIsTheUsersWhereItAndTheLinkToItAre) {
   EXPECT_FALSE(*InputFile::open(path("data"))->belongs_to_user());
 }
 
-TEST_F(FileTest, WhatLiesOutsideOfADirectoryIsNotReadWhereThatIsAskedFor) {
+TEST_F(FileTest, FilesOutsideOfADirectoryAreNotReadIfRequested) {
   std::filesystem::create_directories(path("root/below"));
   std::filesystem::create_directories(path("root-two"));
   for (const char* name : {"root/below/file", "root-two/file"}) ASSERT_TRUE(write_file(path(name), "x"));
@@ -243,7 +243,7 @@ TEST_F(FileTest, WhatLiesOutsideOfADirectoryIsNotReadWhereThatIsAskedFor) {
   EXPECT_EQ(InputFile::open(path("root/below/file"), path("none")).error().code(), Code::not_found);
 }
 
-TEST_F(FileTest, MakeDirectoriesMakesParentsAndTakesWhatIsThere) {
+TEST_F(FileTest, MakeDirectoriesCreatesParentsAndAcceptsExistingOnes) {
   EXPECT_TRUE(make_directories(path("a/b/c")).ok());
   EXPECT_TRUE(make_directories(path("a/b/c")).ok());
   ASSERT_TRUE(write_file(path("file"), "").ok());

@@ -38,7 +38,7 @@ TEST(FixedFile, IsAllocatedInFullZeroAndForThisUserOnly) {
   EXPECT_EQ(info.st_mode & 0777u, 0600u);
 }
 
-TEST(FixedFile, NeverGrowsAndSaysWhenSomebodyHasCutItShort) {
+TEST(FixedFile, NeverGrowsAndDetectsTruncation) {
   TempDir dir;
   auto file = FixedFile::create(dir / "m-", ".x", 8192);
   ASSERT_TRUE(file.ok());
@@ -64,7 +64,7 @@ TEST(FixedFile, TakesTheSmallestFreeNumber) {
   EXPECT_EQ(third->path(), dir / "m-0.x");
 }
 
-TEST(FixedFile, PassesOverWhatKilledProcessesLeftAside) {
+TEST(FixedFile, SkipsLeftoversOfKilledProcesses) {
   TempDir dir;
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(write_file(dir / ("m-" + std::to_string(i) + ".x.new"), "").ok());
   auto file = FixedFile::create(dir / "m-", ".x", 64);
@@ -152,7 +152,7 @@ TEST(FixedFile, LargerThanFilesMayBeIsAnErrorNotTheEndOfTheProcess) {
   EXPECT_FALSE(std::filesystem::exists(dir / "m-0.x"));
 }
 
-TEST(FixedFile, InADirectoryThatIsNotThereIsNotFound) {
+TEST(FixedFile, InAMissingDirectoryIsNotFound) {
   TempDir dir;
   const auto file = FixedFile::create(dir / "none/m-", ".x", 64);
   ASSERT_FALSE(file.ok());
@@ -160,7 +160,7 @@ TEST(FixedFile, InADirectoryThatIsNotThereIsNotFound) {
   EXPECT_THAT(file.error().message(), HasSubstr("none/m-0.x"));
 }
 
-TEST(FileLock, IsRefusedWhileAnotherHoldsItAndGivenAfterwards) {
+TEST(FileLock, IsRejectedWhileAnotherHoldsItAndGivenAfterwards) {
   TempDir dir;
   ASSERT_TRUE(write_file(dir / "file", "x").ok());
   {

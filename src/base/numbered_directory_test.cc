@@ -42,7 +42,7 @@ TEST(NumberedDirectory, VanishesWithoutACommit) {
   EXPECT_THAT(names_in(dir.path()), IsEmpty());
 }
 
-TEST(NumberedDirectory, CountsOnBehindTheLargestNumber) {
+TEST(NumberedDirectory, ContinuesAfterTheLargestNumber) {
   const TempDir dir;
   for (const char* name : {"2-a", "10-b", "9-c", "text", "77x"}) EXPECT_TRUE(make_directories(dir / name).ok());
   auto first = NumberedDirectory::create(dir.path());
@@ -71,7 +71,7 @@ TEST(NumberedDirectory, NeverGivesANumberTwice) {
   EXPECT_FALSE(numbers.contains(0)) << "something was left behind";  // numbers may be passed over
 }
 
-TEST(NumberedDirectory, RemovesWhatAKilledProcessLeftAndNothingThatIsInUse) {
+TEST(NumberedDirectory, RemovesOnlyLeftoversOfKilledProcesses) {
   const TempDir dir;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -90,7 +90,7 @@ TEST(NumberedDirectory, RemovesWhatAKilledProcessLeftAndNothingThatIsInUse) {
   EXPECT_THAT(names_in(dir.path()), ElementsAre(".part-2", ".part-3"));
 }
 
-TEST(NumberedDirectory, NamesADirectoryThatCannotBeMade) {
+TEST(NumberedDirectory, NamesADirectoryThatCannotBeCreated) {
   const TempDir dir;
   ASSERT_TRUE(write_file(dir / "file", "").ok());
   const auto made = NumberedDirectory::create(dir / "file/captures");

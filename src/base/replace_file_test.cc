@@ -82,7 +82,7 @@ TEST_F(ReplaceFileTest, OnlyADirectoryCanBeSyncedAsOne) {
   EXPECT_EQ(sync_directory(path("nowhere")).code(), Code::not_found);
 }
 
-TEST_F(ReplaceFileTest, RefusesWhatIsNotARegularFile) {
+TEST_F(ReplaceFileTest, RejectsAPathThatIsNotARegularFile) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReplaceFile::create(path("pipe")).status().code(), Code::invalid_argument);
   EXPECT_THAT(ReplaceFile::create(dir_).status().message(), HasSubstr("'" + dir_ + "': Is a directory"));
@@ -91,7 +91,7 @@ TEST_F(ReplaceFileTest, RefusesWhatIsNotARegularFile) {
 }
 
 // A limit on the size of files stands for a full disk.
-TEST_F(ReplaceFileTest, KeepsTheOldFileWhereTheDiskIsFull) {
+TEST_F(ReplaceFileTest, KeepsTheOldFileIfTheDiskIsFull) {
   ASSERT_TRUE(write_file(path("data"), "old").ok());
   const pid_t child = ::fork();
   if (child == 0) {

@@ -9,7 +9,7 @@
 namespace sonde {
 namespace {
 
-TEST(SerialQueue, DoesJobsInOrderOnAThreadOfItsOwn) {
+TEST(SerialQueue, RunsJobsInOrderOnItsOwnThread) {
   std::vector<int> done;
   std::thread::id where;
   SerialQueue queue("test");
@@ -25,7 +25,7 @@ TEST(SerialQueue, DoesJobsInOrderOnAThreadOfItsOwn) {
   EXPECT_NE(where, std::this_thread::get_id());
 }
 
-TEST(SerialQueue, DoesWhatIsLeftBeforeItEnds) {
+TEST(SerialQueue, FinishesAllJobsBeforeItEnds) {
   std::atomic<int> done{0};
   {
     SerialQueue queue("test");
@@ -34,7 +34,7 @@ TEST(SerialQueue, DoesWhatIsLeftBeforeItEnds) {
   EXPECT_EQ(done, 50);
 }
 
-TEST(SerialQueue, WaitReturnsAtOnceWhereNothingWasPushed) {
+TEST(SerialQueue, WaitReturnsAtOnceIfNothingWasPushed) {
   SerialQueue queue("test");
   queue.wait();
 }

@@ -48,7 +48,7 @@ TEST(TaskPool, WithOneThreadDoesAllOnTheCallersThread) {
   pool.run(50, [caller = std::this_thread::get_id()](std::size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); });
 }
 
-TEST(TaskPool, ThrowsWhatTheBodyThrewAndWorksOn) {
+TEST(TaskPool, RethrowsTheBodysExceptionAndStaysUsable) {
   TaskPool pool("test", 2);
   EXPECT_THROW(pool.run(20,
                         [](std::size_t i) {

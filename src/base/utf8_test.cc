@@ -5,7 +5,7 @@
 namespace sonde {
 namespace {
 
-TEST(ValidUtf8, ReplacesWhatIsNot) {
+TEST(ValidUtf8, ReplacesInvalidBytes) {
   EXPECT_EQ(valid_utf8("a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80"), "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80");
   const std::string mark = "\xef\xbf\xbd";
   EXPECT_EQ(valid_utf8("a\xff"), "a" + mark);

@@ -173,7 +173,7 @@ TEST(CaptureJson, WritesTheOriginForOtherPrograms) {
   EXPECT_EQ(std::string_view(read["origin"]["caveats"].at(0)), "a sentence");
 }
 
-TEST(CaptureJson, RefusesANewerVersionWithASentence) {
+TEST(CaptureJson, RejectsANewerVersionWithAMessage) {
   const auto read = decode(replaced(encoded(), "\"version\":1", "\"version\":2"));
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code(), Code::unsupported);
@@ -236,7 +236,7 @@ TEST(CaptureJson, KeepsAKindThatItDoesNotKnow) {
   EXPECT_THAT(encode(*nine, {}), HasSubstr("\"kind\":\"kind 9\""));
 }
 
-TEST(CaptureJson, RefusesEveryBeginningOfItself) {
+TEST(CaptureJson, RejectsEveryTruncation) {
   const std::string json = encoded();
   for (std::size_t size = 0; size + 2 < json.size(); size += 7) {
     const auto read = decode(std::string_view(json).substr(0, size));
@@ -245,7 +245,7 @@ TEST(CaptureJson, RefusesEveryBeginningOfItself) {
   }
 }
 
-TEST(CaptureJson, RefusesWhatIsNestedTooDeeply) {
+TEST(CaptureJson, RejectsWhatIsNestedTooDeeply) {
   const std::string json = replaced(encoded(), "\"reason\":", "\"deep\":" + std::string(100'000, '[') + ",\"reason\":");
   EXPECT_EQ(decode(json).status().code(), Code::corrupt);
 }

@@ -37,7 +37,7 @@ TEST(CsvWrite, QuotesOnlyFieldsThatNeedIt) {
   EXPECT_EQ(row({"ü"}, LineEnd::lf), "ü\n");
 }
 
-TEST(CsvWrite, TellsALoneEmptyFieldFromAnEmptyRow) {
+TEST(CsvWrite, DistinguishesALoneEmptyFieldFromAnEmptyRow) {
   EXPECT_EQ(row({""}), "\"\"\r\n");
   EXPECT_EQ(row({}), "\r\n");
 }

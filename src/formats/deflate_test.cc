@@ -27,7 +27,7 @@ std::string noise(std::size_t size) {
   return text;
 }
 
-TEST(Deflate, GivesBackWhatItWasGiven) {
+TEST(Deflate, RoundTrips) {
   std::string mixed = noise(300'000) + std::string(1'000'000, 'x') + noise(70'000);
   for (const std::string& text : {std::string(), std::string("a"), std::string(5000, 'b'), noise(100'000), mixed}) {
     for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib, Wrapper::gzip}) {
@@ -47,7 +47,7 @@ TEST(Deflate, GzipMembersEndWithChecksumAndSize) {
   EXPECT_FALSE(expanded(packed, Wrapper::gzip, 9));
 }
 
-TEST(Deflate, AppendsToWhatIsThere) {
+TEST(Deflate, AppendsToExistingContent) {
   std::string out = "before";
   ASSERT_TRUE(compress(as_bytes("text"), Wrapper::zlib, out));
   EXPECT_EQ(out.substr(0, 6), "before");
@@ -69,7 +69,7 @@ TEST(Deflate, ReadsAStreamInPiecesOfAnySize) {
   }
 }
 
-TEST(Deflate, RefusesAnotherSizeThanPromised) {
+TEST(Deflate, RejectsAnotherSizeThanStated) {
   const std::string packed = compressed(std::string(100'000, 'x'), Wrapper::none);
   EXPECT_TRUE(expanded(packed, Wrapper::none, 100'000));
   for (std::uint64_t size : {std::uint64_t{0}, std::uint64_t{99'999}, std::uint64_t{100'001}, std::uint64_t{1} << 62}) {

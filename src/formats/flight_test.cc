@@ -195,7 +195,7 @@ TEST(FlightFormat, LeavesOutTheRestOfAStepThatWasGivenUp) {
   EXPECT_THAT(numbers(ring.read()), ElementsAre(2));
 }
 
-TEST(FlightFormat, GoesOnBehindADamagedHeader) {
+TEST(FlightFormat, ContinuesAfterADamagedHeader) {
   RingImage ring;
   const std::uint64_t first = ring.step(1);
   const std::uint64_t second = ring.step(2);
@@ -222,7 +222,7 @@ TEST(FlightFormat, LeavesOutATensorWhoseElementsAreDamaged) {
   EXPECT_TRUE(contents->steps[0].tensors.empty());
 }
 
-TEST(FlightFormat, IgnoresWhatAnEarlierRoundHasLeft) {
+TEST(FlightFormat, IgnoresLeftoversOfAnEarlierRound) {
   RingImage ring(640);
   for (int step = 0; step < 4; ++step) ring.step(step);  // two fit
   ring.set_begin(ring.position() - 640);
@@ -233,7 +233,7 @@ TEST(FlightFormat, IgnoresWhatAnEarlierRoundHasLeft) {
   EXPECT_EQ(contents->torn, 0u);
 }
 
-TEST(FlightFormat, RefusesWhatIsNoRing) {
+TEST(FlightFormat, RejectsOtherFiles) {
   std::mt19937 random(1);
   std::string noise(10'000, '\0');
   for (char& byte : noise) byte = static_cast<char>(random());
@@ -264,7 +264,7 @@ TEST(FlightFormat, KnowsTheOtherByteOrder) {
   EXPECT_THAT(contents.error().message(), HasSubstr("byte order"));
 }
 
-TEST(FlightFormat, SaysThatAFileWasCutOff) {
+TEST(FlightFormat, DetectsATruncatedFile) {
   RingImage ring;
   ring.file().pop_back();
   const auto contents = ring.read();
@@ -273,7 +273,7 @@ TEST(FlightFormat, SaysThatAFileWasCutOff) {
   EXPECT_THAT(contents.error().message(), HasSubstr("it was cut off"));
 }
 
-TEST(FlightFormat, RefusesPositionsThatMakeNoSense) {
+TEST(FlightFormat, RejectsInvalidPositions) {
   for (const std::uint64_t position : {std::uint64_t{1}, std::uint64_t{1} << 63, ~std::uint64_t{63}}) {
     RingImage ring;
     ring.set_begin(position);
@@ -321,7 +321,7 @@ TEST(FlightFormat, ReadsWhatTheDescriptionSays) {
 }
 
 // Checksums are right, but what they cover is not: somebody made it so.
-TEST(FlightFormat, ReadsPassesSideBySideAndAnUnknownKindAsTheDescriptionSays) {
+TEST(FlightFormat, ReadsInterleavedPassesAndAnUnknownKind) {
   const std::string file = sonde::testing::corpus_file("flight/passes.ring");
   const auto contents = read(as_bytes(file));
   ASSERT_THAT(numbers(contents), ElementsAre(7, 7));

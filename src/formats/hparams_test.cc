@@ -14,7 +14,7 @@ std::string field(char number, const std::string& bytes) {
   return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + bytes;
 }
 
-TEST(HParams, ReadsWhatASessionBeganWith) {
+TEST(HParams, ReadsTheParametersOfASessionStart) {
   std::string number(1, '\x11');
   const double rate = 0.25;
   number.append(reinterpret_cast<const char*>(&rate), sizeof rate);

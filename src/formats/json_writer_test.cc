@@ -14,7 +14,7 @@ TEST(JsonWriter, PutsCommasAndBracketsByItself) {
   EXPECT_EQ(json.take(), R"({"a":[1,-2],"b":{},"c":true,"d":null,"e":["x","y"],"f":[2,3]})");
 }
 
-TEST(JsonWriter, WritesWhatIsNotFiniteAsText) {
+TEST(JsonWriter, WritesNonFiniteNumbersAsStrings) {
   JsonWriter json;
   json.array().number(std::numeric_limits<double>::quiet_NaN()).number(0.5).end();
   EXPECT_EQ(json.take(), R"(["NaN",0.5])");
@@ -26,7 +26,7 @@ TEST(JsonWriter, EscapesTextsAndForeignKeys) {
   EXPECT_EQ(json.take(), "{\"a\\\"b\":\"line\\u000aend\"}");
 }
 
-TEST(JsonWriter, GoesOnAfterAPartWasTaken) {
+TEST(JsonWriter, ContinuesAfterAPartWasTaken) {
   JsonWriter json;
   json.object().key("runs").array().text("a");
   std::string all = json.take();

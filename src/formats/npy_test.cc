@@ -127,7 +127,7 @@ TEST(NpyHeader, IsReadStrictly) {
   }
 }
 
-TEST(NpyHeader, WithAHugeShapeIsRefusedBeforeAnythingIsAllocated) {
+TEST(NpyHeader, WithAHugeShapeIsRejectedBeforeAnythingIsAllocated) {
   for (const char* shape :
        {"(1000000000000,)", "(4611686018427387904,)", "(4611686018427387904, 4611686018427387904, 0)",
         "(0, 4611686018427387904, 4611686018427387904)"}) {
@@ -188,7 +188,7 @@ TEST(NpyEncode, CopiesStridedViews) {
   EXPECT_THAT(values_of<std::int32_t>(*decoded), ElementsAre(5, 3, 1));
 }
 
-TEST(NpyEncode, RefusesAShapeThatDoesNotMatchItsData) {
+TEST(NpyEncode, RejectsAShapeThatDoesNotMatchItsData) {
   const std::vector<float> values(5);
   EXPECT_EQ(encode(sonde::view(values, {2, 3})).status().code(), Code::invalid_argument);
 }

@@ -53,7 +53,7 @@ TEST_P(NpzOfNumPy, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
 
 INSTANTIATE_TEST_SUITE_P(Npz, NpzOfNumPy, ::testing::Values("npz/stored.npz", "npz/deflated.npz", "npz/zip64.npz"));
 
-TEST(NpzView, ReadsAStoredArrayInPlaceAndRefusesACompressedOne) {
+TEST(NpzView, ReadsAStoredArrayInPlaceAndRejectsACompressedOne) {
   const std::string stored = corpus_file("npz/stored.npz");
   const auto entries = parse(as_bytes(stored));
   ASSERT_TRUE(entries);
@@ -117,7 +117,7 @@ TEST(NpzWrite, WithoutArraysIsAnEmptyArchive) {
   EXPECT_TRUE(entries->empty());
 }
 
-TEST(NpzWrite, RefusesNamesThatNumPyCouldNotReadBack) {
+TEST(NpzWrite, RejectsNamesThatNumPyCouldNotReadBack) {
   Writer writer([](Bytes) { return Status::success(); });
   const float one = 1;
   const TensorView tensor = sonde::view(&one, {1});

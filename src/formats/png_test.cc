@@ -75,7 +75,7 @@ TEST(PngEncode, SplitsNothingAndPacksAFlatPictureWell) {
   EXPECT_LT(file->size(), 4000u);
 }
 
-TEST(PngEncode, RefusesWhatIsNoPicture) {
+TEST(PngEncode, RejectsInvalidPictures) {
   const std::vector<std::uint8_t> bytes(60);
   const std::vector<float> floats(12);
   for (const TensorView& wrong :
@@ -117,7 +117,7 @@ std::string with_header(std::string file, std::size_t at, std::string_view bytes
   return file;
 }
 
-TEST(PngDecode, RefusesHugeSizesBeforeAnythingIsAllocated) {
+TEST(PngDecode, RejectsHugeSizesBeforeAnythingIsAllocated) {
   const std::string file = corpus_file("png/rgb.png");
   EXPECT_TRUE(decode(as_bytes(with_header(file, 0, {}))));
   for (std::string_view size : {"\x7f\xff\xff\xff\x7f\xff\xff\xff", "\x00\x10\x00\x00\x00\x10\x00\x00",
@@ -126,7 +126,7 @@ TEST(PngDecode, RefusesHugeSizesBeforeAnythingIsAllocated) {
   }
 }
 
-TEST(PngDecode, RefusesImpossibleHeaders) {
+TEST(PngDecode, RejectsImpossibleHeaders) {
   const std::string file = corpus_file("png/rgb.png");
   EXPECT_EQ(decode(as_bytes(with_header(file, 8, "\x07"))).status().code(), Code::corrupt);
   EXPECT_EQ(decode(as_bytes(with_header(file, 9, "\x05"))).status().code(), Code::corrupt);

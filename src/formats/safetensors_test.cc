@@ -73,7 +73,7 @@ TEST(SafetensorsParse, ReadsSmallFloats) {
   }
 }
 
-TEST(SafetensorsParse, RefusesHolesOverlapsAndOffsetsOutOfRange) {
+TEST(SafetensorsParse, RejectsHolesOverlapsAndOffsetsOutOfRange) {
   const std::string u1 = R"({"a":)" + describe("U8", "[1]", "[0,1]") + R"(,"b":)";
   EXPECT_EQ(code_of(u1 + describe("U8", "[1]", "[1,2]") + "}", 2), Code::ok);
   EXPECT_EQ(code_of(u1 + describe("U8", "[1]", "[2,3]") + "}", 3), Code::corrupt);
@@ -86,7 +86,7 @@ TEST(SafetensorsParse, RefusesHolesOverlapsAndOffsetsOutOfRange) {
   EXPECT_EQ(code_of(R"({"a":)" + describe("U8", "[1]", "[1,2]") + "}", 2), Code::corrupt);
 }
 
-TEST(SafetensorsParse, RefusesHeadersThatTheReferenceRefuses) {
+TEST(SafetensorsParse, RejectsHeadersThatTheReferenceRejects) {
   for (std::string_view header : {
            R"()",
            R"([])",
@@ -114,7 +114,7 @@ TEST(SafetensorsParse, RefusesHeadersThatTheReferenceRefuses) {
   EXPECT_EQ(code_of(R"({"__metadata__":null})"), Code::ok);
 }
 
-TEST(SafetensorsParse, RefusesANameThatOccursTwice) {
+TEST(SafetensorsParse, RejectsANameThatOccursTwice) {
   const std::string one = R"("a":)" + describe("U8", "[1]", "[0,1]");
   EXPECT_EQ(code_of("{" + one + "," + one + "}", 1), Code::corrupt);
   EXPECT_EQ(code_of(R"({"__metadata__":{"a":"1","a":"2"}})"), Code::corrupt);
@@ -128,7 +128,7 @@ TEST(SafetensorsParse, SaysWhichTypeIsUnsupported) {
   EXPECT_EQ(code_of(R"({"a":)" + describe("U8", "[1,1,1,1,1,1,1,1,1]", "[0,1]") + "}", 1), Code::unsupported);
 }
 
-TEST(SafetensorsParse, RefusesHugeClaimsBeforeAnythingIsAllocated) {
+TEST(SafetensorsParse, RejectsHugeClaimsBeforeAnythingIsAllocated) {
   for (std::uint64_t length : {std::uint64_t{100'000'001}, std::uint64_t{99'999'999}, ~std::uint64_t{0}}) {
     std::string file;
     put(file, length);
@@ -187,7 +187,7 @@ TEST(SafetensorsEncode, KeepsTheGivenOrderWithinASizeOfElements) {
   EXPECT_EQ(*bytes, *encode(named));
 }
 
-TEST(SafetensorsPlan, TellsHeaderOrderAndSizeBeforeAnyDataAreThere) {
+TEST(SafetensorsPlan, GivesHeaderOrderAndSizeBeforeTheData) {
   const Spec specs[] = {{"small", DType::u8, {3}}, {"huge", DType::f32, {1 << 20, 1 << 20}}};
   const auto planned = plan(specs);
   ASSERT_TRUE(planned) << planned.error().message();
@@ -196,7 +196,7 @@ TEST(SafetensorsPlan, TellsHeaderOrderAndSizeBeforeAnyDataAreThere) {
   EXPECT_EQ(planned->data_bytes, (std::uint64_t{1} << 42) + 3);
 }
 
-TEST(SafetensorsPlan, RefusesWhatNoReaderWouldTake) {
+TEST(SafetensorsPlan, RejectsWhatNoReaderWouldAccept) {
   const auto code = [](std::vector<Spec> specs, const Metadata& metadata = {}) {
     return plan(specs, metadata).status().code();
   };
@@ -210,7 +210,7 @@ TEST(SafetensorsPlan, RefusesWhatNoReaderWouldTake) {
   EXPECT_EQ(code({}, {{"a", "\xff"}}), Code::invalid_argument);
 }
 
-TEST(SafetensorsEncode, CopiesStridedViewsAndRefusesMismatchedOnes) {
+TEST(SafetensorsEncode, CopiesStridedViewsAndRejectsMismatchedOnes) {
   const std::int32_t values[] = {0, 1, 2, 3, 4, 5};
   const NamedView strided{"a", sonde::view(values, {3, 2}, {1, 3})};
   const auto bytes = encode({&strided, 1});

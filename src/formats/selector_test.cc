@@ -55,7 +55,7 @@ TEST(Selector, AnExactNameIsSelectedThoughAPatternExcludesIt) {
   EXPECT_EQ(Selector::create("dense_2/out", "dense_2/out")->match("dense_2/out", Kind::activation), Match::none);
 }
 
-TEST(Selector, LeavesOutWhatIsExcluded) {
+TEST(Selector, SkipsExcludedTensors) {
   const auto selector = Selector::create("dense_.*|attn", "dense_2/.*|attn");
   ASSERT_TRUE(selector);
   EXPECT_EQ(selector->match("dense_1/out", Kind::activation), Match::pattern);
@@ -73,7 +73,7 @@ TEST(Selector, KeepsToItsKinds) {
   EXPECT_EQ(selector->match("a", Kind::activation), Match::none);
 }
 
-TEST(Selector, RefusesWhatIsNoPattern) {
+TEST(Selector, RejectsAnInvalidPattern) {
   const auto selector = Selector::create("dense_(");
   ASSERT_FALSE(selector);
   EXPECT_EQ(selector.error().code(), Code::invalid_argument);

@@ -29,7 +29,7 @@ TEST(Shortest, IsTheSameFloatAgain) {
   }
 }
 
-TEST(Shortest, ASeriesIsOfFloatsWhereAllValuesAre) {
+TEST(Shortest, ASeriesIsOfFloatsIfAllValuesAre) {
   EXPECT_TRUE(all_single(std::vector<double>{0.5, 0.1F, std::nan(""), INFINITY}));
   EXPECT_FALSE(all_single(std::vector<double>{0.5, 0.1}));
   EXPECT_FALSE(all_single(std::vector<double>{1e300}));

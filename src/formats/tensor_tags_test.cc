@@ -57,7 +57,7 @@ TEST(Tags, NameEveryKind) {
   }
 }
 
-TEST(Tags, OthersAreNobodys) {
+TEST(Tags, OtherTagsBelongToNoTensor) {
   for (const char* tag : {"loss", "activation", "activation/", "loss/x", "activation/x#", "activation/x#0",
                           "activation/x#1x", "activation/x%2", "activation/%zz", ""}) {
     EXPECT_FALSE(tensor_of(tag).has_value()) << tag;

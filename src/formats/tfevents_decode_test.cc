@@ -341,7 +341,7 @@ TEST(TfeventsDecode, ReadsAScalarWithoutValuesAsZero) {
   EXPECT_EQ(*as_scalar(value_of(tensor_event(1, {}, [](std::string&) {}))), 0);
 }
 
-TEST(TfeventsDecode, RefusesScalarsThatAreNone) {
+TEST(TfeventsDecode, RejectsInvalidScalars) {
   const auto code_of = [](const std::string& event) { return as_scalar(value_of(event)).error().code(); };
   EXPECT_EQ(code_of(tensor_event(7, {}, [](std::string& t) { wire::put_bytes(t, 8, "text"); })),
             Code::invalid_argument);
@@ -356,7 +356,7 @@ TEST(TfeventsDecode, RefusesScalarsThatAreNone) {
 
 // ---- Tensors.
 
-TEST(TfeventsDecode, RepeatsTheLastValueWhereValuesAreMissing) {
+TEST(TfeventsDecode, RepeatsTheLastValueIfValuesAreMissing) {
   const std::string event = tensor_event(2, {2, 2}, [](std::string& tensor) {
     wire::put_double(tensor, 6, 1);
     wire::put_double(tensor, 6, 7);
@@ -393,7 +393,7 @@ TEST(TfeventsDecode, KeepsTensorsOfUnknownRankOrTooManyAxes) {
   EXPECT_FALSE(value_of(unknown).tensor.shape.valid());
 }
 
-TEST(TfeventsDecode, RefusesContentThatDoesNotFitItsShape) {
+TEST(TfeventsDecode, RejectsContentThatDoesNotFitItsShape) {
   const std::string event = tensor_event(2, {3}, [](std::string& tensor) { wire::put_bytes(tensor, 4, "12345678"); });
   EXPECT_EQ(as_doubles(value_of(event).tensor).error().code(), Code::corrupt);
 }
@@ -480,7 +480,7 @@ TEST(OldHistogram, DoesNotBelieveARangeThatContradictsTheBuckets) {
   EXPECT_EQ(rows(convert({nan, nan, {1, 2, DBL_MAX}, {0, 4, 5}})), (Rows{{1, 2, 4}, {2, 2, 5}}));
   EXPECT_EQ(rows(convert({nan, 8, {DBL_MAX}, {5}})), (Rows{{8, 8, 5}}));
 }
-TEST(OldHistogram, IsCorruptWhereItContradictsItself) {
+TEST(OldHistogram, IsCorruptIfItIsInconsistent) {
   EXPECT_EQ(convert({0, 1, {1, 2}, {1}}).error().code(), Code::corrupt);
   EXPECT_EQ(convert({0, 1, {2, 1}, {1, 1}}).error().code(), Code::corrupt);
   EXPECT_EQ(convert({0, 1, {1, 2}, {1, -1}}).error().code(), Code::corrupt);

@@ -196,7 +196,7 @@ TEST(TfeventsWrite, KeepsAnyTensorForAnyPlugin) {
   EXPECT_TRUE(as_doubles(held.event.values[2].tensor)->empty());
 }
 
-TEST(TfeventsWrite, RefusesAnInvalidTensorAndAppendsNothing) {
+TEST(TfeventsWrite, RejectsAnInvalidTensorAndAppendsNothing) {
   std::string summary = "before";
   const Status status =
       put_tensor(summary, "t", view(static_cast<const float*>(nullptr), {3}), "p", "", DataClass::tensor, true);
@@ -250,7 +250,7 @@ TEST(PrCurve, OfNothingIsZero) {
   EXPECT_THAT(curve->values, testing::Each(0.0f));
 }
 
-TEST(PrCurve, RefusesWhatMakesNoSense) {
+TEST(PrCurve, RejectsInvalidInput) {
   const std::vector<float> two = {0, 1};
   const std::vector<float> three = {0, 1, 0.5f};
   const std::vector<float> bad = {0, std::nanf("")};
@@ -295,7 +295,7 @@ TEST(Mesh, WritesItsPartsUnderTheirTagsInTheirTypes) {
   EXPECT_THAT(*as_doubles(held.event.values[1].tensor), ElementsAre(0, 1, 2));
 }
 
-TEST(Mesh, RefusesWhatIsNoMesh) {
+TEST(Mesh, RejectsInvalidMeshes) {
   const std::vector<float> numbers(12);
   const std::vector<std::int64_t> huge = {0, 1, std::int64_t{1} << 40};
   const std::vector<float> half = {0.5f, 0, 0};
@@ -311,7 +311,7 @@ TEST(Mesh, RefusesWhatIsNoMesh) {
   EXPECT_TRUE(summary.empty());
 }
 
-TEST(CustomScalars, RefuseAMarginChartWithoutItsThreeTags) {
+TEST(CustomScalars, RejectAMarginChartWithoutItsThreeTags) {
   const std::vector<ChartCategory> layout = {
       {.title = "c", .charts = {{.title = "bad", .tags = {"a", "b"}, .margin = true}}}};
   std::string summary;

@@ -82,7 +82,7 @@ TEST(RecordReader, GivesEveryRecordWithItsOffset) {
   EXPECT_FALSE(found.partial);
 }
 
-TEST(RecordReader, FindsNothingInNothing) {
+TEST(RecordReader, FindsNothingInAnEmptyFile) {
   const Scan found = scan("");
   EXPECT_TRUE(found.payloads.empty());
   EXPECT_FALSE(found.partial);
@@ -148,7 +148,7 @@ TEST(RecordReader, NamesWhatIsWrong) {
   EXPECT_EQ(std::get<2>(scan(file, Tail::complete).damage.at(0)), "the file ends in the middle of a record");
 }
 
-TEST(RecordReader, FindsRecordsBehindMissingBytes) {
+TEST(RecordReader, FindsRecordsAfterMissingBytes) {
   std::string file;
   put_record(file, std::string(100, 'a'));
   file.resize(60);  // torn, and then somebody continued
@@ -166,7 +166,7 @@ TEST(RecordReader, FindsRecordsInsideACutOffOneOfACompleteFile) {
   EXPECT_THAT(scan(file, Tail::complete).payloads, ElementsAre("after"));
 }
 
-TEST(RecordReader, GoesOnBehindZeros) {
+TEST(RecordReader, ContinuesAfterZeros) {
   std::string file = three_records();
   file.append(5000, '\0');
   put_record(file, "after");

@@ -62,7 +62,7 @@ TEST(WavEncode, WritesSilenceOfNoLength) {
   EXPECT_EQ(decoded->samples.shape, (Shape{0, 2}));
 }
 
-TEST(WavEncode, RefusesWhatIsNoSound) {
+TEST(WavEncode, RejectsInvalidSound) {
   const std::vector<float> samples(8);
   const std::vector<std::int32_t> integers(8);
   const float zero = 0;
@@ -95,7 +95,7 @@ TEST(WavDecode, SaysWhichFormatIsUnsupported) {
   EXPECT_THAT(decoded.error().message(), HasSubstr("8 bits"));
 }
 
-TEST(WavDecode, RefusesAChunkThatClaimsMoreThanTheFileHolds) {
+TEST(WavDecode, RejectsAChunkThatClaimsMoreThanTheFileHolds) {
   std::string file = corpus_file("wav/pcm16.wav");
   file.replace(40, 4, "\xff\xff\xff\xff");
   EXPECT_EQ(decode(as_bytes(file)).status().code(), Code::corrupt);

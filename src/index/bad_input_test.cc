@@ -83,7 +83,7 @@ TEST(BadInput, EverySingleByteThatIsChangedCostsItsRecordOnlyAndIsNamed) {
   }
 }
 
-TEST(BadInput, EveryTruncationLeavesWhatIsWhole) {
+TEST(BadInput, EveryTruncationKeepsTheCompleteRecords) {
   TempDir dir;
   const std::string golden = golden_file().substr(0, 6000);
   const auto records = records_of(golden);
@@ -186,7 +186,7 @@ class OrdinaryUser {
   uid_t before_;
 };
 
-TEST(BadInput, WhatMayNotBeReadIsNamedAndTheRestIsRead) {
+TEST(BadInput, UnreadableFilesAreNamedAndTheRestIsRead) {
   TempDir dir;
   append(dir / "closed/" + std::string(kEvents), version());
   append(dir / "r/events.out.tfevents.1", version() + scalar("loss", 0, 0));

@@ -65,7 +65,7 @@ TEST_F(CacheTest, OnlyWhatWasAppendedIsRead) {
   EXPECT_EQ(values_of(*log.run("r"), "new"), (Values{8}));
 }
 
-TEST_F(CacheTest, AReplacedFileIsReadAnew) {
+TEST_F(CacheTest, AReplacedFileIsReadAgain) {
   append(path(), long_file(kPoints));
   open_cached().wait();
   std::string other = version();
@@ -75,7 +75,7 @@ TEST_F(CacheTest, AReplacedFileIsReadAnew) {
   EXPECT_EQ(values_of(*open_cached().run("r"), "loss").at(5), -5);
 }
 
-TEST_F(CacheTest, AFileWithAnotherTimeIsReadAnew) {
+TEST_F(CacheTest, AFileWithAnotherTimeIsReadAgain) {
   append(path(), long_file(kPoints));
   open_cached().wait();
   std::filesystem::last_write_time(path(), std::filesystem::last_write_time(path()) + std::chrono::seconds(5));
@@ -145,7 +145,7 @@ TEST_F(CacheTest, HoldsAllThatTheIndexHolds) {
   }
 }
 
-TEST_F(CacheTest, ForgetsTheOldestWhereItGrowsTooLarge) {
+TEST_F(CacheTest, RemovesTheOldestEntriesIfItIsTooLarge) {
   const auto now = std::filesystem::file_time_type::clock::now();
   for (int i = 0; i < 5; ++i) {
     const std::string file = cache_ / std::to_string(i) + ".index";

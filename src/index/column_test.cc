@@ -98,7 +98,7 @@ TEST(Column, CanBeCutShortAndGrowsOn) {
   }
 }
 
-TEST(Column, TakesNextToNothingForConstantStridesAndRepeatedTimes) {
+TEST(Column, TakesAlmostNothingForConstantStridesAndRepeatedTimes) {
   Column column;
   constexpr std::size_t kCount = 100 * Column::kBlock;
   for (std::size_t i = 0; i < kCount; ++i) column.append(static_cast<std::int64_t>(i) * 10, 1.7e9, 0.5);
@@ -131,7 +131,7 @@ TEST(Column, KnowsTheExtremesOfItsBlocks) {
   EXPECT_TRUE(block->times_ascend);
 }
 
-TEST(Column, ComesBackFromItsBytesAndGrowsOn) {
+TEST(Column, RoundTripsAndGrowsAfterwards) {
   Column column;
   std::vector<Point> points;
   for (std::int64_t i = 0; i < 1000; ++i) {
@@ -154,7 +154,7 @@ TEST(Column, ComesBackFromItsBytesAndGrowsOn) {
   expect_same(restored, points);
 }
 
-TEST(Column, RefusesBytesThatAreCutShort) {
+TEST(Column, RejectsTruncatedBytes) {
   Column column;
   for (std::int64_t i = 0; i < 600; ++i) column.append(i, static_cast<double>(i), static_cast<double>(i) * 0.1);
   column.pack();

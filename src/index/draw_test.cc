@@ -127,7 +127,7 @@ RC_GTEST_PROP(DrawProperty, AnswersAnyRangeAsIfTheOtherPointsWereNotThere, ()) {
   RC_ASSERT(a.points.values == b.points.values);
 }
 
-TEST(Draw, ReportsWhatIsNotFiniteAndDoesNotAverageItAway) {
+TEST(Draw, ReportsNonFinitePointsAndExcludesThemFromAverages) {
   std::vector<Point> points;
   points.reserve(10'000);
   for (int i = 0; i < 10'000; ++i) points.push_back({i, 1.7e9 + i, 1});

@@ -99,7 +99,7 @@ class LogDirectory : public testing::TestWithParam<LogOptions::Watch> {
 INSTANTIATE_TEST_SUITE_P(Follow, LogDirectory, testing::Values(LogOptions::Watch::automatic, LogOptions::Watch::poll),
                          [](const auto& one) { return one.param == LogOptions::Watch::poll ? "Polled" : "Told"; });
 
-TEST_P(LogDirectory, ThatIsLostIsNamedUntilItIsBack) {
+TEST_P(LogDirectory, IsNamedAsGoneUntilItIsBack) {
   const Loss losses[] = {
       {"removed", [](const TempDir& dir) { std::filesystem::remove_all(dir / "above/logs"); }},
       {"moved", [](const TempDir& dir) { std::filesystem::rename(dir / "above/logs", dir / "elsewhere1"); }},
@@ -129,7 +129,7 @@ TEST_P(LogDirectory, ThatIsLostIsNamedUntilItIsBack) {
   }
 }
 
-TEST_P(LogDirectory, ThatIsReplacedAtOnceIsReadAnew) {
+TEST_P(LogDirectory, ThatIsReplacedAtOnceIsReadAgain) {
   write("a", 1);
   const Log log = open_live();
   std::filesystem::rename(log_path(), dir_ / "above/old");
@@ -186,7 +186,7 @@ TEST_P(LogDirectory, MayHaveALinkThatLeadsElsewhereLater) {
   ASSERT_TRUE(becomes(log, [&] { return points(log, "latest", "loss") == 2; }));
 }
 
-TEST_P(LogDirectory, TellsOfWhatIsKeptBesideTheFilesOfARun) {
+TEST_P(LogDirectory, ReportsChangesOfTheOtherFilesOfARun) {
   write("a", 1);
   write("b", 1);
   const Log log = open_live();
@@ -266,7 +266,7 @@ TEST(Follow, MayBeRefreshedMeanwhile) {
   }
 }
 
-TEST(Follow, PollsWhereTheSystemDoesNotTell) {
+TEST(Follow, PollsIfTheSystemReportsNoChanges) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0));
@@ -313,7 +313,7 @@ TEST(Follow, ManyMayAskWhileItGrows) {
   }
 }
 
-TEST(Watch, TellsOnceOfManyChangesInADirectory) {
+TEST(Watch, ReportsManyChangesInADirectoryOnce) {
   TempDir dir;
   const auto created = Watch::create();
   ASSERT_TRUE(created);
@@ -329,7 +329,7 @@ TEST(Watch, TellsOnceOfManyChangesInADirectory) {
   EXPECT_EQ(watch->wait(seconds(10)).directories, (std::vector<Watch::Change>{{dir.path(), false}}));
 }
 
-TEST(Watch, TellsForEveryPathOfADirectory) {
+TEST(Watch, ReportsEveryPathOfADirectory) {
   TempDir dir;
   std::filesystem::create_directory(dir / "real");
   std::filesystem::create_directory_symlink(dir / "real", dir / "link");

@@ -23,7 +23,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string path_in(const TempDir& dir) { return dir / std::string("r/") + std::string(kEvents); }
 
-TEST(Revision, GrowsWithWhatIsReadAndNotOtherwise) {
+TEST(Revision, GrowsOnlyWithNewData) {
   TempDir dir;
   append(path_in(dir), version() + scalar("x", 1, 1));
   Log log = open(dir.path());
@@ -207,7 +207,7 @@ TEST_F(LongSeries, IsDrawnAsItIsDefinedAtAnyWidthAndOnAnyAxis) {
   }
 }
 
-TEST_F(LongSeries, IsSmoothedAlikeWithAnyWeight) {
+TEST_F(LongSeries, IsSmoothedTheSameWayWithAnyWeight) {
   for (const double weight : {1e-6, 0.1, 0.6, 0.9, 0.999, 0.999'99}) {
     const std::vector<Point> expected = smoothed(weight);
     std::shared_ptr<const Smoothed> kept;

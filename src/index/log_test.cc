@@ -42,7 +42,7 @@ TEST(Discovery, FollowsLinksButNotInCircles) {
   EXPECT_EQ(names, (std::vector<std::string>{"linked", "run"}));
 }
 
-TEST(Discovery, LinksThatLeadOutAreNotFollowedWhereTheyMustNot) {
+TEST(Discovery, LinksThatLeadOutAreNotFollowedWithInside) {
   TempDir dir;
   TempDir elsewhere;
   const std::string events(kEvents);
@@ -75,7 +75,7 @@ TEST(Discovery, LinksThatLeadOutAreNotFollowedWhereTheyMustNot) {
   }
 }
 
-TEST(Discovery, ALinkThatIsMadeToLeadOutLaterIsNotFollowedAnyMore) {
+TEST(Discovery, ALinkThatLaterLeadsOutIsNoLongerFollowed) {
   TempDir dir;
   TempDir elsewhere;
   const std::string events(kEvents);
@@ -186,7 +186,7 @@ TEST(Restart, InANewFileServesTheNewestAndKeepsBoth) {
   EXPECT_EQ(run.tag("loss", TagKind::scalars)->points, 8U);
 }
 
-TEST(Restart, SessionLogStartReplacesWhatCameAfterItsStepForEveryTag) {
+TEST(Restart, SessionLogStartReplacesPointsFromItsStepForEveryTag) {
   TempDir dir;
   std::string first = version();
   for (int i = 0; i < 10; ++i) first += scalar("loss", i, i) + scalar("rare", i, i);
@@ -211,14 +211,14 @@ TEST(Restart, SessionLogStartLeavesTheGraphAlone) {
   EXPECT_EQ(*run.graph(graphs->at(0)), "graph");
 }
 
-TEST(Restart, TheSameStepAgainIsNone) {
+TEST(Restart, RepeatingAStepIsNotARestart) {
   TempDir dir;  // a program that gives no step at all
   append(dir / "r/events.out.tfevents.1700000000.h.1.0", version(10) + scalar("x", 0, 1, 10) + scalar("x", 0, 2, 11));
   append(dir / "r/events.out.tfevents.1700000001.h.1.0", version(12) + scalar("x", 0, 3, 12) + scalar("x", 0, 4, 13));
   EXPECT_EQ(values_of(*open(dir.path()).run("r"), "x"), (Values{1, 2, 3, 4}));
 }
 
-TEST(DamagedRecord, IsSkippedAndReportedAndReadingGoesOn) {
+TEST(DamagedRecord, IsSkippedAndReportedAndReadingContinues) {
   TempDir dir;
   const std::string head = version() + scalar("loss", 0, 0);
   std::string bad = scalar("loss", 1, 1);
@@ -261,7 +261,7 @@ TEST(TruncatedTail, WaitsForTheRest) {
   EXPECT_TRUE(log.run("r")->damage().empty());
 }
 
-TEST(File, ThatIsReplacedIsReadAnew) {
+TEST(File, ThatIsReplacedIsReadAgain) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0) + scalar("loss", 1, 1));
@@ -274,7 +274,7 @@ TEST(File, ThatIsReplacedIsReadAnew) {
   EXPECT_EQ(values_of(*log.run("r"), "loss"), (Values{50, 51, 52}));
 }
 
-TEST(File, ThatIsOverwrittenInPlaceIsReadAnew) {
+TEST(File, ThatIsOverwrittenInPlaceIsReadAgain) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0) + scalar("loss", 1, 1));
@@ -285,7 +285,7 @@ TEST(File, ThatIsOverwrittenInPlaceIsReadAnew) {
   EXPECT_EQ(values_of(*log.run("r"), "loss"), (Values{50, 51, 52}));
 }
 
-TEST(File, ThatShrinksIsReadAnew) {
+TEST(File, ThatShrinksIsReadAgain) {
   TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   const std::string head = version() + scalar("loss", 0, 0);
@@ -342,7 +342,7 @@ TEST(Scalars, OfEveryNumericTypeAreRead) {
   EXPECT_EQ(values_of(run, "bf16"), (Values{2}));
 }
 
-TEST(Scalars, KeepWhatIsNotFinite) {
+TEST(Scalars, KeepNonFiniteValues) {
   TempDir dir;
   const double infinity = std::numeric_limits<double>::infinity();
   append(dir / "r/" + std::string(kEvents), version() + scalar("x", 0, std::nan("")) + scalar("x", 1, infinity) +
@@ -487,7 +487,7 @@ TEST(Statistics, AreSeriesOfTheirTensors) {
 }
 
 // A file of a newer version: kinds, reasons and records that are not known here stand beside those that are.
-TEST(Statistics, OfANewerVersionAreReadForWhatIsKnown) {
+TEST(Statistics, OfANewerVersionAreReadAsFarAsKnown) {
   TempDir dir;
   std::string file;
   const auto step = [&](int number, std::uint32_t id) {
@@ -535,7 +535,7 @@ bool is_answered_early(const std::string& directory) {
   return early;
 }
 
-TEST(LazyOrder, WhatIsAskedForIsReadFirst) {
+TEST(LazyOrder, RequestedRunsAreReadFirst) {
   TempDir dir;
   std::string large = version();
   for (int i = 0; i < 100'000; ++i) large += scalar("x", i, i);

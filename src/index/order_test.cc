@@ -132,7 +132,7 @@ TEST(OutOfOrder, AsManyThreadsWriteThemNothingIsMissing) {
   }
 }
 
-TEST(OutOfOrder, InWhateverOrderStaysQuick) {
+TEST(OutOfOrder, StaysFastInAnyOrder) {
   TempDir dir;
   std::string file = version();
   for (int i = 0; i < 200'000; ++i) file += scalar("x", i % 2 == 0 ? i / 2 : 1'000'000 - i, i);
@@ -207,7 +207,7 @@ TEST(OutOfOrder, ImagesAndStatisticsAreSortedToo) {
   EXPECT_FALSE(found[0].until_the_end) << "step 3 was finite";
 }
 
-TEST(Restart, ReplacesWhatItWroteAgainAndSaysHowMuch) {
+TEST(Restart, ReplacesTheStepsItWroteAgainAndCountsThem) {
   TempDir dir;
   std::string first = version();
   for (int i = 0; i < 800; ++i) first += scalar("x", i, i) + image("i", i, kStart + i);
@@ -249,7 +249,7 @@ TEST(Restart, OfPointsOutOfOrderReplacesThoseFromItsFirstStepOn) {
   EXPECT_EQ(tag_of(run, "x").written_again, 3U);
 }
 
-TEST(Restart, ByASessionStartWithinAFileReplacesWhatCameBefore) {
+TEST(Restart, ByASessionStartWithinAFileReplacesEarlierPoints) {
   TempDir dir;
   std::string file = version();
   for (const int step : {0, 1, 3, 2, 4}) file += scalar("x", step, step, kStart + 1);
@@ -302,7 +302,7 @@ TEST(SeveralWriters, AsChildrenOfAForkAreAllServed) {
   EXPECT_THAT(Values(values.begin(), values.begin() + 4), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(SeveralWriters, ThatFollowEachOtherWhileAThirdLivesReplaceNothing) {
+TEST(SeveralWriters, ThatFollowEachOtherDuringAThirdReplaceNothing) {
   TempDir dir;  // children that a process forks one after the other
   append(dir / kFirst, version() + scalar("x", 0, 0) + scalar("x", 9, 9, kStart + 100));
   for (int child = 1; child <= 3; ++child) {

@@ -21,21 +21,21 @@ TEST(ProbeOrder, IsThatOfTheEntriesOfAStep) {
   EXPECT_THAT(order.ids(), ElementsAre(7, 3, 5));
 }
 
-TEST(ProbeOrder, PlacesWhatIsRecordedRarelyBetweenItsNeighbours) {
+TEST(ProbeOrder, PlacesRarelyRecordedTensorsBetweenTheirNeighbours) {
   ProbeOrder order;
   order.learn(step_of({1, 4}));
   order.learn(step_of({0, 1, 2, 3, 4, 5}));
   EXPECT_THAT(order.ids(), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(ProbeOrder, PutsWhatIsNeverRecordedWithTheOthersLast) {
+TEST(ProbeOrder, PutsTensorsNeverRecordedTogetherLast) {
   ProbeOrder order;
   order.learn(step_of({1, 2}));
   order.learn(step_of({9, 8}));
   EXPECT_THAT(order.ids(), ElementsAre(1, 2, 9, 8));
 }
 
-TEST(ProbeOrder, ComesBackFromTheCache) {
+TEST(ProbeOrder, IsRestoredFromTheCache) {
   ProbeOrder order;
   order.learn(step_of({2, 1, 300}));
   std::string bytes;

@@ -52,14 +52,14 @@ TEST(Probes, AreAsTheProgramDefinedThem) {
   EXPECT_THAT(probes[0].inputs, ElementsAre("in", "kernel"));
 }
 
-TEST(Probes, AreInTheOrderOfExecutionAlsoWhereAStepHasOnlySomeOfThem) {
+TEST(Probes, AreInTheOrderOfExecutionEvenIfAStepHasOnlySomeOfThem) {
   TempDir dir;
   append(dir / kFirst, definition(1, "a") + definition(2, "z") + definition(3, "m") + definition(4, "never") +
                            step(0, {2, 1}) + step(1, {2, 3, 1}));
   EXPECT_THAT(names(*open(dir.path()).run("r")), ElementsAre("z", "m", "a", "never"));
 }
 
-TEST(Probes, OfARestartedJobAreListedOnceWithWhatItSaysLast) {
+TEST(Probes, OfARestartedJobAreListedOnceWithTheLastDefinition) {
   TempDir dir;
   append(dir / kFirst, definition(1, "a", Kind::activation, {DType::f32, {2}}) + step(0, {1}));
   append(dir / kSecond, definition(9, "a", Kind::activation, {DType::f16, {3}}) + definition(1, "b") + step(1, {9, 1}));

@@ -76,7 +76,7 @@ TEST(DamagedMetadata, AreRecoveredFromTheValues) {
   EXPECT_EQ(run.tag("h", TagKind::histograms)->points, 2U);
 }
 
-TEST(DamagedMetadata, AreRecoveredWhereTheyAreWrittenAgain) {
+TEST(DamagedMetadata, AreRecoveredIfTheyAreWrittenAgain) {
   TempDir dir;
   append(dir / "r/" + std::string(kEvents), version() + damaged(tensor_scalar(0, true)) + tensor_scalar(1, false) +
                                                 tensor_scalar(2, true) + tensor_scalar(3, false) +
@@ -103,7 +103,7 @@ TEST(DamagedMetadata, AreRecoveredFromTheDefinitionOfTheTensor) {
   EXPECT_EQ(kind_of(run, "activation/out/image"), TagKind::images);
 }
 
-TEST(DamagedMetadata, NothingIsGuessedWhereNothingIsDamaged) {
+TEST(DamagedMetadata, NothingIsGuessedWithoutDamage) {
   TempDir dir;  // a writer that says nothing about its values
   append(dir / "r/" + std::string(kEvents), version() + tensor_scalar(1, false) + histogram("h", 1, false));
   const sonde::Run run = *open(dir.path()).run("r");

@@ -105,7 +105,7 @@ TEST(Smoothing, OfOnePointAStepIsTensorBoards) {
   }
 }
 
-TEST(Smoothing, IsWhatItsDefinitionSays) {
+TEST(Smoothing, FollowsItsDefinition) {
   auto random = random_numbers();
   std::uniform_real_distribution<double> noise(-1, 1);
   Recorded recorded;
@@ -122,7 +122,7 @@ TEST(Smoothing, IsWhatItsDefinitionSays) {
   }
 }
 
-TEST(Smoothing, CountsPointsAtOneStepAlike) {
+TEST(Smoothing, WeighsPointsAtOneStepEqually) {
   Recorded recorded;
   recorded.add(1, 1);
   recorded.add(2, 4);
@@ -130,7 +130,7 @@ TEST(Smoothing, CountsPointsAtOneStepAlike) {
   expect_near(smooth(recorded, 0.5), {1, 4.5 / 1.5, 12.5 / 2.5}, 1e-12);
 }
 
-TEST(Smoothing, ForgetsWhatLiesBehindAHugeGap) {
+TEST(Smoothing, ForgetsPointsBeforeAHugeGap) {
   Recorded recorded;
   for (int i = 0; i < 1'000; ++i) recorded.add(i, 1);
   for (int i = 0; i < 1'000; ++i) recorded.add(std::numeric_limits<std::int64_t>::max() - 2'000 + i, 5);
@@ -139,7 +139,7 @@ TEST(Smoothing, ForgetsWhatLiesBehindAHugeGap) {
   EXPECT_NEAR(found[1'000], 5, 1e-12);
 }
 
-TEST(Smoothing, FollowsAlikeHoweverDenseASeriesIs) {
+TEST(Smoothing, DoesNotDependOnTheDensityOfASeries) {
   Recorded dense;
   Recorded sparse;
   for (std::int64_t i = 0; i < 10'000; ++i) {

@@ -220,7 +220,7 @@ StatisticsFile::Entries any_entries(std::mt19937_64& random, std::uint32_t tenso
   return entries;
 }
 
-TEST(StatisticsMap, HasInEachCellWhatTheRecordsSay) {
+TEST(StatisticsMap, MatchesTheRecordsInEachCell) {
   constexpr std::uint32_t kTensors = 8;
   TempDir dir;
   std::mt19937_64 random(3);
@@ -381,7 +381,7 @@ TEST_F(ManyStatistics, ComeFromTheCacheTheNextTime) {
   expect_map_of_records(run, {StatisticsFile::tag(0), StatisticsFile::tag(99)}, 77, {});
 }
 
-TEST_F(ManyStatistics, AreReadAgainWhereAFileOfTheCacheIsDamagedOrMissing) {
+TEST_F(ManyStatistics, AreReadAgainIfAFileOfTheCacheIsDamagedOrMissing) {
   const StatisticsMap first = map();
   const std::string bytes = *read_file(chunk_files().front());
   for (const std::size_t at : {std::size_t{0}, std::size_t{4}, std::size_t{20}, bytes.size() / 2, bytes.size() - 1}) {
@@ -401,7 +401,7 @@ TEST_F(ManyStatistics, AreReadAgainWhereAFileOfTheCacheIsDamagedOrMissing) {
   EXPECT_EQ(chunk_files().size(), files) << "those of no use are removed";
 }
 
-TEST_F(ManyStatistics, StayInMemoryWhereNothingCanBeWritten) {
+TEST_F(ManyStatistics, StayInMemoryIfNothingCanBeWritten) {
   const StatisticsMap wanted = map();
   RunIndex run("r", dir_ / "r", cache_ / "no such directory/x.index");
   run.update();

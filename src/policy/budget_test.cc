@@ -46,7 +46,7 @@ TEST(Budget, RecoversWhenThereIsRoom) {
   EXPECT_EQ(change->to, Level::full);
 }
 
-TEST(Budget, StaysWhereTheCostIsAllowedButLeavesNoRoom) {
+TEST(Budget, KeepsTheLevelIfTheCostIsJustBelowTheLimit) {
   BudgetKeeper keeper({.overhead = 0.01});
   Usage usage;
   pass(keeper, usage, 1.5, 0.05);
@@ -83,7 +83,7 @@ TEST(Budget, KeepsRoomOnTheDiskForStatistics) {
   EXPECT_EQ(keeper.level(), Level::full);
 }
 
-TEST(Budget, TakesTensorsThatFoundNoRoomAsASign) {
+TEST(Budget, LowersTheLevelIfTensorsDoNotFit) {
   BudgetKeeper keeper({.memory = std::uint64_t{1} << 20});
   Usage usage;
   pass(keeper, usage, 2, 0);
@@ -104,7 +104,7 @@ TEST(Budget, LimitsWhatIsKept) {
   EXPECT_EQ(limit(Keep::print, Level::statistics), Keep::print);
 }
 
-TEST(Budget, OfTheDiskSaysWhatItHasNoRoomFor) {
+TEST(Budget, DiskSaysWhatDoesNotFit) {
   const BudgetKeeper keeper({.disk = 1000});
   EXPECT_EQ(keeper.lacks_disk(500, 400), "");
   EXPECT_EQ(keeper.lacks_disk(500, 401),

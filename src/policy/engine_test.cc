@@ -30,7 +30,7 @@ void end_step(Engine& engine, std::int64_t step, double loss, std::vector<std::u
   engine.end_step(facts, false, due);
 }
 
-TEST(Plan, IsTheProgramsOwnWhereThereIsNoWatch) {
+TEST(Plan, IsTheProgramsOwnWithoutAWatch) {
   const auto engine = engine_of({});
   const Part own[] = {{.every = 3, .keep = Keep::stats}};
   const Plan plan = engine->plan("dense", Kind::activation, own);
@@ -90,7 +90,7 @@ TEST(Plan, AddsUpAllWatchesThatMatch) {
   EXPECT_EQ(plan.due({.step = 3}), 0U);
 }
 
-TEST(Plan, EveryWatchThatMatchesCountsAlsoWhereOneNamesTheTensorExactly) {
+TEST(Plan, AllMatchingWatchesApplyEvenIfOneNamesTheTensorExactly) {
   const auto engine = watching({{.tensors = ".*", .record = Keep::stats},
                                 {.tensors = "a", .record = Keep::image},
                                 {.tensors = "a.*", .record = Keep::whole}});
@@ -115,7 +115,7 @@ TEST(Plan, CountsEpochs) {
   EXPECT_EQ(plan.due({.step = 200, .begins_epoch = true, .epoch = 5}), 0U);
 }
 
-TEST(Plan, SamplesOnTheCallersThreadOnlyWhereAllAgree) {
+TEST(Plan, SamplesOnTheCallersThreadOnlyIfAllAgree) {
   const RowSample eight = {.rows = 8};
   EXPECT_EQ(watching({{.sample = eight}, {.sample = eight}})->plan("a", Kind::input, {}).sample, eight);
   EXPECT_EQ(watching({{.sample = eight}, {}})->plan("a", Kind::input, {}).sample, RowSample{});
@@ -124,7 +124,7 @@ TEST(Plan, SamplesOnTheCallersThreadOnlyWhereAllAgree) {
   EXPECT_EQ(engine_of(flying)->plan("a", Kind::input, {}).sample, RowSample{});
 }
 
-TEST(Plan, IsTheSameForTensorsOfWhichThePolicySaysTheSame) {
+TEST(Plan, IsSharedByTensorsThatThePolicyTreatsAlike) {
   const auto engine = watching({{.tensors = "a.*", .every = 5}, {.tensors = ".*", .kinds = {Kind::weight}}});
   EXPECT_EQ(engine->plan("a/0", Kind::input, {}), engine->plan("a/1", Kind::input, {}));
   EXPECT_NE(engine->plan("a/0", Kind::input, {}), engine->plan("a/0", Kind::weight, {}));
@@ -159,7 +159,7 @@ TEST(Engine, TakesTheFirstStepsThatAreDueAndHold) {
   EXPECT_EQ(kept, (std::vector<bool>{true, false, true, false}));
 }
 
-TEST(Engine, TakesALostCaptureBackFromTheTriggerThatTookIt) {
+TEST(Engine, CreditsALostCaptureToItsTrigger) {
   const auto engine =
       engine_of({.triggers = {{.when = "loss > 5", .rearm = Rearm::always, .max_captures = 1},
                               {.when = "loss > 1", .rearm = Rearm::always, .max_captures = 1}}});  // both are "trigger"
@@ -220,7 +220,7 @@ TEST(Engine, NamesThePatternsAndScalarsOfAllConditions) {
   EXPECT_TRUE((*Engine::create({.triggers = {{.rule = "nonfinite"}}}))->scalars().empty());
 }
 
-TEST(Engine, RefusesWhatMakesNoSense) {
+TEST(Engine, RejectsInvalidPolicies) {
   EXPECT_FALSE(Engine::create({.watches = {{.tensors = "("}}}));
   EXPECT_FALSE(Engine::create({.watches = {{.when = "loss >"}}}));
   EXPECT_FALSE(Engine::create({.triggers = {{.rule = "no_such_rule"}}}));
@@ -274,7 +274,7 @@ TEST(Trigger, DoesNotCountACaptureThatWasLost) {
   EXPECT_FALSE(trigger.end_step({.step = 3, .scalars = scalars, .tensors = {}}));
 }
 
-TEST(Trigger, ThatFiresOnceForAllFiresAgainWhereThatWasLost) {
+TEST(Trigger, ThatFiresOnceFiresAgainIfItsCaptureWasLost) {
   Trigger trigger = *Trigger::create({.name = "t", .when = "loss > 1", .rearm = Rearm::never});
   const auto fires_at = [&](std::int64_t step, double loss) {
     const std::array<std::pair<std::string_view, double>, 1> scalars = {{{"loss", loss}}};

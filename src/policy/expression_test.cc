@@ -230,7 +230,7 @@ TEST(Statistics, AreOfAllMatchingTensorsTogether) {
       holds("count('none') == 0 and not max('none') and not isnan(max('none')) and not nonfinite('none')", step));
 }
 
-TEST(Statistics, CountWhatIsNotFiniteAndNotIntended) {
+TEST(Statistics, CountUnintendedNonFiniteValues) {
   Step step;
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -267,7 +267,7 @@ TEST(AnyAll, LookAtTheTensorOfAnotherKindThatHasTheName) {
   EXPECT_TRUE(holds("any('k', is(update)) and any('k', is(weight)) and not any('k', is('gradient'))", step));
 }
 
-TEST(AnyAll, FindAnotherKindThatComesLaterOrNotAtEveryStep) {
+TEST(AnyAll, FindAnotherKindRecordedLaterOrNotAtEveryStep) {
   Expression expression = parsed("any('update/.*', of(weight, max) > 1)");
   Step step;
   step.tensor<float>("k", Kind::update, {1});
@@ -312,7 +312,7 @@ TEST(Values, AreThoseOfThePartsAsTheyAreWritten) {
 }
 
 // "loss = NaN" is a clue, and a false one where nobody recorded a loss.
-TEST(Values, LeaveOutWhatWasNotRecordedInTheStep) {
+TEST(Values, LeaveOutValuesNotRecordedInTheStep) {
   Expression expression = parsed("nonfinite('.*') > 0 or isnan(loss) or delta(loss) > 1 or all('w', max > 1)");
   EXPECT_THAT(expression.values(), IsEmpty());
   Step step;
@@ -364,7 +364,7 @@ TEST(Rising, IsTheStepThatCrossesTheLevel) {
   EXPECT_THAT(run("rising(x, 3)", {5, 1, 3, 4, 5, std::nullopt, 2, kNaN, 9}), ElementsAre(0, 0, 0, 1, 0, 0, 0, 0, 1));
 }
 
-TEST(Average, IsOfTheLastValuesAndStaysWhereNoneComes) {
+TEST(Average, IsOfTheLastValuesAndStaysWithoutNewOnes) {
   EXPECT_THAT(run("average(x, 2)", {1, 3, 5, std::nullopt, kInf, kNaN, 7}),
               ElementsAre(::testing::IsNan(), 2, 4, 4, 4, 4, 6));
 }

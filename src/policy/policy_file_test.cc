@@ -304,7 +304,7 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
   for (const Wrong& wrong : table) EXPECT_EQ(error_of(wrong.toml), wrong.message) << wrong.toml;
 }
 
-TEST(PolicyFile, WhatIsNoTomlIsAnErrorWithItsPlace) {
+TEST(PolicyFile, InvalidTomlIsAnErrorWithItsPosition) {
   EXPECT_THAT(error_of("[[watch]]\nevery = = 3"), StartsWith("policy.toml:2:9: "));
   EXPECT_THAT(error_of("[[ = \"watch\"]]"), StartsWith("policy.toml:1:4: "));
   EXPECT_THAT(error_of("[\xEF\xBB\xB7[A["), StartsWith("policy.toml:1:2: "));
@@ -331,12 +331,12 @@ TEST(PolicyFile, IsLoadedByItsPath) {
   EXPECT_THAT(Policy::load(dir / "pipe").error().message(), HasSubstr("is not a regular file")) << "and does not wait";
 }
 
-TEST(PolicyCheck, HoldsForWhatParseReturns) {
+TEST(PolicyCheck, AcceptsWhatParseReturns) {
   EXPECT_TRUE(Policy().check());
   EXPECT_TRUE(parsed("[[watch]]\nsteps='5..9'\n[[trigger]]\nrule='dead_relu'\n[budget]\noverhead='2%'").check());
 }
 
-TEST(PolicyCheck, NamesWhatMakesNoSense) {
+TEST(PolicyCheck, NamesInvalidValues) {
   const auto message = [](const auto& change) {
     Policy policy;
     policy.watches.resize(2);

@@ -123,7 +123,7 @@ TEST_P(EveryRule, StaysQuietOnAHealthyNetwork) {
   EXPECT_EQ(first_of(expression, 1000, [&](Step& step, int i) { network.fill(step, i); }), -1);
 }
 
-TEST_P(EveryRule, StaysQuietWhereNothingIsRecorded) {
+TEST_P(EveryRule, StaysQuietIfNothingIsRecorded) {
   Expression expression = rule(std::string(GetParam().name));
   EXPECT_EQ(first_of(expression, 300, [](Step& /*step*/, int /*i*/) {}), -1);
 }
@@ -151,7 +151,7 @@ TEST(Nonfinite, HoldsAtOnce) {
   }
 }
 
-TEST(Nonfinite, LooksOnlyWhereItIsTold) {
+TEST(Nonfinite, LooksOnlyAtTheSelectedTensors) {
   Expression expression = rule("nonfinite", "encoder/.*", "train/loss");
   Step step;
   step.tensor<float>("decoder/x", Kind::activation, {kNaN}).scalar("loss", kNaN);
@@ -161,7 +161,7 @@ TEST(Nonfinite, LooksOnlyWhereItIsTold) {
   EXPECT_FALSE(step.holds(expression)) << "an intended -inf";
 }
 
-TEST(ExplodingGradient, HoldsWhereOneIsHugeOrGrowsAHundredfold) {
+TEST(ExplodingGradient, HoldsIfOneIsHugeOrGrowsAHundredfold) {
   EXPECT_EQ(with_fault("exploding_gradient", [](Step& s, Draw& d) { s.tensor("new", Kind::gradient, d.normal(1000)); }),
             150);
   EXPECT_EQ(
@@ -240,7 +240,7 @@ TEST(LossSpike, HoldsAtTheSpike) {
       << "a hundred deviations, but half a percent";
 }
 
-TEST(LossNotDecreasing, HoldsWhereItStaysOrGrows) {
+TEST(LossNotDecreasing, HoldsIfItStaysOrGrows) {
   const int flat = with_loss("loss_not_decreasing", [](int, Draw& d) { return 2.3 + 0.05 * d.gauss(); });
   EXPECT_GE(flat, 199);
   EXPECT_LT(flat, 400);
@@ -265,7 +265,7 @@ TEST(Fp16Overflow, HoldsBeforeItHappens) {
   EXPECT_FALSE(Step().tensor<float>("x", Kind::activation, {30'000}).holds(expression));
 }
 
-TEST(Rules, FillInWhatTheTriggerSays) {
+TEST(Rules, UseTheTriggersTensorsAndScalar) {
   EXPECT_EQ(*expression_of({.rule = "nonfinite", .tensors = "it's", .scalar = "train/loss"}),
             "nonfinite(\"it's\") > 0 or isnan(scalar('train/loss')) or isinf(scalar('train/loss'))");
   EXPECT_EQ(*expression_of({.rule = "nonfinite", .scalar = "mean"}),
@@ -274,7 +274,7 @@ TEST(Rules, FillInWhatTheTriggerSays) {
   EXPECT_EQ(*expression_of({.when = "x > 1"}), "x > 1");
 }
 
-TEST(Rules, SayWhatIsWrongWithATrigger) {
+TEST(Rules, ReportErrorsOfATrigger) {
   EXPECT_EQ(expression_of({}).error().message(), "a trigger needs 'when' or 'rule'");
   EXPECT_EQ(expression_of({.rule = "dead_rellu"}).error().message(),
             "there is no rule 'dead_rellu'; did you mean 'dead_relu'?");

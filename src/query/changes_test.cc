@@ -73,7 +73,7 @@ TEST_F(Writing, ADeletedRunIsInTheTrashAndThoseBelowItStay) {
   EXPECT_EQ(Asked(logs()).log().runs().size(), 1U);  // the trash is not a run
 }
 
-TEST_F(Writing, TheDirectoryOfADeletedRunGoesIfNothingIsLeftInIt) {
+TEST_F(Writing, TheDirectoryOfADeletedRunIsRemovedIfItIsEmpty) {
   Asked asked(logs());
   EXPECT_EQ(asked.post("delete", R"({"run":"a/below"})", true).status, 200);
   EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre(std::string(kEvents)));
@@ -130,7 +130,7 @@ TEST_F(Writing, ANoteThatIsALinkIsNotRead) {
   EXPECT_EQ(note_of(asked), "mine");
 }
 
-TEST_F(Writing, ATrashThatLeadsOutIsRefused) {
+TEST_F(Writing, ATrashThatLeadsOutIsRejected) {
   std::filesystem::create_directory(dir_ / "outside");
   std::filesystem::create_directory_symlink(dir_ / "outside", dir_ / "logs/.sonde-trash");
   Asked asked(logs());
@@ -139,7 +139,7 @@ TEST_F(Writing, ATrashThatLeadsOutIsRefused) {
   EXPECT_THAT(names_in(dir_ / "logs/a"), Contains(std::string(kEvents)));
 }
 
-TEST_F(Writing, ARunThatCannotBeMovedAsAWholeStaysWhereItWas) {
+TEST_F(Writing, ARunThatCannotBeMovedCompletelyStaysInPlace) {
   // In the trash the path of the second file would be longer than paths can be.
   constexpr std::size_t kLongestPath = 4'096;
   std::string deep = dir_ / "deep";
@@ -181,7 +181,7 @@ TEST_F(Writing, ATriggerIsArmedByThoseWhoCan) {
   EXPECT_EQ(Asked(logs()).post("arm", R"({"run":"a","when":"x"})", true).status, 404);
 }
 
-TEST_F(Writing, NoTriggerIsArmedWhereNoProcessRecords) {
+TEST_F(Writing, NoTriggerIsArmedIfNoProcessRecords) {
   std::filesystem::last_write_time(dir_ / "logs/a/" + std::string(kEvents),
                                    std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5));
   const auto actions = std::make_shared<Remembering>();

@@ -26,13 +26,13 @@ std::string body_of(std::string_view path, int series, const std::string& rest) 
   return body + (group ? "]}]" : "]") + rest + "}";
 }
 
-TEST(CostOf, WhatThereIsNeedsNoValues) {
+TEST(CostOf, StructureIsQuick) {
   for (const char* path : {"status", "runs", "tags", "alerts", "layouts", "arm", "note", "delete"}) {
     EXPECT_EQ(cost_of(asks(path)), Cost::quick) << path;
   }
 }
 
-TEST(CostOf, WhatAPageShowsAtOnceIsNotDear) {
+TEST(CostOf, WhatAPageShowsAtOnceIsNotExpensive) {
   for (const char* path : {"image", "audio", "media", "steps", "histograms", "statistics", "nothing", "",
                            "histograms?run=a&tag=b&most=100", "statistics?most=1000"}) {
     EXPECT_EQ(cost_of(asks(path)), Cost::values) << path;
@@ -43,7 +43,7 @@ TEST(CostOf, WhatAPageShowsAtOnceIsNotDear) {
   EXPECT_EQ(cost_of(asks("table", body_of("table", 10, ""))), Cost::values);
 }
 
-TEST(CostOf, ManyChartsWideChartsAndEveryPointAreDear) {
+TEST(CostOf, ManyChartsWideChartsAndEveryPointAreExpensive) {
   EXPECT_EQ(cost_of(asks("scalars")), Cost::expensive);
   for (const char* path : {"series", "bands", "table"}) {
     EXPECT_EQ(cost_of(asks(path, body_of(path, 1000, ""))), Cost::expensive) << path;
@@ -53,13 +53,13 @@ TEST(CostOf, ManyChartsWideChartsAndEveryPointAreDear) {
   EXPECT_EQ(cost_of(asks("series", std::string(70'000, ' '))), Cost::expensive) << "which takes long to read";
 }
 
-TEST(CostOf, HundredsOfHistogramsAreDear) {
+TEST(CostOf, HundredsOfHistogramsAreExpensive) {
   for (const char* path : {"histograms?run=a&tag=b&most=500", "histograms?m%6fst=101", "statistics?most=10000"}) {
     EXPECT_EQ(cost_of(asks(path)), Cost::expensive) << path;
   }
 }
 
-TEST(CostOf, TheWidthIsWhatJsonSaysItIs) {
+TEST(CostOf, TheWidthIsTakenFromTheJson) {
   const std::string body = body_of("series", 100, R"(, "\u0077idth": 16384)");
   EXPECT_EQ(cost_of(asks("series", body)), Cost::expensive);
   EXPECT_EQ(cost_of(asks("series", R"({"series": [{"run": "\"width\":16384", "tag": "\"width\":16384"}]})")),

@@ -120,7 +120,7 @@ TEST_F(Series, HasTheExtremesOfEveryPixelColumn) {
               extremes(points_.steps, points_.values, 0, last, 100));
 }
 
-TEST_F(Series, SmoothsOverAllPointsWhateverPartIsDrawn) {
+TEST_F(Series, SmoothsOverAllPointsWhicheverPartIsDrawn) {
   for (const double weight : {0.3, 0.9, 0.999}) {
     const Values expected = smoothed(weight);
     for (const auto& [range, first, last] :
@@ -144,7 +144,7 @@ TEST_F(Series, WithoutSmoothingHasNoSmoothedLine) {
   EXPECT_THAT(ask(R"(,"smooth":0)").smooth_steps, IsEmpty());
 }
 
-TEST_F(Series, SaysWhereSomethingIsNotFinite) {
+TEST_F(Series, MarksNonFinitePoints) {
   const ReadSeries series = ask(R"(,"range":[26999,27004],"width":1)");
   EXPECT_THAT(series.bad_steps, ElementsAre(27'000));
   EXPECT_THAT(series.bad_times, ElementsAre(kStart + 27'000));
@@ -190,7 +190,7 @@ TEST_F(Series, AnswersManyAtOnceAndMarksThoseThatAreNotThere) {
   EXPECT_THAT(all[2].steps, IsEmpty());
 }
 
-TEST_F(Series, RefusesWhatMakesNoSense) {
+TEST_F(Series, RejectsInvalidRequests) {
   const auto refused = [&](const std::string& body) {
     const Answer answer = asked_->post("series", body);
     EXPECT_TRUE(answer.status == 400 || answer.status == 413) << answer.status << body;

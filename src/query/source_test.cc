@@ -39,7 +39,7 @@ class AnySource : public ::testing::Test {
   std::vector<std::shared_ptr<FakeRun>> runs_;
 };
 
-TEST_F(AnySource, TellsFromTheSignsOfAJobWhetherItGoesOn) {
+TEST_F(AnySource, DerivesFromTheJobSignsWhetherItIsRunning) {
   const double now = wall_seconds();
   run("a quiet")->signs = {.last_modified = now - 3600};
   run("b growing")->signs = {.last_modified = now};

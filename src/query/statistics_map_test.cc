@@ -81,7 +81,7 @@ TEST(StatisticsMap, OfARangeOfSteps) {
   EXPECT_EQ(numbers<std::uint32_t>(answer.body, 40 + 24, 1).front(), 2U);
 }
 
-TEST(StatisticsMap, RefusesWhatMakesNoSense) {
+TEST(StatisticsMap, RejectsInvalidRequests) {
   TempDir dir;
   append(dir / "r/stats.1.h.1.0.tfrecord", two_tensors());
   Asked asked(dir.path());

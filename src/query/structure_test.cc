@@ -33,7 +33,7 @@ void make_old(const std::string& path) {
   std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
 }
 
-TEST(Status, TellsTheVersionAndHowFarItHasRead) {
+TEST(Status, GivesTheVersionAndTheReadingProgress) {
   Asked asked(kGolden + "/torch");
   const Json status(asked.get("status").body);
   EXPECT_EQ(status.text("/logs/0/directory"), kGolden + "/torch");
@@ -42,7 +42,7 @@ TEST(Status, TellsTheVersionAndHowFarItHasRead) {
   EXPECT_EQ(static_cast<std::uint64_t>(status.number("/revision")), asked.api().revision());
 }
 
-TEST(Runs, SayWhatTheLogSays) {
+TEST(Runs, ReportTheContentOfTheLog) {
   for (const std::string_view writer : {"torch", "tensorboardx", "tensorflow", "tensorflow_v1", "keras"}) {
     Asked asked(kGolden + "/" + std::string(writer));
     const Json answer(asked.get("runs").body);
@@ -86,7 +86,7 @@ TEST(Runs, AreLiveWhileTheirFilesGrow) {
   EXPECT_EQ(runs.number("/runs/1/steps_per_second"), 1);
 }
 
-TEST(Runs, WithARingThatNobodyHoldsHaveDied) {
+TEST(Runs, WithAnAbandonedRingHaveDied) {
   TempDir dir;
   append(events_in(dir, "r"), version() + scalar("x", 7, 1));
   append(dir / "r/flight-host-1-1.ring", std::string(100, '\0'));
@@ -126,7 +126,7 @@ TEST(Tags, SayHowManyPointsARestartWroteAgain) {
   EXPECT_THAT(all.numbers("/tags/0/written_again"), ElementsAre(0, 1));
 }
 
-TEST(Tags, PatternsThatAreNoneAreRefused) {
+TEST(Tags, InvalidPatternsAreRejected) {
   Asked asked(kGolden + "/torch");
   EXPECT_EQ(asked.get("tags?tags=(").status, 400);
   EXPECT_EQ(asked.get("tags?tags=(((a{1000}){1000}){1000})").status, 400);
@@ -154,7 +154,7 @@ TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
   EXPECT_EQ(Json(asked.get("runs").body).number("/runs/0/first_bad_step"), 3);
 }
 
-TEST(Alerts, SayWhatTheFirstValueWasThatIsNotFinite) {
+TEST(Alerts, GiveTheFirstNonFiniteValue) {
   TempDir dir;
   append(events_in(dir, "r"), version() + scalar("mixed", 1, 1) +
                                   scalar("mixed", 2, -std::numeric_limits<double>::infinity()) +
@@ -446,7 +446,7 @@ TEST(Changes, AreWaitedForNoLongerThanAsked) {
   EXPECT_EQ(asked.api().wait_for_change(revision - 1, 1h), revision);
 }
 
-TEST(Logs, OfSeveralDirectoriesAreToldApartByTheirLabels) {
+TEST(Logs, OfSeveralDirectoriesAreDistinguishedByTheirLabels) {
   TempDir dir;
   append(events_in(dir, "one/train"), version() + scalar("x", 1, 1));
   append(events_in(dir, "two"), version() + scalar("x", 1, 2));
@@ -466,7 +466,7 @@ TEST(Logs, OfSeveralDirectoriesAreToldApartByTheirLabels) {
   EXPECT_THAT(series.front().values, ElementsAre(2));
 }
 
-TEST(Questions, ThatAreNotKnownAreRefusedInOneSentence) {
+TEST(Questions, ThatAreUnknownAreRejectedInOneSentence) {
   Asked asked(kGolden + "/torch");
   const auto refused = [&](const Answer& answer, int status) {
     EXPECT_EQ(answer.status, status) << answer.body;

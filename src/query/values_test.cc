@@ -84,7 +84,7 @@ TEST(Histograms, HaveTheBinsOfTheFile) {
             3);
 }
 
-TEST(Histograms, AreEvenlySpreadOverWhatWasRecorded) {
+TEST(Histograms, AreEvenlySpreadOverTheRecordedSteps) {
   Asked asked(kGolden + "/torch");
   const Json two(asked.get("histograms?run=train&tag=weights&most=2").body);
   const auto values = *asked.log().run("train")->values("weights", TagKind::histograms);
@@ -162,7 +162,7 @@ TEST(Histograms, WithManyBinsAreOfFewerSteps) {
   EXPECT_EQ(asked.get("histograms?run=r&tag=h&step=10").status, 413);
 }
 
-TEST(Text, ThatIsTooLongForAPageIsRefusedInOneSentence) {
+TEST(Text, ThatIsTooLongForAPageIsRejectedInOneSentence) {
   TempDir dir;
   std::string summary;
   tfevents::put_text(summary, "t", std::string((std::size_t{4} << 20) + 1, 'x'), true);
@@ -253,7 +253,7 @@ TEST(Images, OfNoOtherTypeAreEverSent) {
   EXPECT_EQ(Asked(dir.path()).get("image?run=r&tag=picture&step=1").content_type, "image/gif");
 }
 
-TEST(Markdown, KeepsWhatIsHarmless) {
+TEST(Markdown, KeepsHarmlessMarkup) {
   EXPECT_EQ(html_of_markdown("**bold** `code`"), "<p><strong>bold</strong> <code>code</code></p>\n");
   EXPECT_THAT(html_of_markdown("|a|b|\n|-|-|\n|1|2|\n"), HasSubstr("<table>"));
   EXPECT_THAT(html_of_markdown("[x](https://example.org/)"), HasSubstr("<a href=\"https://example.org/\">x</a>"));
@@ -285,7 +285,7 @@ TEST(Markdown, ShowsWhatLooksLikeTheDefinitionOfALink) {
   EXPECT_THAT(html_of_markdown("[x](https://example.org/) and [a]: b"), HasSubstr(">x</a> and [a]: b"));
 }
 
-TEST(Markdown, LetsNothingRun) {
+TEST(Markdown, AllowsNoScripts) {
   for (const std::string_view text :
        {"<script>alert(1)</script>", "a <img src=x onerror=alert(1)> b", "<div onclick='x'>", "<style>*{}</style>",
         "[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](data:text/html,<script>)", "[x](vbscript:x)",

@@ -52,7 +52,7 @@ TEST(Budget, OfTheDiskIsNotExceededByCapturesHoweverFastTheyFire) {
   }
 }
 
-TEST(Budget, ThatHoldsBackCapturesSaysSoOnceInTheLogAndToTheHandler) {
+TEST(Budget, ThatPreventsCapturesIsReportedOnceInTheLogAndToTheHandler) {
   TempDir dir;
   Errors errors;
   ASSERT_TRUE(write_file(dir / "old", std::string(kDisk * 95 / 100, 'x')).ok());
@@ -89,7 +89,7 @@ TEST(Budget, ThatHoldsBackCapturesDoesNotUseUpTheirMaximum) {
   EXPECT_EQ(rec.counters().captures, 2U);
 }
 
-TEST(Budget, RefusesWhatIsAskedForByHandEachTimeWithASentence) {
+TEST(Budget, RejectsEachManualCaptureWithAMessage) {
   TempDir dir;
   Errors errors;
   Policy policy;
@@ -118,7 +118,7 @@ TEST(Budget, OfOverheadHoldsBackNoCapture) {
   EXPECT_EQ(rec.counters().captures, 1U);
 }
 
-TEST(Budget, OfTheDiskKnowsOfCheckpointsAtOnceAndOfThoseThatAreGone) {
+TEST(Budget, DiskCountsNewAndRemovedCheckpointsAtOnce) {
   TempDir dir;
   Policy policy = {.watches = {{.record = Keep::whole}}};
   policy.budget.disk = kDisk;

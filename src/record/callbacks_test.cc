@@ -145,7 +145,7 @@ TEST_F(CallbacksTest, KeepsOnlyWhatConditionsAllow) {
   EXPECT_EQ(log.steps[0].tensors[0].name, "yes");
 }
 
-TEST_F(CallbacksTest, AConditionThatThrowsKeepsNothingAndIsTold) {
+TEST_F(CallbacksTest, AConditionThatThrowsKeepsNothingAndIsReported) {
   Recorder recorder = open(directory.path(), on_caller());
   const Probe probe = recorder.probe("dense", {.when = [](const StepValues&) -> bool { throw 1; }});
   record_step(recorder, probe, 3);
@@ -154,7 +154,7 @@ TEST_F(CallbacksTest, AConditionThatThrowsKeepsNothingAndIsTold) {
   EXPECT_EQ(recorder.committed_step(), 3);
 }
 
-TEST_F(CallbacksTest, WhatNobodyAsksBeforeTheProcessEndsIsNotKeptAndTheLogSaysSo) {
+TEST_F(CallbacksTest, TensorsWithUnansweredConditionsAtExitAreNotKeptAndTheLogSaysSo) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -179,7 +179,7 @@ TEST_F(CallbacksTest, WhatNobodyAsksBeforeTheProcessEndsIsNotKeptAndTheLogSaysSo
   EXPECT_NE(log.gaps[0].detail.find("was not asked in step"), std::string::npos);
 }
 
-TEST_F(CallbacksTest, StepsAnswerWhatWaits) {
+TEST_F(CallbacksTest, StepsRunWaitingCallbacks) {
   Recorder recorder = open(directory.path(), on_caller());
   const Probe probe = recorder.probe("dense", when(true));
   record_step(recorder, probe, 0);

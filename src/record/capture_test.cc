@@ -63,7 +63,7 @@ TEST(Captures, HoldEveryElement) {
   EXPECT_EQ(step.scalars[0].first, "loss");
 }
 
-TEST(Captures, SeeTheScalarsOfAnEvaluationButNotInPlaceOfTheirOwn) {
+TEST(Captures, SeeTheScalarsOfAnEvaluationButPreferTheirOwn) {
   TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = triggered({.when = "loss == 1 and scalar('test/loss') == 3 and step == 2"})});
@@ -140,7 +140,7 @@ TEST(Captures, MayBeAskedForBySignal) {
 }
 
 // Nobody waits for the backend here: it may be some steps behind.
-TEST(Captures, BySignalHaveTheStepInWhichItCame) {
+TEST(Captures, BySignalContainTheCurrentStep) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying(), .trigger_signal = SIGUSR2});
   const Probe out = rec.probe("out");
@@ -159,7 +159,7 @@ TEST(Captures, BySignalHaveTheStepInWhichItCame) {
   EXPECT_THAT(steps_of(captures[0]), ElementsAre(45, 46, 47, 48, 49, 50));
 }
 
-TEST(Captures, BySignalAreSavedAlsoWhereTheRecorderIsClosedAtOnce) {
+TEST(Captures, BySignalAreSavedEvenIfTheRecorderIsClosedAtOnce) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying(), .trigger_signal = SIGUSR2});
   train(rec, 0, 9, 100);
@@ -170,7 +170,7 @@ TEST(Captures, BySignalAreSavedAlsoWhereTheRecorderIsClosedAtOnce) {
   EXPECT_THAT(steps_of(captures[0]), ElementsAre(4, 5, 6, 7, 8, 9));
 }
 
-TEST(Recorder, ThatCannotHaveItsSignalMakesNothing) {
+TEST(Recorder, WithAnUnusableSignalCreatesNothing) {
   TempDir dir;
   for (const int signal : {SIGKILL, SIGSTOP, -1, 1000}) {
     const auto opened = Recorder::open(dir / "run", {.trigger_signal = signal});
@@ -248,7 +248,7 @@ TEST(Captures, SayWhichStepsNeverCame) {
   EXPECT_EQ(gap.count, 8U);
 }
 
-TEST(FlightRecorder, StaysWithinItsShareOfTheMemoryBudgetAndSaysSo) {
+TEST(FlightRecorder, StaysWithinItsShareOfTheMemoryBudgetAndReportsIt) {
   TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 4"});
@@ -262,7 +262,7 @@ TEST(FlightRecorder, StaysWithinItsShareOfTheMemoryBudgetAndSaysSo) {
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("bytes instead of 16777216: a quarter of [budget] memory")));
 }
 
-TEST(FlightRecorder, IsNoSmallerThanIsOfUseAndSaysThatTheBudgetIs) {
+TEST(FlightRecorder, HasAMinimumSizeAndReportsASmallerBudget) {
   TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 4"});
@@ -287,7 +287,7 @@ TEST(FlightRecorder, BecomesSmallerWithTheMemoryBudgetOfARunningJob) {
   ASSERT_TRUE(rec.close().ok());
 }
 
-TEST(FlightRecorder, KeepsItsRingWhereAPolicyWantsOneThatCannotBeMade) {
+TEST(FlightRecorder, KeepsItsRingIfANewOneCannotBeCreated) {
   TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 12", .before = 5});
@@ -301,7 +301,7 @@ TEST(FlightRecorder, KeepsItsRingWhereAPolicyWantsOneThatCannotBeMade) {
   EXPECT_THAT(steps_of(captures_of(dir.path()).at(0)), ElementsAre(7, 8, 9, 10, 11, 12));
 }
 
-TEST(FlightRecorder, TellsTheRingWhichInfinitiesAreAllowedNow) {
+TEST(FlightRecorder, UpdatesTheAllowedInfinitiesInTheRing) {
   TempDir dir;
   Policy policy = triggered({.when = "step == 100"});
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -320,7 +320,7 @@ TEST(FlightRecorder, TellsTheRingWhichInfinitiesAreAllowedNow) {
   ASSERT_TRUE(rec.close().ok());
 }
 
-TEST(Captures, ReachToTheLastStepThatThereIs) {
+TEST(Captures, ReachToTheLastStep) {
   TempDir dir;
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step > 4", .after = 10})});
@@ -334,7 +334,7 @@ TEST(Captures, ReachToTheLastStepThatThereIs) {
   EXPECT_EQ(captures[0].info().dropped[0].last_step, kLast);
 }
 
-TEST(Captures, HoldMoreStepsThanTheRingWhereTheyHaveOpened) {
+TEST(Captures, HoldMoreStepsThanTheRingOnceTheyHaveStarted) {
   TempDir dir;
   Policy policy = triggered({.when = "step == 40", .before = 20, .after = 40});
   policy.flight.bytes = 100 << 10;  // some 50 steps
@@ -376,7 +376,7 @@ TEST(Captures, DoNotMixTriggers) {
   EXPECT_THAT(steps["b"], ElementsAre(3, 4, 5));
 }
 
-TEST(Captures, AreSavedAtTheEndWithWhatThereIs) {
+TEST(Captures, AreSavedAtTheEndWithTheStepsSoFar) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4", .before = 9, .after = 100})});
   train(rec, 0, 6, 100);

@@ -30,7 +30,7 @@ std::size_t recorded_steps(const std::string& directory) {
   return steps;
 }
 
-TEST(Control, ThatIsThereAtTheStartCountsFromTheFirstStepOn) {
+TEST(Control, AnExistingFileAppliesFromTheFirstStepOn) {
   TempDir dir;
   ASSERT_TRUE(write_file(dir / "control.toml",
                          "[[watch]]\nrecord = \"stats\"\nfirst = 5\n[[trigger]]\nwhen = \"step == 3\"\nbefore = 1\n"
@@ -60,7 +60,7 @@ TEST(Control, ThatIsWrongAtTheStartIsAnsweredAndTheProgramsPolicyCounts) {
   }
 }
 
-TEST(Control, AtTheStartAnswersThatARingCouldNotBeMade) {
+TEST(Control, AtTheStartAnswersThatARingCouldNotBeCreated) {
   TempDir dir;
   Errors errors;
   ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
@@ -80,7 +80,7 @@ TEST(Control, ThatTheProgramDoesNotWantIsNotTakenAtTheStartEither) {
   EXPECT_FALSE(std::filesystem::exists(dir / "control.state"));
 }
 
-TEST(Control, ThatAsksForACaptureWithoutRoomIsRefusedUntilThereIsSome) {
+TEST(Control, RejectsACaptureUntilTheDiskHasRoom) {
   TempDir dir;
   Errors errors;
   ASSERT_TRUE(write_file(dir / "old", std::string(100'000, 'x')).ok());
@@ -125,7 +125,7 @@ TEST(Control, ArmsATriggerOnARunningJob) {
   EXPECT_THAT(steps_of(captures[0]), ElementsAre(49, 50));
 }
 
-TEST(Control, AnswersThatARingCouldNotBeMade) {
+TEST(Control, AnswersThatARingCouldNotBeCreated) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
@@ -138,7 +138,7 @@ TEST(Control, AnswersThatARingCouldNotBeMade) {
   EXPECT_EQ(read_log(dir.path()).texts.at("sonde/flight"), errors.messages);
 }
 
-TEST(Control, ARingThatCouldNotBeMadeIsToldInTheLogAlsoWithoutAnErrorHandler) {
+TEST(Control, ARingThatCouldNotBeCreatedIsReportedInTheLogWithoutAnErrorHandler) {
   TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = {.flight = {.use = FlightPolicy::Use::on, .bytes = std::uint64_t{900} << 40}}});
@@ -149,7 +149,7 @@ TEST(Control, ARingThatCouldNotBeMadeIsToldInTheLogAlsoWithoutAnErrorHandler) {
   EXPECT_EQ(log.steps.size(), 4U);
 }
 
-TEST(Control, AWrongFileChangesNothingAndIsAnswered) {
+TEST(Control, AnInvalidFileChangesNothingAndIsAnswered) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = {.watches = {{.tensors = "one"}}}, .on_error = errors.handler()});
@@ -199,7 +199,7 @@ TEST(Control, AFileOfAnotherOwnerIsIgnored) {
   EXPECT_FALSE(std::filesystem::exists(dir / "control.state"));
 }
 
-TEST(Control, APipeInItsPlaceStopsNothingAndIsToldOf) {
+TEST(Control, APipeInItsPlaceDoesNotBlockAndIsReported) {
   TempDir dir;
   Errors errors;
   ASSERT_EQ(::mkfifo((dir / "control.toml").c_str(), 0600), 0);

@@ -37,7 +37,7 @@ void record_steps(Recorder& rec, const Probe& out, std::int64_t first, std::int6
   }
 }
 
-TEST(EveryFault, OfARecorderIsCountedToldAndOver) {
+TEST(EveryFault, OfARecorderIsCountedReportedAndRecovered) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     if (fault.persistent) return;  // as the tests of the sinks do, which take less time
     const TempDir dir;

@@ -22,7 +22,7 @@ using ::testing::SizeIs;
 
 // ---- Inert.
 
-TEST(Inert, ARecorderMadeWithoutArgumentsDoesNothing) {
+TEST(Inert, ADefaultConstructedRecorderDoesNothing) {
   Recorder rec;
   EXPECT_FALSE(rec.enabled());
   EXPECT_EQ(rec.directory(), "");
@@ -61,7 +61,7 @@ TEST(Inert, ARecorderMadeWithoutArgumentsDoesNothing) {
   EXPECT_TRUE(rec.close().ok());
 }
 
-TEST(Inert, HandlesMadeWithoutArgumentsDoNothing) {
+TEST(Inert, DefaultConstructedHandlesDoNothing) {
   TempDir dir;
   Recorder rec = open(dir.path());
   const auto values = ramp(4);
@@ -97,7 +97,7 @@ TEST(Inert, ARecorderIsOpenedLaterByMovingAnotherIntoIt) {
 
 // ---- Several intervals.
 
-TEST(ProbeOptions, RecordSeveralThingsEachInItsOwnTime) {
+TEST(ProbeOptions, RecordSeveralFormsAtTheirOwnIntervals) {
   TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out", {.record = {{Keep::stats, 1}, {Keep::image, 5}}});
@@ -215,7 +215,7 @@ TEST(StatisticsFromElsewhere, ThatContradictEachOtherAreRejectedWithTheReasonOnc
                                             "there are more NaN and infinities than elements"));
 }
 
-TEST(StatisticsFromElsewhere, HaveNoPictureAndNoFileAndSaySo) {
+TEST(StatisticsFromElsewhere, HaveNoPictureAndNoFileAndReportIt) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
@@ -292,7 +292,7 @@ TEST(PrintNow, SaysWhyItCannotPrint) {
 
 // ---- Numbers that f32 cannot hold.
 
-TEST(Precision, FiniteNumbersThatBecomeInfiniteAreCountedAndToldOnceATag) {
+TEST(Precision, FiniteNumbersThatBecomeInfiniteAreCountedAndReportedOncePerTag) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});

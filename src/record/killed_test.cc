@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(FlightRecorder, LeavesNoRingBehindAfterAnOrderlyEnd) {
+TEST(FlightRecorder, LeavesNoRingAfterANormalEnd) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4"})});
   EXPECT_EQ(files_with(dir.path(), ".ring").size(), 1U);
@@ -120,7 +120,7 @@ TEST(Killed, AProcessThatSavesCapturesLosesNoCompletedStep) {
   }
 }
 
-TEST(Killed, ARingElsewhereGoesBackToItsOwnRun) {
+TEST(Killed, AnExternalRingReturnsToItsOwnRun) {
   TempDir dir;
   TempDir rings;
   std::mt19937 random(1);
@@ -176,7 +176,7 @@ TEST(Killed, ARingThatALaterPolicyHasPutElsewhereIsFound) {
   }
 }
 
-TEST(FlightRecorder, ElsewhereIsNotedInTheRunAsLongAsItIsThere) {
+TEST(FlightRecorder, ExternalRingIsNotedInTheRunAsLongAsItExists) {
   TempDir dir;
   TempDir rings;
   Policy policy = triggered({.when = "step == 4"});

@@ -24,7 +24,7 @@ struct Told {
   std::vector<std::string> take() { return std::exchange(messages, {}); }
 };
 
-TEST(LossReport, TellsTheFirstLossAtOnceAndThenOnceASecondWithTheCount) {
+TEST(LossReport, ReportsTheFirstLossAtOnceAndThenOncePerSecondWithTheCount) {
   LossReport report;
   Told told;
   report.tell_due({}, 5 * kSecond, told.handler());
@@ -45,7 +45,7 @@ TEST(LossReport, NamesEveryKindThatWasDropped) {
   EXPECT_THAT(told.take(), ElementsAre(StartsWith("3 tensors, 2 scalars and 1 step mark were dropped")));
 }
 
-TEST(LossReport, AFlushTellsTheRestAndReturnsTheFirstLossSinceTheLastOne) {
+TEST(LossReport, AFlushReportsTheRestAndReturnsTheFirstLossSinceTheLastOne) {
   LossReport report;
   Told told;
   report.tell_due({.scalars = 1}, kSecond, told.handler());
@@ -57,7 +57,7 @@ TEST(LossReport, AFlushTellsTheRestAndReturnsTheFirstLossSinceTheLastOne) {
   EXPECT_THAT(told.take(), IsEmpty());
 }
 
-TEST(LossReport, TellsOfLostFilesWithTheReasonOfTheFirst) {
+TEST(LossReport, ReportsLostFilesWithTheReasonOfTheFirst) {
   LossReport report;
   Told told;
   report.lost_records(3, {Code::no_space, "cannot write 'a.npy'"});

@@ -15,7 +15,7 @@ constexpr Pass kEvaluation = {.id = 3, .evaluation = true};
 
 double loss_of(const StepData& step) { return step.values().scalar("loss"); }
 
-TEST(OpenSteps, KeepsPassesApartAlsoWhereTheirNumbersAreTheSame) {
+TEST(OpenSteps, KeepsPassesWithEqualNumbersApart) {
   OpenSteps steps;
   StepData& one = steps.begin(kFirst, 7);
   StepData& other = steps.begin(kSecond, 7);
@@ -39,7 +39,7 @@ TEST(OpenSteps, FindsNothingUnderAnotherNumber) {
   EXPECT_EQ(steps.find(kTraining, 8), nullptr);
 }
 
-TEST(OpenSteps, GiveTheNextPassNothingOfTheOneBefore) {
+TEST(OpenSteps, StartEachPassEmpty) {
   OpenSteps steps;
   StepData& one = steps.begin(kEvaluation, 7);
   steps.set_scalar(0, "loss", 1, 7);
@@ -63,7 +63,7 @@ TEST(OpenSteps, GiveAScalarToThePassOfItsNumber) {
   EXPECT_EQ(loss_of(other), 0.2);
 }
 
-TEST(OpenSteps, GiveAScalarOfAnEvaluationToTheTrainingStepWhereThatDoesNotSayItItself) {
+TEST(OpenSteps, GiveAScalarOfAnEvaluationToATrainingStepWithoutIt) {
   OpenSteps steps;
   const StepData& training = steps.begin(kTraining, 5);
   steps.set_scalar(0, "loss", 1, 5);

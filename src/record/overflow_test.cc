@@ -168,7 +168,7 @@ TEST(Overflow, WaitBlocksNoLongerThanTheOptionsSay) {
   EXPECT_EQ(read_log(dir.path()).histograms.at("h").size(), 39U);
 }
 
-TEST(Overflow, IsToldToTheErrorHandlerAndReturnedByTheNextFlushWithTheCount) {
+TEST(Overflow, IsReportedToTheErrorHandlerAndReturnedByTheNextFlushWithTheCount) {
   TempDir dir;
   StuckBackend backend;
   std::vector<std::string> told;
@@ -351,7 +351,7 @@ TEST(Pool, KeepsBlocksForTheNextOfTheirSize) {
   second.reset();
 }
 
-TEST(Pool, TakesALargerBlockWhereThereIsNoRoomForANewOne) {
+TEST(Pool, UsesALargerBlockIfThereIsNoRoomForANewOne) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
   PayloadPtr large = pool.acquire(900'000);
   const std::byte* data = large->holding->block.data;
@@ -368,7 +368,7 @@ TEST(Pool, TakesALargerBlockWhereThereIsNoRoomForANewOne) {
   fits_beside.reset();
 }
 
-TEST(Pool, GivesUpUnusedBlocksOfOtherSizesBeforeItRefuses) {
+TEST(Pool, FreesUnusedBlocksOfOtherSizesBeforeItFails) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
   std::vector<PayloadPtr> small;
   for (int i = 0; i < 8; ++i) small.push_back(pool.acquire(120'000));
@@ -382,7 +382,7 @@ TEST(Pool, GivesUpUnusedBlocksOfOtherSizesBeforeItRefuses) {
   EXPECT_EQ(pool.acquire(2 << 20), nullptr);
 }
 
-TEST(Pool, WhatIsGivenUpOnItsWayLosesNothingLater) {
+TEST(Pool, APayloadDroppedInFlightLosesNothingLater) {
   Pool pool(1 << 20, Overflow::drop_oldest, 0ms);
   PayloadPtr given_up = pool.acquire(600'000);
   const Payload* const address = given_up.get();
@@ -410,7 +410,7 @@ TEST(Pool, BlocksAreFreeWhileAnOwnerTakesItsTimeToEnd) {
   nested.reset();
 }
 
-TEST(Pool, AThreadThatWaitsGetsWhatAnotherOneGivesBack) {
+TEST(Pool, AWaitingThreadGetsAReturnedBlock) {
   Pool pool(1 << 20, Overflow::wait, 1min);
   PayloadPtr first = pool.acquire(900'000);
   std::thread giver([&] { first.reset(); });
@@ -433,7 +433,7 @@ TEST(Pool, WaitTimesOutDespiteUnrelatedReleases) {
   all.reset();
 }
 
-TEST(Ring, GrowsWithWhatWaitsInItAndKeepsTheOrder) {
+TEST(Ring, GrowsWithWaitingMessagesAndKeepsTheOrder) {
   Ring ring;
   Message message;
   std::vector<Message> drained;

@@ -66,7 +66,7 @@ TEST(Owners, AreHandedToTheProgramInBatchesOnTheThreadThatFlushes) {
   EXPECT_THAT(batches, testing::ElementsAre(20U)) << "one call for all of them";
 }
 
-TEST(Owners, OfARecorderThatIsGoneEndWhereTheProgramAsksForThem) {
+TEST(Owners, OfADestroyedRecorderAreReleasedWhereTheProgramAsksForThem) {
   for (int round = 0; round < 10; ++round) {
     TempDir dir;
     Deaths deaths;
@@ -128,7 +128,7 @@ TEST(Owners, AreNotEndedByTheLibraryWhenTheProcessExits) {
   EXPECT_EQ(read_log(dir.path()).histograms.at("h").size(), 100U);
 }
 
-TEST(Owners, OfTheParentAreLeftAloneInAForkedChild) {
+TEST(Owners, OfTheParentAreNotReleasedInAForkedChild) {
   TempDir dir;
   Recorder rec = open(dir.path());
   Deaths deaths;

@@ -31,7 +31,7 @@ void record_steps(Recorder& recorder, const std::vector<float>& values, std::int
   }
 }
 
-TEST(Threads, GiveTheSameStatisticsWhateverTheirNumber) {
+TEST(Threads, GiveTheSameStatisticsForAnyNumber) {
   const std::vector<float> values = ramp(kLarge);
   std::vector<Log> logs;
   for (const int threads : {1, 2, 4}) {
@@ -75,7 +75,7 @@ TEST(Threads, AForkedChildHasItsOwn) {
   EXPECT_EQ(read_log(directory.path()).steps.size(), 4U);
 }
 
-TEST(Threads, ANegativeNumberIsRefused) {
+TEST(Threads, ANegativeNumberIsRejected) {
   const TempDir directory;
   const auto refused = Recorder::open(directory.path(), with_threads(-1));
   ASSERT_FALSE(refused.ok());
@@ -126,7 +126,7 @@ TEST(FileWriter, WritesBatchesInOrderAndCountsThem) {
   ASSERT_EQ(table.size(), 1U);
 }
 
-TEST(FileWriter, TellsWhatWentWrongAndWritesTheRest) {
+TEST(FileWriter, ReportsErrorsAndWritesTheRest) {
   const TempDir directory;
   sinks::Tally tally;
   FileWriter files(directory.path(), "w", tally);

@@ -24,7 +24,7 @@ struct PolicyInForceTest : testing::Test {
   static const policy::Plan& plan(const ProbeEntry* probe) { return *probe->plan.load(); }
 };
 
-TEST_F(PolicyInForceTest, AsksTheProgramsOptionsWhereThePolicyIsEmpty) {
+TEST_F(PolicyInForceTest, UsesTheProgramsOptionsIfThePolicyIsEmpty) {
   PolicyInForce policy({}, errors);
   ASSERT_TRUE(policy.start().ok());
   const ProbeEntry* probe = policy.probe("dense", {.keep = Keep::stats, .every = 10});
@@ -43,7 +43,7 @@ TEST_F(PolicyInForceTest, PlansKnownProbesAgainForANewPolicy) {
   EXPECT_EQ(policy.due(plan(probe), 8, false), 0U);
 }
 
-TEST_F(PolicyInForceTest, KeepsThePolicyWhereAnotherOneIsRefused) {
+TEST_F(PolicyInForceTest, KeepsThePolicyIfAnotherOneIsRejected) {
   PolicyInForce policy(watching("dense", 7), errors);
   ASSERT_TRUE(policy.start().ok());
   const std::uint64_t before = policy.engine_version();
@@ -66,7 +66,7 @@ TEST_F(PolicyInForceTest, LaysAControlFileOnTopOfThePolicyAndTakesItAway) {
   EXPECT_EQ(policy.engine()->policy().watches.at(0).tensors, "other");
 }
 
-TEST_F(PolicyInForceTest, GivesOneProbeForANameAndTellsOnceOfOtherOptions) {
+TEST_F(PolicyInForceTest, ReturnsOneProbePerNameAndReportsOtherOptionsOnce) {
   PolicyInForce policy({}, errors);
   ASSERT_TRUE(policy.start().ok());
   const ProbeEntry* first = policy.probe("dense", {.every = 2});

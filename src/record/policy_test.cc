@@ -189,7 +189,7 @@ TEST(Policy, SamplesRows) {
   EXPECT_EQ(log.steps.at(0).tensors.at(0).summary.count, 6U);
 }
 
-TEST(Policy, StatisticsAreOfTheSampledRowsAlsoWhereTheWholeTensorIsAskedFor) {
+TEST(Policy, StatisticsAreOfTheSampledRowsEvenIfTheWholeTensorIsRecorded) {
   std::vector<Log> logs;
   for (const bool random : {false, true}) {
     for (const bool armed : {false, true}) {
@@ -258,7 +258,7 @@ TEST(Policy, EachWatchHasStatisticsOfItsOwnRows) {
   EXPECT_EQ(counted(1, 1), std::pair(9UL, 9UL)) << "its condition does not hold";
 }
 
-TEST(Policy, EachKindOfFileHasRowsOfItsOwn) {
+TEST(Policy, EachKindOfFileHasItsOwnRows) {
   TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = watching({{.sample = {.rows = 2}, .record = Keep::whole}, {.record = Keep::npz}})});
@@ -317,7 +317,7 @@ TEST(Policy, ThatMakesNoSenseIsKnownAtOpen) {
   EXPECT_THAT(opened.error().message(), HasSubstr("column"));
 }
 
-TEST(Policy, WarnsOnceOfAPatternThatMatchesNothing) {
+TEST(Policy, WarnsOnceAboutAPatternThatMatchesNothing) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "encodr/.*"}}), .on_error = errors.handler()});
@@ -416,7 +416,7 @@ TEST(Policy, SaysHowANameWithASlashIsWritten) {
                                            "a slash in its name is scalar('train/loss')"));
 }
 
-TEST(Policy, HasRoomForManyWatchesOnOneTensorAndSaysWhenThereAreMore) {
+TEST(Policy, SupportsManyWatchesOnOneTensorAndReportsTooMany) {
   TempDir dir;
   Errors errors;
   std::vector<WatchPolicy> watches;
@@ -431,7 +431,7 @@ TEST(Policy, HasRoomForManyWatchesOnOneTensorAndSaysWhenThereAreMore) {
   EXPECT_THAT(errors.messages, ElementsAre("more than 64 watches match 'out': the first ones count"));
 }
 
-TEST(Probe, ThatIsMadeAgainWithOtherOptionsSaysSoOnce) {
+TEST(Probe, CreatedAgainWithOtherOptionsIsReportedOnce) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
@@ -520,7 +520,7 @@ TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
   }
 }
 
-TEST(Table, OfColumnsThatDoNotMatchIsRefused) {
+TEST(Table, OfColumnsThatDoNotMatchIsRejected) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
@@ -532,7 +532,7 @@ TEST(Table, OfColumnsThatDoNotMatchIsRefused) {
   EXPECT_EQ(rec.counters().rejected, 2U);
 }
 
-TEST(Table, MayHoldWhatAProbeSaw) {
+TEST(Table, MayHoldTheTensorOfAProbe) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.sample = {.rows = 2}, .record = Keep::csv}})});
   const std::vector<float> values = ramp(8);
@@ -620,7 +620,7 @@ TEST(Budget, OfTheDiskIsNotExceededByWholeTensorsHoweverFastTheyCome) {
   EXPECT_EQ(log.texts.at("sonde/budget").size(), 1U);
 }
 
-TEST(Budget, OfMemoryIsAllForTensorsWhereThereIsNoRing) {
+TEST(Budget, MemoryIsAllForTensorsWithoutARing) {
   TempDir dir;
   Policy policy = watching({{.record = Keep::stats}});
   policy.budget.memory = 100'000;

@@ -114,7 +114,7 @@ TEST(Handles, DefaultConstructedOnesAreInert) {
   Probe().record(step, view(values));
 }
 
-TEST(OpenOrDisabled, TellsTheReasonAndGoesOn) {
+TEST(OpenOrDisabled, ReportsTheReasonAndContinues) {
   TempDir dir;
   ASSERT_TRUE(write_file(dir / "file", "in the way").ok());
   std::string reason;
@@ -452,7 +452,7 @@ TEST(Groups, AreOneEvent) {
   EXPECT_EQ(log.plugins.at("picture"), "images");
 }
 
-TEST(Print, WritesOneLineForAPerson) {
+TEST(Print, WritesOneReadableLine) {
   TempDir dir;
   std::FILE* console = std::tmpfile();
   Recorder rec = open(dir.path(), {.console = console});
@@ -469,7 +469,7 @@ TEST(Print, WritesOneLineForAPerson) {
   EXPECT_THAT(text, HasSubstr("[[0. 1. 2. 3.]\n [4. 5. 6. 7.]]"));
 }
 
-TEST(BadInput, ADirectoryThatCannotBeMadeIsAnError) {
+TEST(BadInput, ADirectoryThatCannotBeCreatedIsAnError) {
   TempDir dir;
   ASSERT_TRUE(write_file(dir / "file", "in the way").ok());
   const auto below_a_file = Recorder::open(dir / "file/logs");
@@ -485,7 +485,7 @@ TEST(BadInput, ADirectoryThatCannotBeMadeIsAnError) {
   EXPECT_FALSE(Recorder::open(dir.path(), {.flush_interval = std::chrono::milliseconds(-1)}).ok());
 }
 
-TEST(BadInput, NegativeNumbersAreRefusedWithASentence) {
+TEST(BadInput, NegativeNumbersAreRejectedWithAMessage) {
   TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
@@ -570,7 +570,7 @@ TEST(BadInput, AnEmptyTensorIsRecordedAsOne) {
   EXPECT_TRUE(log.damage.empty());
 }
 
-TEST(BadInput, AnyTagIsTakenButAnEmptyOne) {
+TEST(BadInput, EveryTagExceptAnEmptyOneIsAccepted) {
   TempDir dir;
   Recorder rec = open(dir.path());
   const std::vector<std::string> tags = {"a/b/c",

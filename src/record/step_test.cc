@@ -62,7 +62,7 @@ TEST_F(StepTest, GathersStatisticsAndNumbersThoseOfOneName) {
   EXPECT_EQ(step.tensors.size(), 2U);
 }
 
-TEST_F(StepTest, MakesNoHistogramThatNobodyAsksFor) {
+TEST_F(StepTest, ComputesNoUnneededHistogram) {
   InForce in_force(errors);
   const ProbeEntry* probe = in_force.policy_.probe("dense", {.keep = Keep::stats});
   begin(1);
@@ -95,7 +95,7 @@ TEST_F(StepTest, ComplexTensorsHaveStatisticsOfTheirPartsForConditions) {
   EXPECT_FALSE(tensor.record.histogram);
 }
 
-TEST_F(StepTest, KeepsWhatIsDueWhereItsConditionHolds) {
+TEST_F(StepTest, KeepsWhatIsDueIfItsConditionIsTrue) {
   Policy policy;
   policy.watches.push_back({.tensors = "dense", .when = "scalar('loss') > 5", .record = Keep::stats});
   policy.watches.push_back({.tensors = "dense", .record = Keep::histogram});
@@ -113,7 +113,7 @@ TEST_F(StepTest, KeepsWhatIsDueWhereItsConditionHolds) {
   }
 }
 
-TEST_F(StepTest, AsksTheConditionInCodeOnlyWhereThereIsOne) {
+TEST_F(StepTest, EvaluatesACodeConditionOnlyIfThereIsOne) {
   InForce in_force(errors);
   const ProbeEntry* with = in_force.policy_.probe("with", {.when = [](const StepValues&) { return true; }});
   const ProbeEntry* without = in_force.policy_.probe("without", {});

@@ -65,7 +65,7 @@ TEST(Exit, WithoutCloseDrainsWhatWasRecorded) {
   EXPECT_EQ(log.partial_tails, 0U);
 }
 
-TEST(Fork, TheChildsFirstCallOpensAFileOfItsOwnAndNothingIsWrittenTwice) {
+TEST(Fork, TheChildsFirstCallOpensItsOwnFileAndNothingIsWrittenTwice) {
   TempDir dir;
   auto rec = Recorder::open(dir.path(), {.flush_interval = 1h});
   ASSERT_TRUE(rec.ok());
@@ -90,7 +90,7 @@ TEST(Fork, TheChildsFirstCallOpensAFileOfItsOwnAndNothingIsWrittenTwice) {
   EXPECT_TRUE(log.damage.empty());
 }
 
-TEST(Fork, AChildThatRecordsNothingMakesNoFile) {
+TEST(Fork, AChildThatRecordsNothingCreatesNoFile) {
   TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
@@ -202,7 +202,7 @@ TEST(Kill, AllThatWasFlushedReadsBackAndOnlyTheLastRecordMayBeHalfWritten) {
   }
 }
 
-TEST(FullDisk, IsReportedOnceCostsNoEarlierRecordAndIsOverWhenThereIsSpaceAgain) {
+TEST(FullDisk, IsReportedOnceKeepsEarlierRecordsAndRecovers) {
   enum Outcome { kRight, kNoOpen, kNoError, kNoFirst, kDamaged, kNoRecovery, kNotCounted, kHidden, kNoGap };
   test_on_small_disk(16 << 20, [](SmallDisk& disk) -> int {
     constexpr std::int64_t kPoints = 400'000;  // more than is kept for later

@@ -20,7 +20,7 @@ TEST(NumpyStyle, AlignsThePointsOfARow) {
   EXPECT_EQ(numpy_style(view(values, {2, 3})), "[[ 1.   2.5 -3. ]\n [ nan  4.   0.1]]");
 }
 
-TEST(NumpyStyle, GoesToExponentsWhereTheRangeIsWide) {
+TEST(NumpyStyle, UsesExponentsIfTheRangeIsWide) {
   const std::vector<float> values = {0.1F, 1.2345678e-5F};
   EXPECT_EQ(numpy_style(view(values)), "[1.0000000e-01 1.2345678e-05]");
 }
@@ -64,7 +64,7 @@ TEST(NumpyStyle, SummarisesAboveTheThresholdOnly) {
   EXPECT_NE(all.find(" 500 "), std::string::npos);
 }
 
-TEST(NumpyStyle, TouchesOnlyWhatItShowsOfABroadcastTensor) {
+TEST(NumpyStyle, ReadsOnlyThePrintedElementsOfABroadcastTensor) {
   const float value = 1;
   const std::int64_t huge = std::int64_t{1} << 30;
   EXPECT_EQ(numpy_style(view(&value, {huge}, {0})), "[1. 1. 1. ... 1. 1. 1.]");

@@ -57,7 +57,7 @@ TEST(OneLine, DrawsBlocksOnRequest) {
   EXPECT_EQ(histogram_of(line), "█        ▁");
 }
 
-TEST(OneLine, CountsWhatIsNotFinite) {
+TEST(OneLine, CountsNonFiniteValues) {
   const std::vector<float> values = {1, 2, kNan, kNan, kNan, kInf, -kInf, -kInf};
   const std::string line = line_of(view(values));
   EXPECT_THAT(line, StartsWith("x f32[8] 1 |"));
@@ -83,12 +83,12 @@ TEST(OneLine, ShowsAScalarAsItsValue) {
 
 TEST(OneLine, NeedsNoName) { EXPECT_EQ(line_of(view(std::vector<int>{7}), ""), "i32[1] 7"); }
 
-TEST(OneLine, StaysOneLineWhateverTheNameIs) {
+TEST(OneLine, StaysOneLineForAnyName) {
   const std::string line = line_of(view(std::vector<float>{1}), "a\nb\x1b[31m\x7f\tc");
   EXPECT_EQ(line, "a\\nb\\x1b[31m\\x7f\\tc f32[1] 1");
 }
 
-TEST(RangeText, LinesUpWithOthersWhereAWidthIsGiven) {
+TEST(RangeText, LinesUpIfAWidthIsGiven) {
   const auto aligned = [](const std::vector<float>& values) {
     stats::Histogram histogram;
     const Result<stats::Summary> summary = stats::summarize(view(values), histogram);
@@ -102,7 +102,7 @@ TEST(RangeText, LinesUpWithOthersWhereAWidthIsGiven) {
   EXPECT_EQ(one.find(" std"), other.find(" std"));
 }
 
-TEST(Printable, KeepsUnicodeAndEscapesWhatIsNone) {
+TEST(Printable, KeepsUnicodeAndEscapesInvalidBytes) {
   EXPECT_EQ(printable("größe/層 1"), "größe/層 1");
   EXPECT_EQ(printable("a\xff"
                       "b"),

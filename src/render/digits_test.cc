@@ -12,7 +12,7 @@
 namespace sonde::render {
 namespace {
 
-TEST(Positional, AlwaysHasAPointAndNoZerosBehindIt) {
+TEST(Positional, AlwaysHasAPointAndNoTrailingZeros) {
   EXPECT_EQ(positional(0.0, FloatType::f64), "0.");
   EXPECT_EQ(positional(-0.0, FloatType::f64), "-0.");
   EXPECT_EQ(positional(100.0, FloatType::f64), "100.");
@@ -20,7 +20,7 @@ TEST(Positional, AlwaysHasAPointAndNoZerosBehindIt) {
   EXPECT_EQ(positional(-0.00012, FloatType::f64), "-0.00012");
 }
 
-TEST(Positional, TakesTheFewestDigitsThatTellTheTypesNumbersApart) {
+TEST(Positional, UsesTheFewestDigitsThatIdentifyTheValue) {
   EXPECT_EQ(positional(static_cast<double>(0.1F), FloatType::f32), "0.1");
   EXPECT_EQ(positional(static_cast<double>(0.1F), FloatType::f64), "0.10000000149011612");
   EXPECT_EQ(positional(0.0999755859375, FloatType::f16), "0.1");
@@ -78,7 +78,7 @@ TEST(Brief, DoesNotRoundBeforeThePoint) {
   EXPECT_EQ(brief(1e300), "1e+300");
 }
 
-TEST(Brief, NamesWhatIsNoNumber) {
+TEST(Brief, NamesNonFiniteValues) {
   EXPECT_EQ(brief(std::numeric_limits<double>::quiet_NaN()), "nan");
   EXPECT_EQ(brief(std::numeric_limits<double>::infinity()), "inf");
   EXPECT_EQ(brief(-std::numeric_limits<double>::infinity()), "-inf");

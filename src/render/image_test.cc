@@ -147,7 +147,7 @@ TEST(DrawColors, MarksPixelsThatAreNotFinite) {
   EXPECT_EQ(rgba.pixels[3], 255);
 }
 
-TEST(DrawColors, MakesAGreyPictureRgbWhereAValueIsNotFinite) {
+TEST(DrawColors, MakesAGreyPictureRgbIfAValueIsNotFinite) {
   const std::vector<float> values = {0.5F, kNan, kInf, 1.0F};
   const Picture picture = drawn(view(values, {2, 2}), Layout::HW);
   EXPECT_EQ(picture.channels, 3);
@@ -211,7 +211,7 @@ TEST(DrawMap, IgnoresNonFiniteValuesInTheRangeAndMarksThem) {
   EXPECT_EQ(color_at(picture, 4, 0), viridis(255));
 }
 
-TEST(DrawMap, DrawsATensorOfNothingButNan) {
+TEST(DrawMap, DrawsATensorOfOnlyNan) {
   const std::vector<float> values(2 * 3 * 8, kNan);
   const Picture picture = drawn(view(values, {2, 3, 8}), Layout::HWC);
   EXPECT_EQ(picture.channels, 3);
@@ -261,7 +261,7 @@ TEST(DrawGrid, DrawsTheChannelsOfEachImageOneAfterTheOther) {
   EXPECT_EQ(drawn(view(values, {2, 6, 1, 1}), Layout::NCHW, {.low = 0, .high = 255}).pixels, picture.pixels);
 }
 
-TEST(DrawGrid, IsAboutSquareAndLeavesNoCellEmptyWhereItCan) {
+TEST(DrawGrid, IsAboutSquareAndLeavesNoCellEmptyIfItCan) {
   const std::vector<float> values(128 * 10 * 10);
   const auto size_of_grid = [&](std::int64_t channels, std::int64_t height, std::int64_t width) {
     const Picture picture = drawn(view(values.data(), {channels, height, width}), Layout::CHW,
@@ -312,7 +312,7 @@ TEST(DrawError, NamesTheShapeThatDoesNotFitItsLayout) {
   }
 }
 
-TEST(DrawError, RefusesWhatHasNoPixels) {
+TEST(DrawError, RejectsWhatHasNoPixels) {
   const std::vector<float> none;
   for (const Shape& shape : {Shape{0, 4, 1}, Shape{4, 0, 1}, Shape{4, 4, 0}}) {
     const Result<Picture> picture = draw(view(none, shape), Layout::HWC);
@@ -322,13 +322,13 @@ TEST(DrawError, RefusesWhatHasNoPixels) {
   }
 }
 
-TEST(DrawError, RefusesAViewThatDoesNotMatchItsData) {
+TEST(DrawError, RejectsAViewThatDoesNotMatchItsData) {
   const Result<Picture> picture = draw(view(std::vector<float>(5), {2, 3}), Layout::HW);
   ASSERT_FALSE(picture);
   EXPECT_EQ(picture.error().code(), Code::invalid_argument);
 }
 
-TEST(DrawError, RefusesBadOptionsAndComplexNumbers) {
+TEST(DrawError, RejectsBadOptionsAndComplexNumbers) {
   const std::vector<float> values(4);
   EXPECT_EQ(draw(view(values, {2, 2}), Layout::HW, {.max_cells = 0}).error().code(), Code::invalid_argument);
   EXPECT_EQ(draw(view(values, {2, 2}), Layout::HW, {.low = 1, .high = -1}).error().message(),
@@ -338,7 +338,7 @@ TEST(DrawError, RefusesBadOptionsAndComplexNumbers) {
   EXPECT_EQ(draw(view(complex, {2, 2}), Layout::HW).error().code(), Code::unsupported);
 }
 
-TEST(DrawError, RefusesAPictureThatWouldFillTheMemory) {
+TEST(DrawError, RejectsAPictureThatWouldFillTheMemory) {
   const float value = 1;
   const Shape huge = {std::int64_t{1} << 20, std::int64_t{1} << 20};
   const Result<Picture> picture = draw(view(&value, huge, {0, 0}), Layout::HW);
@@ -382,7 +382,7 @@ TEST(DrawByAxes, FourAxesAreABatch) {
             drawn(view(values, {2, 4, 5, 3}), Layout::NHWC).pixels);
 }
 
-TEST(DrawByAxes, LeavesBytesAndWhatTheOptionsSayAsTheyAre) {
+TEST(DrawByAxes, KeepsBytesAndExplicitOptions) {
   const std::vector<std::uint8_t> bytes = {10, 20, 30, 40};
   EXPECT_EQ(drawn(view(bytes, {2, 2}), std::nullopt).pixels, bytes);
   const std::vector<float> values = {-1, 0, 0.5F, 1};

@@ -62,7 +62,7 @@ TEST(Table, AScalarIsOneRow) {
   EXPECT_THAT(table.names(), ElementsAre("loss", "again"));
 }
 
-TEST(Table, SaysWhatDoesNotFit) {
+TEST(Table, ReportsMismatchedColumns) {
   const std::vector<float> values(20'000);
   const std::complex<float> complex;
   EXPECT_EQ(error_of({{"label", view(values.data(), {3})}, {"out", view(values.data(), {4, 2})}}),
@@ -84,7 +84,7 @@ TEST(TableText, AlignsNumbersBelowTheirNames) {
             "  2      3      12346       -inf\n");
 }
 
-TEST(TableText, LeavesOutTheMiddleOfWhatIsTooMuch) {
+TEST(TableText, LeavesOutTheMiddleOfLongTables) {
   std::vector<std::int32_t> values(100);
   std::iota(values.begin(), values.end(), 0);
   EXPECT_EQ(table_text(table_of({{"x", view(values, {10, 10})}}), {.rows = 3, .fields = 2}),
@@ -97,7 +97,7 @@ TEST(TableText, LeavesOutTheMiddleOfWhatIsTooMuch) {
             "row  x\n  0  0\n  1  1\n  2  2\n");
 }
 
-TEST(TableText, KeepsEveryDigitOfWholeNumbersAndSpellsOutWhatATerminalObeys) {
+TEST(TableText, KeepsEveryDigitOfIntegersAndEscapesTerminalCodes) {
   const std::vector<std::uint64_t> large = {std::numeric_limits<std::uint64_t>::max()};
   const bool yes[] = {true};
   EXPECT_EQ(table_text(table_of({{"a\x1b", view(large)}, {"yes", view(yes)}})),

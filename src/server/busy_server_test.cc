@@ -120,7 +120,7 @@ std::string many_bands() {
          body;
 }
 
-TEST_F(BusyServer, NoQuestionWaitsForADearerOne) {
+TEST_F(BusyServer, NoQuestionWaitsForAMoreExpensiveOne) {
   answers_->hold("bands");
   answers_->hold("series");
   start();
@@ -149,7 +149,7 @@ TEST_F(BusyServer, NoQuestionWaitsForADearerOne) {
   EXPECT_LE(answers_->most_at_once("bands"), kMostDear);
 }
 
-TEST_F(BusyServer, TellsThoseToComeBackForWhomThereIsNoRoomInTheLine) {
+TEST_F(BusyServer, TellsClientsToRetryIfTheQueueIsFull) {
   constexpr int kWaiting = 3;
   answers_->hold("bands");
   start({.waiting = kWaiting});
@@ -198,7 +198,7 @@ TEST_F(BusyServer, AnswersNoLongQuestionWhoseClientHasLeft) {
   EXPECT_THAT(answers_->asked(), Each(testing::Not(HasSubstr("gone"))));
 }
 
-TEST_F(BusyServer, ThoseWhoHaveLeftMakeRoomInTheLine) {
+TEST_F(BusyServer, DisconnectedClientsFreeTheirPlaceInTheQueue) {
   answers_->hold("bands");
   start({.waiting = 1});
   Client patient = client();
@@ -217,7 +217,7 @@ TEST_F(BusyServer, ThoseWhoHaveLeftMakeRoomInTheLine) {
   EXPECT_EQ(last.read_reply().status, 200);
 }
 
-TEST_F(BusyServer, FindsOutOnceWhatManyAskAtTheSameTime) {
+TEST_F(BusyServer, AnswersOnceWhatManyAskAtTheSameTime) {
   answers_->hold("runs");
   start();
   std::vector<Client> pages;
@@ -276,7 +276,7 @@ TEST_F(BusyServer, EndsWithoutWaitingForLongAnswers) {
   EXPECT_EQ(expensive.read_to_end(), "");
 }
 
-TEST_F(BusyServer, EndsWhenWhatChangesSomethingIsDone) {
+TEST_F(BusyServer, StopWaitsForRequestsThatChangeSomething) {
   answers_->hold("note");
   start();
   Client one = client();
@@ -317,7 +317,7 @@ class NewsAtOnce final : public Answerer {
   mutable std::atomic<std::uint64_t> first_wait_ = 0;
 };
 
-TEST(BusyServerStart, MissesNothingThatComesWhileItsThreadsBegin) {
+TEST(BusyServerStart, MissesNoChangeWhileItsThreadsStart) {
   const auto answers = std::make_shared<NewsAtOnce>();
   ServerOptions options;
   options.port = 0;

@@ -32,7 +32,7 @@ TEST(Token, AreLongPlainAndNeverTheSame) {
   }
 }
 
-TEST(Token, MustBeAbleToStandInAnAddressAndACookie) {
+TEST(Token, MustBeValidInAnAddressAndACookie) {
   for (const char* token : {"a", "A-b_c.d~9", "secret"}) EXPECT_TRUE(check_token(token)) << token;
   for (const std::string& token : {std::string(), std::string("a b"), std::string("a;b"), std::string("a&b"),
                                    std::string("a\r\nb"), std::string("\xc3\xa4"), std::string(257, 'a')}) {
@@ -84,7 +84,7 @@ TEST(Host, IsReadAsTheStandardSays) {
   }
 }
 
-TEST(Host, IsLoopbackOnlyWhereNobodyElseCanBe) {
+TEST(Host, IsLoopbackOnlyForLocalAddresses) {
   for (const char* name : {"localhost", "127.0.0.1", "127.1.2.3", "[::1]"}) {
     EXPECT_TRUE(parse_host(name)->is_loopback()) << name;
   }
@@ -94,7 +94,7 @@ TEST(Host, IsLoopbackOnlyWhereNobodyElseCanBe) {
   }
 }
 
-TEST(Gate, RefusesNamesThatOthersCanPointHere) {
+TEST(Gate, RejectsNamesThatOthersCanPointHere) {
   const Gate local = gate();
   for (const char* name : {"localhost", "localhost:6006", "127.0.0.1:6006", "[::1]:6006", "localhost:8080"}) {
     EXPECT_EQ(local.judge({.host = name}, true), Verdict::welcome) << name;
@@ -126,7 +126,7 @@ TEST(Gate, AnswersItsOwnPageAlone) {
   }
 }
 
-TEST(Gate, TellsNavigationFromOtherPagesRequests) {
+TEST(Gate, DistinguishesNavigationFromOtherPagesRequests) {
   const Gate local = gate();
   const auto judge = [&](std::string_view site, std::string_view mode, bool reads = true) {
     return local.judge({.host = "localhost", .fetch_site = site, .fetch_mode = mode}, reads);
@@ -140,7 +140,7 @@ TEST(Gate, TellsNavigationFromOtherPagesRequests) {
   EXPECT_EQ(judge("cross-site", "navigate", false), Verdict::foreign_origin);  // a form
 }
 
-TEST(Gate, BelievesABrowserThatHidesTheOriginOfItsOwnPage) {
+TEST(Gate, AcceptsABrowserThatHidesTheOriginOfItsOwnPage) {
   const Caller caller{.host = "localhost", .origin = "null", .fetch_site = "same-origin"};
   EXPECT_EQ(gate().judge(caller, false), Verdict::welcome);
 }
@@ -157,7 +157,7 @@ TEST(Gate, NeedsTheTokenForAllBeyondLoopback) {
   EXPECT_FALSE(gate().token_for_all());
 }
 
-TEST(Gate, NeedsTheTokenForAllWhereOtherOriginsAreAllowed) {
+TEST(Gate, NeedsTheTokenForAllIfOtherOriginsAreAllowed) {
   const Gate shared = gate({.allow_origins = {"https://Board.example/", "http://localhost:8888"}});
   EXPECT_TRUE(shared.token_for_all());
   EXPECT_EQ(shared.origins(), (std::vector<std::string>{"https://board.example", "http://localhost:8888"}));
@@ -172,7 +172,7 @@ TEST(Gate, NeedsTheTokenForAllWhereOtherOriginsAreAllowed) {
   EXPECT_EQ(shared.allowed_origin("http://localhost:6006"), std::nullopt);
 }
 
-TEST(Gate, AllowsNothingThatIsNoOrigin) {
+TEST(Gate, AllowsOnlyValidOrigins) {
   for (const char* origin : {"*", "null", "example.org", "https://example.org/path", "ftp://example.org", ""}) {
     const auto made = Gate::make({.host = "127.0.0.1", .allow_origins = {origin}, .token = std::string(kToken)});
     ASSERT_FALSE(made) << origin;

@@ -14,7 +14,7 @@ std::shared_ptr<const Reply> reply(std::string text, int status = 200) {
   return made;
 }
 
-TEST(RecentReplies, AreGoodForTheSameRevisionAndAMoment) {
+TEST(RecentReplies, AreValidForTheSameRevisionAndAShortTime) {
   RecentReplies replies;
   const RecentReplies::Clock::time_point now{};
   replies.keep("key", 5, now, reply("{}"));
@@ -54,7 +54,7 @@ TEST(RecentReplies, KeepNoErrorsNothingLargeAndNotTooMany) {
   EXPECT_GT(found, 0);
 }
 
-TEST(RecentReplies, TellApartWhatIsAnsweredDifferently) {
+TEST(RecentReplies, DistinguishRequestsWithDifferentAnswers) {
   ApiCall call;
   call.question.path = "runs";
   call.question.query = "a=b";

@@ -22,7 +22,7 @@ Reply sound() {
 
 std::string text_of(const Part& part) { return {reinterpret_cast<const char*>(part.body.data()), part.body.size()}; }
 
-TEST(PartOf, IsAllWhereNothingElseIsSaid) {
+TEST(PartOf, IsEverythingByDefault) {
   const Reply reply = sound();
   const Part part = part_of(reply, {});
   EXPECT_EQ(part.status, 200);
@@ -40,7 +40,7 @@ TEST(PartOf, IsTheHeaderAlone) {
   EXPECT_TRUE(part.has_length());
 }
 
-TEST(PartOf, IsNothingForThoseWhoHaveIt) {
+TEST(PartOf, IsEmptyForClientsThatHaveIt) {
   Reply reply = sound();
   for (const char* known : {"\"s\"", "W/\"s\"", "\"x\", \"s\"", "*"}) {
     const Part part = part_of(reply, {.if_none_match = known, .range = "bytes=0-1"});
@@ -77,7 +77,7 @@ TEST(PartOf, IsTheRangeThatWasAskedFor) {
   }
 }
 
-TEST(PartOf, SaysWhereThereIsNothing) {
+TEST(PartOf, RejectsARangeBeyondTheEnd) {
   const Reply reply = sound();
   for (const char* range : {"bytes=10-", "bytes=10-20", "bytes=99999999999999999999999-", "bytes=-0"}) {
     const Part part = part_of(reply, {.range = range});
@@ -87,7 +87,7 @@ TEST(PartOf, SaysWhereThereIsNothing) {
   }
 }
 
-TEST(PartOf, TakesARangeThatMakesNoSenseForNone) {
+TEST(PartOf, IgnoresAnInvalidRange) {
   const Reply reply = sound();
   for (const char* range : {"bytes", "bytes=", "bytes=-", "bytes=5-3", "bytes=x-", "bytes=1-x", "bytes=+1-2", "bytes=1",
                             "bytes=0-1,3-4", "lines=0-1", "bytes= 0-1", "bytes=--1"}) {
@@ -97,7 +97,7 @@ TEST(PartOf, TakesARangeThatMakesNoSenseForNone) {
   }
 }
 
-TEST(PartOf, IsAllWhereTheClientHasAPartOfSomethingElse) {
+TEST(PartOf, IsEverythingIfTheClientHasAPartOfAnotherVersion) {
   Reply reply = sound();
   EXPECT_EQ(part_of(reply, {.range = "bytes=1-2", .if_range = "\"s\""}).status, 206);
   for (const char* other : {"\"t\"", "W/\"s\"", "Sun, 06 Nov 1994 08:49:37 GMT"}) {
@@ -109,7 +109,7 @@ TEST(PartOf, IsAllWhereTheClientHasAPartOfSomethingElse) {
   EXPECT_THAT(whole.fields, Not(HasSubstr("Accept-Ranges")));
 }
 
-TEST(Reason, IsThereForAllThatIsAnswered) {
+TEST(Reason, ExistsForEveryStatus) {
   for (const int status : {200, 204, 206, 303, 304, 308, 400, 401, 403, 404, 405, 409, 413, 416, 429, 431, 503}) {
     EXPECT_NE(reason(status), "Error") << status;
   }

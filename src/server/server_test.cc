@@ -78,7 +78,7 @@ TEST_F(ServerTest, AnswersTheApiAndThePageOnOneConnection) {
   }
 }
 
-TEST_F(ServerTest, EveryReplyCarriesWhatKeepsBrowsersFromHarm) {
+TEST_F(ServerTest, EveryReplyCarriesSecurityHeaders) {
   start();
   Client one = client();
   for (const char* target : {"/", "/api/runs", "/none.js", "/api/none", "/?token=correct-horse-battery", "/?token=x"}) {
@@ -136,7 +136,7 @@ TEST_F(ServerTest, TakesBodiesInChunksAndAfterBeingAskedFor) {
   EXPECT_EQ(polite.read_reply().body, whole.body);
 }
 
-TEST_F(ServerTest, IgnoresFieldsBehindTheLastChunk) {
+TEST_F(ServerTest, IgnoresFieldsAfterTheLastChunk) {
   start();
   const std::string body = R"({"series": [{"run": "train", "tag": "loss"}], "width": 100})";
   Client one = client();
@@ -152,7 +152,7 @@ TEST_F(ServerTest, IgnoresFieldsBehindTheLastChunk) {
   EXPECT_EQ(one.read_reply().status, 401);
 }
 
-TEST_F(ServerTest, KeepsNoEndlessFieldsBehindTheLastChunk) {
+TEST_F(ServerTest, LimitsFieldsAfterTheLastChunk) {
   start();
   Client one = client();
   one.send("POST /api/series HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: " +
@@ -160,7 +160,7 @@ TEST_F(ServerTest, KeepsNoEndlessFieldsBehindTheLastChunk) {
   EXPECT_EQ(one.read_reply().status, 431);
 }
 
-TEST_F(ServerTest, CompressesAndTellsWhatHasNotChanged) {
+TEST_F(ServerTest, CompressesAndAnswers304IfUnchanged) {
   for (int run = 0; run < 20; ++run) index::append(path("many/" + std::to_string(run)), index::scalar("loss", 1, 1));
   start();
   Client one = client();
@@ -211,7 +211,7 @@ TEST_F(ServerTest, LetsOnlyThoseWriteWhoHaveShownTheToken) {
   EXPECT_THAT(one.get("/api/runs").body, HasSubstr("baseline"));  // at once
 }
 
-TEST_F(ServerTest, NeedsTheTokenForAllWhereOthersCanReachIt) {
+TEST_F(ServerTest, NeedsTheTokenForAllIfOthersCanReachIt) {
   start({.host = "0.0.0.0"});
   EXPECT_FALSE(server_->loopback());
   Client one = client();
@@ -219,7 +219,7 @@ TEST_F(ServerTest, NeedsTheTokenForAllWhereOthersCanReachIt) {
   EXPECT_EQ(one.get("/api/runs", "Authorization: Bearer correct-horse-battery\r\n").status, 200);
 }
 
-TEST_F(ServerTest, SaysWhatIsWrongWithARequestAndGoesOn) {
+TEST_F(ServerTest, ReportsAnInvalidRequestAndContinues) {
   start();
   const std::string long_field = "X: " + std::string(20'000, 'x') + "\r\n";
   const std::string large = std::to_string((1 << 20) + 1);
@@ -263,7 +263,7 @@ TEST_F(ServerTest, SaysWhatIsWrongWithARequestAndGoesOn) {
 }
 
 // Where a request ends is not known, so nothing after it is taken for one.
-TEST_F(ServerTest, HangsUpWhereTheLengthOfARequestIsInDoubt) {
+TEST_F(ServerTest, ClosesTheConnectionIfTheLengthOfARequestIsAmbiguous) {
   start();
   for (const char* encoding :
        {"xchunked", "identity", "chunked\r\nTransfer-Encoding: chunked", "chunked, chunked", ""}) {
@@ -286,7 +286,7 @@ TEST_F(ServerTest, HangsUpOnOldAndOnPoliteClients) {
   EXPECT_THAT(polite.read_to_end(), HasSubstr("\r\nConnection: close\r\n"));
 }
 
-TEST_F(ServerTest, WaitsForNobodyForEver) {
+TEST_F(ServerTest, HasTimeoutsForAllClients) {
   start({.limits = {.idle = milliseconds(100), .request = milliseconds(100)}});
   Client silent = client();
   Client half = client();
@@ -309,12 +309,12 @@ TEST_F(ServerTest, HangsUpOnThoseWhoDoNotReadTheirAnswer) {
   EXPECT_LT(lazy.read_to_end().size(), kLarge.size());
 }
 
-TEST_F(ServerTest, SendsWhatIsLarge) {
+TEST_F(ServerTest, SendsLargeAnswers) {
   start();
   EXPECT_EQ(client().get("/assets/large.bin").body, kLarge);
 }
 
-TEST_F(ServerTest, TellsThoseWhoAreTooManyToComeBack) {
+TEST_F(ServerTest, TellsExcessClientsToRetry) {
   start({.limits = {.connections = 4}});
   std::vector<Client> clients;
   for (int i = 0; i < 4; ++i) {
@@ -331,7 +331,7 @@ TEST_F(ServerTest, TellsThoseWhoAreTooManyToComeBack) {
   SUCCEED();
 }
 
-TEST_F(ServerTest, TellsStreamsOfWhatIsNew) {
+TEST_F(ServerTest, SendsChangesToStreams) {
   start();
   Client stream = client();
   stream.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -365,7 +365,7 @@ TEST_F(ServerTest, KeepsStreamsAlive) {
   EXPECT_EQ(client().ask("HEAD", "/api/events").field("Content-Type"), "text/event-stream");
 }
 
-TEST_F(ServerTest, TwoHundredStreamsDisturbNobody) {
+TEST_F(ServerTest, TwoHundredStreamsDoNotDelayOthers) {
   start();
   std::vector<Client> streams;
   for (int i = 0; i < 200; ++i) {
@@ -419,7 +419,7 @@ TEST_F(ServerTest, ListensNowhereThatIsNotHere) {
   }
 }
 
-TEST_F(ServerTest, GoesOnWhenTheLogDisappears) {
+TEST_F(ServerTest, ContinuesWhenTheLogDisappears) {
   start();
   std::filesystem::remove_all(folder_.path());
   Client one = client();

@@ -77,7 +77,7 @@ TEST(Site, ServesNothingElse) {
   }
 }
 
-TEST(Site, RefusesAddressesThatMakeNoSense) {
+TEST(Site, RejectsInvalidAddresses) {
   for (const char* target :
        {"", "*", "index.html", "http://localhost/", "/a\r\nSet-Cookie: x", "/a b", "/\x80", "/\x01"}) {
     const Reply reply = reply_of(site(), get(target));
@@ -86,7 +86,7 @@ TEST(Site, RefusesAddressesThatMakeNoSense) {
   }
 }
 
-TEST(Site, SaysWhereItWasBuiltWithoutThePage) {
+TEST(Site, SaysIfItWasBuiltWithoutThePage) {
   const Site bare(*Gate::make({.host = "127.0.0.1", .token = std::string(kToken)}), "", {});
   const Reply reply = reply_of(bare, get("/"));
   EXPECT_EQ(reply.status, 404);
@@ -129,7 +129,7 @@ TEST(Site, HandsQuestionsToTheApi) {
   EXPECT_TRUE(std::get<ApiCall>(sent).question.may_write);
 }
 
-TEST(Site, BeginsAStreamWhereTheClientLeftOff) {
+TEST(Site, BeginsAStreamAtTheClientsRevision) {
   Request request = get("/api/events");
   EXPECT_EQ(std::get<EventStream>(site().plan(request)).seen, 0U);
   request.last_event_id = "17";
@@ -188,7 +188,7 @@ TEST(Site, EveryReplyKeepsBrowsersFromHarm) {
   }
 }
 
-TEST(Site, RefusesStrangersInWordsThatHelp) {
+TEST(Site, RejectsStrangersWithAHelpfulMessage) {
   Request request = get("/api/runs");
   request.caller.host = "evil.example";
   Reply reply = reply_of(site(), request);
@@ -284,7 +284,7 @@ TEST(Site, PathPrefixesAreWrittenInOneWay) {
     EXPECT_FALSE(normal_prefix(prefix)) << prefix;
 }
 
-TEST(Site, CompressesAnswersWhereThatIsWorthIt) {
+TEST(Site, CompressesAnswersIfItIsWorthIt) {
   const Site here = site();
   ApiCall call;
   call.gzip = true;
@@ -306,7 +306,7 @@ TEST(Site, CompressesAnswersWhereThatIsWorthIt) {
   EXPECT_EQ(body_of(here.reply(call, answer(large))), large);
 }
 
-TEST(Site, TellsWhoHasAnAnswerThatItIsStillGood) {
+TEST(Site, Answers304ToClientsThatHaveTheAnswer) {
   const Wanted wanted{.if_none_match = "W/\"17\""};
   EXPECT_EQ(part_of(site().reply({}, answer("{}", "\"17\"")), wanted).status, 304);
   EXPECT_EQ(part_of(site().reply({}, answer("{}", "\"18\"")), wanted).status, 200);

@@ -23,7 +23,7 @@ TEST_F(StreamsTest, AnEventHasItsNameItsRevisionAndItsData) {
   EXPECT_EQ(event_text({18, "{\"revision\": 18}"}), "event: change\nid: 18\ndata: {\"revision\": 18}\n\n");
 }
 
-TEST_F(StreamsTest, AClientIsToldAtOnceWhatItMissed) {
+TEST_F(StreamsTest, AClientGetsMissedChangesAtOnce) {
   Client client;
   streams.add(client, 5);
   EXPECT_EQ(asked, std::vector<std::uint64_t>{5});
@@ -68,7 +68,7 @@ TEST_F(StreamsTest, AnAnswerThatIsNewerThanTheLastNoticeIsNotAskedAboutAgain) {
   EXPECT_EQ(asked.size(), 1U);
 }
 
-TEST_F(StreamsTest, ARevisionOfAnotherProcessIsReplacedByThisOnes) {
+TEST_F(StreamsTest, ARevisionOfAnotherProcessIsReplaced) {
   Client client;
   streams.add(client, 1000);
   streams.answer(1000, {3, "{}"});
@@ -90,7 +90,7 @@ TEST_F(StreamsTest, OnlyClientsAtRestGetASignOfLife) {
   EXPECT_TRUE(asking.received.empty());
 }
 
-TEST_F(StreamsTest, WhoHasLeftIsToldNothing) {
+TEST_F(StreamsTest, DisconnectedClientsGetNothing) {
   Client client;
   streams.add(client, 0);
   streams.remove(client);

@@ -42,7 +42,7 @@ class BusyWorkers : public testing::Test {
   Workers workers_;
 };
 
-TEST_F(BusyWorkers, DoFirstWhatCameFirst) {
+TEST_F(BusyWorkers, RunJobsInOrder) {
   EXPECT_TRUE(workers_.post(job('a')));
   EXPECT_TRUE(workers_.post(job('b')));
   EXPECT_EQ(finish(), "ab");
@@ -55,7 +55,7 @@ TEST_F(BusyWorkers, TakeNoMoreThanMayWait) {
   EXPECT_EQ(finish(), "ab");
 }
 
-TEST_F(BusyWorkers, MakeRoomByDroppingWhatNobodyWants) {
+TEST_F(BusyWorkers, DropUnwantedJobsFirst) {
   std::atomic<bool> left = false;
   EXPECT_TRUE(workers_.post(job('a', &left)));
   EXPECT_TRUE(workers_.post(job('b')));
@@ -65,7 +65,7 @@ TEST_F(BusyWorkers, MakeRoomByDroppingWhatNobodyWants) {
   EXPECT_EQ(finish(), "bc");
 }
 
-TEST_F(BusyWorkers, BeginNothingOnceClosed) {
+TEST_F(BusyWorkers, StartNoJobOnceClosed) {
   EXPECT_TRUE(workers_.post(job('a')));
   workers_.close();
   EXPECT_FALSE(workers_.post(job('b')));

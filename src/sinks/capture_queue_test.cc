@@ -42,7 +42,7 @@ class CaptureQueueTest : public ::testing::Test {
   std::unique_ptr<FlightRing> ring_ = make_ring(dir_, 1 << 16);
 };
 
-TEST_F(CaptureQueueTest, SavesWhatIsPinnedAndSaysWhereEachWentInOrder) {
+TEST_F(CaptureQueueTest, SavesPinnedStepsAndReturnsTheirPathsInOrder) {
   CaptureQueue queue(dir_.path(), &tally_);
   ASSERT_TRUE(queue.push(info("nan", 3), pinned(*ring_)).ok());
   ASSERT_TRUE(queue.push(info("mine", 4, Cause::manual), {}).ok());
@@ -69,7 +69,7 @@ TEST_F(CaptureQueueTest, WritesWhatIsLeftBeforeItEnds) {
   EXPECT_THAT(*list_captures(dir_.path()), SizeIs(5));
 }
 
-TEST_F(CaptureQueueTest, TellsAndCountsEveryFailureAndGoesOn) {
+TEST_F(CaptureQueueTest, ReportsAndCountsEveryFailureAndContinues) {
   ASSERT_TRUE(write_file(dir_ / "captures", "in the way").ok());
   CaptureQueue queue(dir_.path(), &tally_);
   ASSERT_TRUE(queue.push(info("nan", 1), pinned(*ring_)).ok());
@@ -97,7 +97,7 @@ TEST_F(CaptureQueueTest, TellsAndCountsEveryFailureAndGoesOn) {
 }
 
 // A limit on the size of files stands for a full disk.
-TEST_F(CaptureQueueTest, LeavesNothingOfACaptureThatTheDiskRefused) {
+TEST_F(CaptureQueueTest, LeavesNothingOfACaptureThatCouldNotBeWritten) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);

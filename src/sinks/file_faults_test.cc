@@ -275,7 +275,7 @@ TEST(LostRecords, OfAnEventFileLeaveAGapInTheStatisticsFile) {
   EXPECT_EQ(content_of(dir / "stats").gaps.size(), 1U);
 }
 
-TEST(LostRecords, OfAFileThatIsClosedOnAFullDiskLeaveAGapWhereThatCanBeWritten) {
+TEST(LostRecords, OfAFileThatIsClosedOnAFullDiskLeaveAGapIfThatCanBeWritten) {
   const TempDir dir;
   Tally tally;
   EventFile events(dir / "events", 1, Precision::f32, tally);
@@ -295,7 +295,7 @@ TEST(LostRecords, OfAFileThatIsClosedOnAFullDiskLeaveAGapWhereThatCanBeWritten) 
   EXPECT_THAT(content.gaps[0].detail, HasSubstr("No space left on device"));
 }
 
-TEST(LostRecords, DoNotTakeGapsWithThem) {
+TEST(LostRecords, DoNotIncludeGaps) {
   const TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
@@ -317,7 +317,7 @@ TEST(LostRecords, DoNotTakeGapsWithThem) {
   EXPECT_EQ(written, tally.lost_records);
 }
 
-TEST(StatsFileGaps, BecomeFewerWhereTheSameGoesWrongAgainAndAgain) {
+TEST(StatsFileGaps, BecomeFewerIfTheSameFailureRepeats) {
   const TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
@@ -408,7 +408,7 @@ TEST(StatsFileDefinitions, AreWrittenAgainFromTimeToTime) {
   EXPECT_THAT(content.names, Each("probe0"));
 }
 
-TEST(EveryFault, CostsRowsOfATableThatAreCountedAndNothingElse) {
+TEST(EveryFault, LosesOnlyCountedRowsOfATable) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;
     const std::vector<float> values = {1, 2};

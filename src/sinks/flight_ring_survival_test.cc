@@ -81,7 +81,7 @@ TEST(FlightRing, WithAnyByteChangedLacksTensorsButShowsNoWrongOne) {
   EXPECT_GT(noticed, file.size() / 4);
 }
 
-TEST(FlightRing, CutOffAnywhereSaysSo) {
+TEST(FlightRing, TruncationIsAlwaysDetected) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   fill(*ring);
@@ -159,7 +159,7 @@ TEST(FlightRing, LargerThanTheDiskSaysWhatToDo) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
-TEST(FlightRing, TooSmallOneSaysHowLargeItMustBe) {
+TEST(FlightRing, IfTooSmallSaysHowLargeItMustBe) {
   TempDir dir;
   const auto ring = FlightRing::create({.directory = dir.path(), .bytes = 5000});
   ASSERT_FALSE(ring.ok());

@@ -155,7 +155,7 @@ TEST(FlightRing, ShowsAStepInProgressAsIncomplete) {
   EXPECT_EQ(found.steps()[1].tensors.size(), 1u);
 }
 
-TEST(FlightRing, TellsTrainingAndEvaluationInProgressApart) {
+TEST(FlightRing, DistinguishesTrainingAndEvaluationInProgress) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_floats(*ring, 7, "train a", {1});
@@ -234,7 +234,7 @@ TEST(FlightRing, LeavesOutATensorLargerThanItself) {
   EXPECT_EQ(found.steps()[1].tensors.size(), 1u);
 }
 
-TEST(FlightRing, TakesATensorAsLargeAsItselfWhereverItStands) {
+TEST(FlightRing, AcceptsATensorAsLargeAsItselfAtAnyPosition) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   for (int step = 0; step < 30; ++step) {
@@ -246,7 +246,7 @@ TEST(FlightRing, TakesATensorAsLargeAsItselfWhereverItStands) {
   }
 }
 
-TEST(FlightRing, CountsWhatAStepLargerThanTheRingLeavesOut) {
+TEST(FlightRing, CountsTensorsLeftOutOfAStepLargerThanTheRing) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   std::uint64_t kept = 0;
@@ -284,7 +284,7 @@ void end_pass(FlightRing& ring, std::uint32_t pass, std::int64_t step) {
   ring.end_step({.wall_time = 2, .step = step}, false, {}, pass);
 }
 
-TEST(FlightRing, TellsPassesInProgressApart) {
+TEST(FlightRing, DistinguishesPassesInProgress) {
   TempDir dir;
   const auto ring = make_ring(dir, 64 << 10);
   constexpr std::uint32_t kPasses = 20;
@@ -307,7 +307,7 @@ TEST(FlightRing, TellsPassesInProgressApart) {
   EXPECT_EQ(ring->ended(), kPasses);
 }
 
-TEST(FlightRing, TellsTwoPassesOfOneNumberApart) {
+TEST(FlightRing, DistinguishesTwoPassesOfOneNumber) {
   TempDir dir;
   const auto ring = make_ring(dir, 16 << 10);
   ASSERT_TRUE(add_in_pass(*ring, 1, 7, {1}));
@@ -320,7 +320,7 @@ TEST(FlightRing, TellsTwoPassesOfOneNumberApart) {
   EXPECT_EQ(found.steps()[1].tensors.size(), 1U);
 }
 
-TEST(FlightRing, APassThatGoesOnForLongMakesWayForOthers) {
+TEST(FlightRing, ALongPassLosesItsOldestTensorsToOthers) {
   TempDir dir;
   const auto ring = make_ring(dir, 16 << 10);
   ASSERT_TRUE(add_in_pass(*ring, 1, 1, std::vector<float>(16)));
@@ -350,7 +350,7 @@ TEST(FlightPin, TakesThePassThatEndedLastThoughItBeganFirst) {
   EXPECT_EQ(ring->pin(0, 1).training_steps(), 2U);
 }
 
-TEST(FlightRing, RefusesAnInvalidView) {
+TEST(FlightRing, RejectsAnInvalidView) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   EXPECT_FALSE(ring->add({}, false, {.name = "x", .view = view(std::vector<float>(3), {4})}));
@@ -432,7 +432,7 @@ TEST(FlightRing, HoldsExactlyTheNewestStepsThatFit) {
 }
 
 #if !defined(SONDE_SANITIZED)
-TEST(FlightRing, AllocatesNothingInItsStride) {
+TEST(FlightRing, AllocatesNothingInSteadyState) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   const std::vector<float> values(1000);
@@ -452,7 +452,7 @@ TEST(FlightRing, AllocatesNothingInItsStride) {
 }
 #endif
 
-TEST(FlightRing, AnEvaluationPassThatGoesOnForLongMakesWayForTrainingSteps) {
+TEST(FlightRing, ALongEvaluationPassLosesItsOldestTensorsToTrainingSteps) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_floats(*ring, 7, "early", {1}, true);
@@ -472,7 +472,7 @@ TEST(FlightRing, AnEvaluationPassThatGoesOnForLongMakesWayForTrainingSteps) {
   EXPECT_EQ(pass.tensors[0].name, "late");
 }
 
-TEST(FlightRing, ATrainingStepMakesWayForNothing) {
+TEST(FlightRing, ATrainingStepLosesNoTensors) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_floats(*ring, 1, "early", {1});
@@ -494,7 +494,7 @@ void expect_whole(const flight::Step* step, std::int64_t number, std::size_t ele
   EXPECT_EQ(dense(step->tensors[0].view), dense(view(std::vector<float>(elements, static_cast<float>(number)))));
 }
 
-TEST(FlightPin, HoldsItsStepsWhileTheRingGoesOn) {
+TEST(FlightPin, HoldsItsStepsWhileTheRingContinues) {
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
   for (int step = 0; step < 20; ++step) add_step(*ring, step);
@@ -523,7 +523,7 @@ TEST(FlightPin, HoldsStepsAcrossTheEndOfTheFile) {
   }
 }
 
-TEST(FlightPin, LosesWhatFindsNoRoomAsideAndSaysHowMuch) {
+TEST(FlightPin, CountsStepsThatCouldNotBeCopiedToMemory) {
   TempDir dir;
   FlightRing::Options options = {.directory = dir.path(), .bytes = 8192, .aside = 1000};
   const auto ring = *FlightRing::create(options);
@@ -584,7 +584,7 @@ std::vector<std::int64_t> numbers(FlightPin pin) {
   return found;
 }
 
-TEST(FlightPin, CountsStepsAndGoesNotByTheirNumbers) {
+TEST(FlightPin, SelectsStepsByCountNotByNumber) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   EXPECT_EQ(ring->ended(), 0u);
@@ -615,7 +615,7 @@ TEST(FlightPin, TakesTheEvaluationPassesThatBeganAfterTheStepBefore) {
   EXPECT_EQ(ring->pin(3, 3).training_steps(), 0u);
 }
 
-TEST(FlightPin, TakesNoStepTwiceWhereAnEvaluationPassGoesOnOverSeveral) {
+TEST(FlightPin, TakesNoStepTwiceIfAnEvaluationPassSpansSeveral) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_step(*ring, 1);
@@ -658,7 +658,7 @@ TEST(FlightPin, AStepWhoseEndNeverCameIsNotCounted) {
   EXPECT_THAT(numbers(ring->pin(0, 1)), ElementsAre(1, 3));
 }
 
-TEST(FlightPin, HoldsOfStepsThatAreGoneNothingAndOfTheOthersAll) {
+TEST(FlightPin, HoldsAllStepsThatAreStillInTheRing) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 20, 3);
   for (int step = 0; step < 10; ++step) add_step(*ring, step);
@@ -668,7 +668,7 @@ TEST(FlightPin, HoldsOfStepsThatAreGoneNothingAndOfTheOthersAll) {
   EXPECT_THAT(numbers(ring->pin(0, 6)), ElementsAre());
 }
 
-TEST(FlightPin, HoldsNothingOfWhatIsStillToCome) {
+TEST(FlightPin, HoldsNothingOfLaterSteps) {
   constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
   TempDir dir;
   const auto ring = make_ring(dir, 8192);
@@ -685,7 +685,7 @@ TEST(FlightPin, HoldsNothingOfWhatIsStillToCome) {
   EXPECT_THAT(numbers(std::move(both)), ElementsAre(2)) << "what it was when it was pinned";
 }
 
-TEST(FlightPin, IsReadByAnotherThreadWhileTheRingGoesOn) {
+TEST(FlightPin, IsReadByAnotherThreadWhileTheRingContinues) {
   TempDir dir;
   const auto ring = make_ring(dir, 1 << 16);
   std::atomic<int> wrong = 0;

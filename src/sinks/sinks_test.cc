@@ -44,7 +44,7 @@ class SinksTest : public ::testing::Test {
   Tally tally_;
 };
 
-TEST_F(SinksTest, RecordFileIsMadeWithTheFirstFlush) {
+TEST_F(SinksTest, RecordFileIsCreatedWithTheFirstFlush) {
   RecordFile file(path(), tally_);
   ASSERT_TRUE(file.flush().ok());
   EXPECT_FALSE(std::filesystem::exists(path()));
@@ -66,7 +66,7 @@ TEST_F(SinksTest, RecordFileWritesByItselfWhenItsBufferIsFull) {
   EXPECT_EQ(records().size(), 3U);
 }
 
-TEST_F(SinksTest, RecordFileKeepsWhatTheDiskRefusedAndTriesAgain) {
+TEST_F(SinksTest, RecordFileKeepsAndRetriesFailedRecords) {
   const std::string missing = join_path(dir_, "missing");
   RecordFile file(join_path(missing, "file"), tally_);
   tfrecord::put_record(file.buffer(), "one");
@@ -93,7 +93,7 @@ TEST_F(SinksTest, RecordFileGivesUpBeyondItsLimitAndCounts) {
   EXPECT_EQ(tally_.lost_records.load(), 20U);
 }
 
-TEST_F(SinksTest, RecordFileSaysOnceThatSomebodyHasDeletedIt) {
+TEST_F(SinksTest, RecordFileReportsItsDeletionOnce) {
   RecordFile file(path(), tally_);
   const auto write = [&] {
     tfrecord::put_record(file.buffer(), "record");

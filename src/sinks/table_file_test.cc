@@ -96,7 +96,7 @@ TEST_F(TableFileTest, OtherColumnsBeginANewFile) {
   EXPECT_EQ(file_.path(), dir_ / "tables/validation.2.csv");
 }
 
-TEST_F(TableFileTest, AFileThatIsThereIsLeftAlone) {
+TEST_F(TableFileTest, AnExistingFileIsNotTouched) {
   ASSERT_TRUE(make_directories(dir_ / "tables").ok());
   ASSERT_TRUE(write_file(dir_ / "tables/validation.csv", "mine").ok());
   const float value = 1;
@@ -117,7 +117,7 @@ TEST_F(TableFileTest, ColumnsThatDoNotFitAddNothing) {
 }
 
 // A limit on the size of files stands for a full disk.
-TEST_F(TableFileTest, WhatAFullDiskRefusesIsNotThereInParts) {
+TEST_F(TableFileTest, AFullDiskLeavesNoPartialRows) {
   const std::vector<float> values(3, 1.5F);
   const std::vector<Column> columns = {{"x", view(values)}};
   const pid_t child = ::fork();
@@ -165,7 +165,7 @@ TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
   EXPECT_EQ(tally_.write_errors, 0U);
 }
 
-TEST_F(TableFileTest, BeginsAnewWhereSomebodyDeletedIt) {
+TEST_F(TableFileTest, StartsAgainIfTheFileWasDeleted) {
   const std::vector<float> values = {1};
   const std::vector<Column> columns = {{"x", view(values)}};
   ASSERT_TRUE(file_.append({.step = 1}, columns).ok());
@@ -185,7 +185,7 @@ TEST_F(TableFileTest, FollowsNoLinkThatTookItsPlace) {
   EXPECT_EQ(content("other"), "kept");
 }
 
-TEST_F(TableFileTest, RowsThatTheDiskRefusesLeaveTheEarlierOnes) {
+TEST_F(TableFileTest, FailedRowsKeepTheEarlierOnes) {
   const std::vector<float> values(3, 1.5F);
   const std::vector<Column> columns = {{"x", view(values)}};
   ASSERT_TRUE(file_.append({.step = 1}, columns).ok());

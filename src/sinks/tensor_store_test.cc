@@ -78,7 +78,7 @@ TEST_F(TensorStoreTest, CountsTheBytesOfItsFiles) {
   EXPECT_EQ(tally_.bytes_written, bytes);
 }
 
-TEST_F(TensorStoreTest, NamesFilesSoThatTheyStandInOrder) {
+TEST_F(TensorStoreTest, NamesFilesInSortableOrder) {
   const std::vector<StoredTensor> tensors = {{.key = "a", .view = view(kValues), .whole = true}};
   for (const std::int64_t step : {0L, -1L, 9L, 10L, 1'234'567'890'123L}) ASSERT_TRUE(write(step, tensors).ok());
   ASSERT_TRUE(write(10, tensors, true).ok());
@@ -87,7 +87,7 @@ TEST_F(TensorStoreTest, NamesFilesSoThatTheyStandInOrder) {
                                    "1234567890123.host.1.0.safetensors", "eval-000000000010.host.1.0.safetensors"));
 }
 
-TEST_F(TensorStoreTest, AStepThatComesAgainOverwritesNothing) {
+TEST_F(TensorStoreTest, ARepeatedStepOverwritesNothing) {
   const float first = 1;
   const float second = 2;
   ASSERT_TRUE(write(5, {{.key = "a", .view = view(&first, {1}), .npy = true}}).ok());
@@ -100,7 +100,7 @@ TEST_F(TensorStoreTest, AStepThatComesAgainOverwritesNothing) {
   testing::expect_same(load_npy(dir_ / "tensors/000000000005.host.1.0.1/a.npy")->view(), view(&second, {1}));
 }
 
-TEST_F(TensorStoreTest, MakesNothingWhereNothingIsKept) {
+TEST_F(TensorStoreTest, CreatesNothingIfNothingIsKept) {
   EXPECT_TRUE(write(1, {}).ok());
   EXPECT_TRUE(write(2, {{.key = "a", .view = view(kValues)}}).ok());
   EXPECT_FALSE(std::filesystem::exists(dir_ / "tensors"));
@@ -119,7 +119,7 @@ TEST_F(TensorStoreTest, ATypeThatAFormatLacksCostsThatTensorOnly) {
   EXPECT_EQ(tally_.lost_records, 1U);
 }
 
-TEST_F(TensorStoreTest, WhatNoFormatTakesCostsThatTensorOnly) {
+TEST_F(TensorStoreTest, AnUnusableTensorAffectsNoOther) {
   const StoredTensor good = {.key = "a", .view = view(kValues), .whole = true, .npy = true, .npz = true};
   StoredTensor twice = good;
   StoredTensor mismatched = good;
@@ -159,7 +159,7 @@ TEST_F(TensorStoreTest, ANameThatNpzCannotHoldIsWrittenAsThatOfAFileAndCostsNoOt
   EXPECT_TRUE(write(3, tensors).ok()) << "each is told once";
 }
 
-TEST_F(TensorStoreTest, WhatAFormatCannotHoldIsToldOnceAndCountedEachTime) {
+TEST_F(TensorStoreTest, UnsupportedTensorsAreReportedOnceAndCountedEachTime) {
   const std::vector<StoredTensor> tensors = {{.key = "c", .view = view(kComplex), .whole = true}};
   EXPECT_EQ(write(1, tensors).code(), Code::unsupported);
   EXPECT_TRUE(write(2, tensors).ok());
@@ -197,7 +197,7 @@ TEST(TensorStoreOnAFullDisk, LosesTheStepAndNoOther) {
 }
 
 // What is there after a step can be read as a whole; what does not exist is counted, named, and left nothing behind.
-TEST(EveryFault, CostsAWholeTensorThatIsCountedAndNothingElse) {
+TEST(EveryFault, LosesOnlyACountedWholeTensor) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;
     Tally tally;

@@ -44,7 +44,7 @@ TEST(BinTables, AddUpOverSeveralBlocks) {
 }
 
 // A frozen tensor whose owner breaks the promise: other values are counted than were summed.
-TEST(BinTables, KeepNothingOfValuesThatChangedInBetween) {
+TEST(BinTables, SurviveValuesThatChangeBetweenPasses) {
   const auto tables = std::make_unique<BinTables>();
   using Limits = std::numeric_limits<double>;
   const std::vector<double> tame = {1, 2, 3, -4, 5, 6, 7};

@@ -81,7 +81,7 @@ TEST(Buckets, TakeARangeThatNoDoubleHolds) {
   EXPECT_EQ(buckets[3].count, 1);
 }
 
-TEST(Buckets, OfOneValueAndOfNoneAreOneAndNone) {
+TEST(Buckets, OneValueGivesOneBucketAndNoValueGivesNone) {
   EXPECT_EQ(buckets_of(view(std::vector<float>(10, 3.0F)), 30).size(), 1U);
   EXPECT_TRUE(buckets_of(view(std::vector<float>()), 30).empty());
 }

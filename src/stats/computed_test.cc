@@ -51,7 +51,7 @@ RC_GTEST_PROP(ComputedStatistics, AreTakenAsTheyAreWhereATensorHasThem, (const s
   RC_ASSERT(taken->histogram.value_or(Histogram()) == histogram);
 }
 
-TEST(ComputedStatistics, MayComeWithoutHistogramAndOfNothingFinite) {
+TEST(ComputedStatistics, MayLackAHistogramAndFiniteValues) {
   Statistics without = some();
   without.histogram.clear();
   ASSERT_TRUE(take(without).ok());
@@ -67,7 +67,7 @@ TEST(ComputedStatistics, MayHaveAMeanThatWasRounded) {
   EXPECT_EQ(take(same)->summary.mean, same.max);
 }
 
-TEST(ComputedStatistics, AreRefusedWithOneSentenceWhereTheyContradictEachOther) {
+TEST(ComputedStatistics, AreRejectedWithAMessageIfTheyAreInconsistent) {
   const std::vector<std::pair<std::function<void(Statistics&)>, const char*>> cases = {
       {[](Statistics& s) { s.shape = {7}; }, "the shape has 7 elements, and the count is 6"},
       {[](Statistics& s) { s.shape = {-1}; }, "a shape or an element type that no tensor has"},

@@ -56,14 +56,14 @@ RC_GTEST_PROP(HistogramKey, OrdersBinsAsNumbers, (std::uint64_t a, std::uint64_t
   RC_ASSERT(Histogram::key_of(x) <= Histogram::key_of(y));
 }
 
-TEST(HistogramFromBins, SortsAddsUpAndLeavesOutWhatIsEmpty) {
+TEST(HistogramFromBins, SortsMergesAndDropsEmptyBins) {
   const auto histogram = Histogram::from_bins({{5, 2}, {-3, 1}, {0, 0}, {5, 4}, {7, 0}, {-3, 1}});
   ASSERT_TRUE(histogram.ok());
   EXPECT_THAT(histogram->bins(), ElementsAre(Bin{-3, 2}, Bin{5, 6}));
   EXPECT_EQ(histogram->total(), 8U);
 }
 
-TEST(HistogramFromBins, RefusesKeysOutsideTheGrid) {
+TEST(HistogramFromBins, RejectsKeysOutsideTheGrid) {
   for (const std::int32_t key : {Histogram::kMaxKey + 1, -Histogram::kMaxKey - 1, std::numeric_limits<int>::min()}) {
     const auto histogram = Histogram::from_bins({{1, 1}, {key, 1}});
     ASSERT_FALSE(histogram.ok());

@@ -118,7 +118,7 @@ TEST(Parts, GiveTheSameBucketsForAnyNumberOfThreads) {
   EXPECT_EQ(total, static_cast<double>(values.size()));
 }
 
-TEST(Parts, RefuseWhatSummarizeRefuses) {
+TEST(Parts, RejectWhatSummarizeRejects) {
   TaskPool pool("test", 2);
   const std::vector<double> pairs(4 * kPartElements);
   EXPECT_FALSE(summarize(view(pairs.data(), DType::c64, {2 * kPartElements}), nullptr, pool).ok());

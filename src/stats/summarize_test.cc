@@ -256,7 +256,7 @@ TEST(Summarize, AnEmptyViewIsNoError) {
   }
 }
 
-TEST(Summarize, RefusesWhatItCannotRead) {
+TEST(Summarize, RejectsWhatItCannotRead) {
   const std::vector<float> values(6);
   Histogram histogram;
   for (const TensorView& bad : {view(values, {2, 2}), view(nullptr, DType::f32, {2}), view(values.data(), {-1})}) {

@@ -11,7 +11,7 @@ namespace {
 
 Summary of(std::vector<double> values) { return reference_summary(values); }
 
-TEST(Summary, OfNothingHasNoExtremesAndNoMean) {
+TEST(Summary, WithoutValuesHasNoExtremesAndNoMean) {
   const Summary summary;
   EXPECT_EQ(summary.finite(), 0U);
   EXPECT_TRUE(std::isnan(summary.min) && std::isnan(summary.max) && std::isnan(summary.mean));
@@ -45,7 +45,7 @@ TEST(SummaryMerge, KeepsTheMeanOfPartsThatAreNotFinite) {
   EXPECT_EQ(difference(a, of({nan, infinity, -infinity, 5, 7, nan})), "");
 }
 
-TEST(SummaryMerge, KeepsTheMeanFiniteWhereTheDifferenceOfTwoMeansIsNot) {
+TEST(SummaryMerge, KeepsTheMeanFiniteIfTheDifferenceOfTwoMeansIsNot) {
   Summary a = of({1.7e308});
   a.merge(of({-1.7e308, -1.7e308, -1.7e308}));
   EXPECT_DOUBLE_EQ(a.mean, -0.85e308);

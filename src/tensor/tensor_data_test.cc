@@ -18,7 +18,7 @@ TEST(DenseBytes, MultipliesSizesAndElements) {
   EXPECT_EQ(dense_bytes(DType::i64, {4, 0, 3}), 0u);
 }
 
-TEST(DenseBytes, RefusesShapesWhoseStridesWouldOverflow) {
+TEST(DenseBytes, RejectsShapesWhoseStridesWouldOverflow) {
   EXPECT_EQ(dense_bytes(DType::u16, {kHuge}), std::nullopt);
   EXPECT_EQ(dense_bytes(DType::u8, {kHuge, 2}), std::nullopt);
   EXPECT_EQ(dense_bytes(DType::u8, {0, kHuge, kHuge}), std::nullopt);

@@ -19,7 +19,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-TEST(Shape, HoldsUpToEightAxesAndSaysSoBeyond) {
+TEST(Shape, HoldsUpToEightAxesAndIsInvalidBeyond) {
   EXPECT_EQ(Shape({2, 3}).rank(), 2);
   EXPECT_TRUE(Shape({1, 2, 3, 4, 5, 6, 7, 8}).valid());
   EXPECT_FALSE(Shape({1, 2, 3, 4, 5, 6, 7, 8, 9}).valid());
@@ -31,7 +31,7 @@ TEST(Shape, HoldsUpToEightAxesAndSaysSoBeyond) {
   EXPECT_EQ(element_count(Shape({1, 2, 3, 4, 5, 6, 7, 8, 9})), -1);
 }
 
-TEST(View, ChecksShapeAgainstDataWhereItCan) {
+TEST(View, ChecksShapeAgainstDataIfItCan) {
   const std::vector<float> values(6);
   EXPECT_TRUE(view(values, {2, 3}).valid());
   EXPECT_FALSE(view(values, {2, 4}).valid());
@@ -101,7 +101,7 @@ TEST(CopyDense, PastTheCacheCopiesTheSameAndNotAByteMore) {
   EXPECT_EQ(every_third[10'000], from[30'000]);
 }
 
-TEST(ForEachRun, JoinsWhatLiesBehindEachOther) {
+TEST(ForEachRun, JoinsAdjacentElements) {
   const std::vector<int> v(24);
   int runs = 0;
   const auto count = [&](const std::byte*, std::int64_t, std::int64_t) { ++runs; };
@@ -158,7 +158,7 @@ TEST(Convert, RoundsToNearestEven) {
   rounds_to_nearest<Float8E5M2>(0x7c, to_float8_e5m2);
 }
 
-TEST(Convert, OverflowsToInfinityWhereThereIsOne) {
+TEST(Convert, OverflowsToInfinityIfThereIsOne) {
   EXPECT_TRUE(std::isinf(to_float(to_float16(1e6F))));
   EXPECT_TRUE(std::isinf(to_float(to_float8_e5m2(1e6F))));
   EXPECT_TRUE(std::isnan(to_float(to_float8_e4m3(1e6F))));

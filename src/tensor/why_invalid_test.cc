@@ -7,7 +7,7 @@
 namespace sonde {
 namespace {
 
-TEST(WhyInvalid, NamesWhatIsWrongWithAView) {
+TEST(WhyInvalid, NamesTheErrorOfAView) {
   const std::vector<float> values(6);
   const auto why = [](const TensorView& view) {
     EXPECT_FALSE(view.valid());

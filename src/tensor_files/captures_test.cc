@@ -147,7 +147,7 @@ TEST_F(Captures, AreListedByNumber) {
   EXPECT_EQ(list->back(), dir_ / "captures/11-nan");
 }
 
-TEST_F(Captures, NoneIsNoErrorButNoRunIs) {
+TEST_F(Captures, NoCapturesIsNotAnErrorButAMissingRunIs) {
   EXPECT_THAT(*list_captures(dir_.path()), IsEmpty());
   EXPECT_EQ(list_captures(dir_ / "none").error().code(), Code::not_found);
 }
@@ -178,7 +178,7 @@ TEST_F(Captures, NameTheFileThatIsMissingOrDamaged) {
   EXPECT_THAT(status.message(), HasSubstr("1-x/capture.json"));
 }
 
-TEST_F(Captures, OfWhichAFileIsMissingOrDamagedNameItAndShowTheRest) {
+TEST_F(Captures, NameAMissingOrDamagedFileAndShowTheRest) {
   const std::string path = written("x", {step(3, {tensor("a", values_)}), step(4, {tensor("a", values_)})});
   const std::string file = join_path(path, "000000000003.safetensors");
   const std::string good = *read_file(file);
@@ -207,7 +207,7 @@ TEST_F(Captures, OfWhichAFileIsMissingOrDamagedNameItAndShowTheRest) {
   EXPECT_EQ(capture.step_file(capture.steps()[0])->load("activation/a").status().code(), Code::not_found);
 }
 
-TEST_F(Captures, WithAnyByteOfTheirJsonChangedAreReadOrRefused) {
+TEST_F(Captures, WithAnyByteOfTheirJsonChangedAreReadOrRejected) {
   const std::string path =
       written("x", {step(3, {tensor("a", bad_values_), tensor("b", values_, Kind::weight, {"a"})})});
   const std::string json_path = join_path(path, "capture.json");
@@ -230,7 +230,7 @@ TEST_F(Captures, WithAnyByteOfTheirJsonChangedAreReadOrRefused) {
   EXPECT_GT(refused, 100);
 }
 
-TEST_F(Captures, HoldAStepThatComesAgainAndAgain) {
+TEST_F(Captures, HoldAStepThatRepeats) {
   const std::vector<flight::Step> steps(300, step(0, {tensor("a", values_)}));
   const Capture capture = opened(written("x", steps));
   EXPECT_EQ(capture.steps()[1].file, "000000000000-2.safetensors");
@@ -253,7 +253,7 @@ TEST(CapturesOnAFullDisk, LeaveNothingBehind) {
   });
 }
 
-TEST_F(Captures, AreWholeOrNotThereWhateverFails) {
+TEST_F(Captures, AreCompleteOrAbsentAfterAnyFault) {
   const std::vector<flight::Step> steps = {step(1, {tensor("a", values_)}), step(2, {tensor("a", values_)})};
   const auto met = for_each_fault([&](Faults& faults, Fault fault) {
     const TempDir dir;

@@ -90,7 +90,7 @@ TEST_F(Checkpoint, LoadsAsItWasSaved) {
   EXPECT_THAT(list->unreadable, IsEmpty());
 }
 
-TEST_F(Checkpoint, SaysInTheFileWhatItIs) {
+TEST_F(Checkpoint, StoresItsNameStepAndMetricInTheFile) {
   ASSERT_TRUE(save("model", -7, {.metric = -INFINITY, .lower_is_better = false, .metadata = {{"epoch", "3"}}}).ok());
   const auto file = load_safetensors(run_ + "/checkpoints/model--7.safetensors");
   ASSERT_TRUE(file.ok()) << file.error().message();
@@ -110,7 +110,7 @@ TEST_F(Checkpoint, OfTheSameNameAndStepReplacesTheOldOne) {
   EXPECT_EQ(list_checkpoints(run_)->checkpoints[0].metric, 6);
 }
 
-TEST_F(Checkpoint, AreListedByNameAndThenStepWhateverDigitsItHas) {
+TEST_F(Checkpoint, AreListedByNameAndThenByNumericStep) {
   for (const std::int64_t step : {10, 9, -5, 100}) ASSERT_TRUE(save("b", step).ok());
   ASSERT_TRUE(save("a-b", 2).ok());
   ASSERT_TRUE(save("größe 1", 2).ok());
@@ -129,7 +129,7 @@ TEST_F(Checkpoint, StepsReachToBothEnds) {
   EXPECT_THAT(steps("model"), ElementsAre(INT64_MIN, INT64_MAX));
 }
 
-TEST_F(Checkpoint, NamesThatCannotBeFilesAreRefused) {
+TEST_F(Checkpoint, NamesThatCannotBeFilesAreRejected) {
   const auto error = [&](std::string_view name) {
     const Status status = save(name, 1);
     EXPECT_EQ(status.code(), Code::invalid_argument) << name;
@@ -152,7 +152,7 @@ TEST_F(Checkpoint, OnlyTheLastOnesAreKept) {
   EXPECT_THAT(steps("model"), ElementsAre(4, 5));
 }
 
-TEST_F(Checkpoint, AllAreKeptWhereNothingElseIsSaid) {
+TEST_F(Checkpoint, AllAreKeptByDefault) {
   for (std::int64_t step = 0; step < 6; ++step) ASSERT_TRUE(save("model", step, {.metric = 1}).ok());
   EXPECT_EQ(steps("model").size(), 6U);
 }
@@ -180,7 +180,7 @@ TEST_F(Checkpoint, OnlyFiniteMetricsAreGood) {
   EXPECT_THAT(steps("high"), ElementsAre(7));
 }
 
-TEST_F(Checkpoint, NumbersToKeepBelowZeroAreRefusedBeforeAnythingIsWritten) {
+TEST_F(Checkpoint, NumbersToKeepBelowZeroAreRejectedBeforeAnythingIsWritten) {
   const Status last = save("model", 1, {.keep_last = -1});
   EXPECT_EQ(last.code(), Code::invalid_argument);
   EXPECT_EQ(last.message(), "keep_last is -1, but must be 0 or more: 0 keeps all");
@@ -234,7 +234,7 @@ TEST_F(Checkpoint, FilesOfOtherProgramsAreListedByTheirNames) {
   EXPECT_TRUE(load_checkpoint(run_, 42).ok());
 }
 
-TEST_F(Checkpoint, WhatCannotBeReadIsNamed) {
+TEST_F(Checkpoint, UnreadableFilesAreNamed) {
   ASSERT_TRUE(save("model", 1).ok());
   const std::string folder = run_ + "/checkpoints/";
   ASSERT_TRUE(write_file(folder + "model-2.safetensors", "").ok());
@@ -262,7 +262,7 @@ TEST_F(Checkpoint, WithoutANameIsTheOnlyOneOfThatStep) {
   EXPECT_EQ(load_checkpoint(run_, 1, "c").error().code(), Code::not_found);
 }
 
-TEST_F(Checkpoint, ARunWithoutThemHasNoneAndNoRunIsAnError) {
+TEST_F(Checkpoint, ARunWithoutCheckpointsHasNoneAndAMissingRunIsAnError) {
   EXPECT_EQ(list_checkpoints(run_).status().code(), Code::not_found);
   ASSERT_TRUE(make_directories(run_).ok());
   EXPECT_THAT(list_checkpoints(run_)->checkpoints, IsEmpty());
@@ -280,7 +280,7 @@ TEST_F(Checkpoint, ATensorThatCannotBeSavedCostsNothing) {
 
 // ---- What survives
 
-TEST(CheckpointOnAFullDisk, IsRefusedAndThoseThatAreThereStay) {
+TEST(CheckpointOnAFullDisk, FailsAndKeepsExistingCheckpoints) {
   enum Outcome { kRight, kNotSaved, kNotRefused, kLost, kLeftBehind, kNoRecovery };
   test_on_small_disk(4 << 20, [](SmallDisk& disk) -> int {
     const std::vector<float> values(300'000);  // 1.2 MB each: three fit
@@ -391,7 +391,7 @@ TEST(CheckpointOfAKilledProcess, IsWholeOrNotThere) {
   }
 }
 
-TEST_F(Checkpoint, WhatAKilledProcessLeftAsideIsRemovedAndNothingElse) {
+TEST_F(Checkpoint, OnlyTemporaryFilesOfAKilledProcessAreRemoved) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
@@ -418,7 +418,7 @@ TEST_F(Checkpoint, WhatAKilledProcessLeftAsideIsRemovedAndNothingElse) {
   EXPECT_THAT(files(), ::testing::UnorderedElementsAreArray(stay));
 }
 
-TEST_F(Checkpoint, WhatIsBeingWrittenIsLocked) {
+TEST_F(Checkpoint, TheTemporaryFileIsLocked) {
   ASSERT_TRUE(save("model", 1).ok());
   std::atomic<bool> seen = false;
   std::jthread writer([&] {

@@ -51,7 +51,7 @@ TEST_F(ExternalRings, OfAnotherMachineStayNoted) {
   EXPECT_TRUE(file_state(note_).ok());
 }
 
-TEST_F(ExternalRings, AreNotTakenFromWhatIsNoSuchFile) {
+TEST_F(ExternalRings, IgnoreOtherFiles) {
   ASSERT_TRUE(write_file(dir_ / "run/flight-w.elsewhere", "relative.ring\n" + note_ + "\n\n").ok());
   EXPECT_THAT(external_rings(run_), IsEmpty());
   ASSERT_TRUE(write_file(dir_ / "real", ring_ + "\n").ok());

@@ -67,7 +67,7 @@ TEST_F(KeptTensorsTest, ReportsFilesThatCannotBeRead) {
   EXPECT_THAT(unreadable, ElementsAre(HasSubstr("000000000002.w.safetensors")));
 }
 
-TEST_F(KeptTensorsTest, FollowsNoLinkWhereNothingOutsideMayBeRead) {
+TEST_F(KeptTensorsTest, FollowsNoLinkIfNothingOutsideMayBeRead) {
   keep(1, "w", {"a"});
   const std::string target = join_path(tensors(), "000000000001.w.safetensors");
   std::filesystem::create_symlink(target, join_path(tensors(), "000000000002.w.safetensors"));

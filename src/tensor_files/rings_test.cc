@@ -149,7 +149,7 @@ TEST_F(Rings, ThatAreTornSaySo) {
   EXPECT_THAT(torn->reason, HasSubstr("checksum"));
 }
 
-TEST_F(Rings, DoNotTakeADamagedTensorForOneThatFoundNoRoom) {
+TEST_F(Rings, DistinguishADamagedTensorFromOneThatDidNotFit) {
   const auto path = recover_ring(left(damaged_in_step_2()), dir_.path());
   ASSERT_TRUE(path.ok()) << path.error().message();
   const Capture capture = opened(*path);
@@ -161,7 +161,7 @@ TEST_F(Rings, DoNotTakeADamagedTensorForOneThatFoundNoRoom) {
   EXPECT_EQ(gap.reason, "damaged in the flight ring");
 }
 
-TEST_F(Rings, OfWhichNothingCanBeReadStayAndAreNamed) {
+TEST_F(Rings, ThatCannotBeReadStayAndAreNamed) {
   RingImage ring;
   ring.add(1, values_);
   ring.end_step(1);
@@ -174,7 +174,7 @@ TEST_F(Rings, OfWhichNothingCanBeReadStayAndAreNamed) {
   EXPECT_THAT(*list_captures(dir_.path()), IsEmpty());
 }
 
-TEST_F(Rings, ThatAreCopiesOfOneInUseAreLeftAlone) {
+TEST_F(Rings, ThatAreCopiesOfOneInUseAreNotTouched) {
   const std::string copy = dir_ / "copy.ring";
   {
     const flight::Identity identity = {host_name(), process_id(), "w.1", 1.5};
@@ -237,7 +237,7 @@ TEST_F(Rings, OfAnotherVersionOrDamagedStayAndAreNamed) {
   }
 }
 
-TEST_F(Rings, WhoseHeaderIsLostAreNotTakenForEmptyOnes) {
+TEST_F(Rings, WithALostHeaderAreNotMistakenForEmptyOnes) {
   RingImage ring;  // as after the end of the machine, which had not yet written the first page
   ring.add(1, values_);
   ring.end_step(1);
@@ -290,7 +290,7 @@ TEST_F(Rings, ThatAreDamagedAnywhereBecomeACaptureOrStayAndAreNamed) {
   EXPECT_GT(refused, 20);
 }
 
-TEST_F(Rings, ThatSomebodyHoldsAreLeftAlone) {
+TEST_F(Rings, InUseAreNotTouched) {
   const std::string held = left(RingImage(), "flight-box-1-0.ring");
   const std::string free = left(RingImage(), "flight-box-2-0.ring");
   ASSERT_TRUE(write_file(dir_ / "flight-box-3.txt", "").ok());
@@ -371,7 +371,7 @@ TEST_F(Rings, InASharedDirectoryThatWereNeverUsedAreRemoved) {
   EXPECT_THAT(left, ::testing::UnorderedElementsAreArray(stay));
 }
 
-TEST_F(Rings, StayWhereTheCaptureCannotBeWritten) {
+TEST_F(Rings, StayIfTheCaptureCannotBeWritten) {
   RingImage ring;
   ring.add(1, values_);
   ring.end_step(1);

@@ -155,7 +155,7 @@ TEST_F(TensorIo, SavingReplacesTheFileAndLeavesNoPart) {
 
 // ---- What cannot be saved
 
-TEST_F(TensorIo, RefusedTensorsLeaveTheOldFile) {
+TEST_F(TensorIo, RejectedTensorsKeepTheOldFile) {
   const std::vector<float> values(6);
   const std::vector<std::complex<double>> complex(1);
   const TensorView good = view(values), bad = view(values, {7});
@@ -250,7 +250,7 @@ TEST_F(TensorIo, DamagedElementsOfAnArchiveAreFoundWhenLoaded) {
   EXPECT_FALSE(load_npz(path("a.npz")).ok());
 }
 
-TEST_F(TensorIo, WhatIsNoArrayInAnArchiveIsNamed) {
+TEST_F(TensorIo, OtherFilesInAnArchiveAreNamed) {
   const std::vector<float> values(3, 1);
   ASSERT_TRUE(save_npz(path("a.npz"), {{"good", view(values)}, {"bad", view(values)}}).ok());
   std::string bytes = *read_file(path("a.npz"));
@@ -266,7 +266,7 @@ TEST_F(TensorIo, WhatIsNoArrayInAnArchiveIsNamed) {
 
 // ---- Looking into a file
 
-TEST_F(TensorIo, AFileTellsWhatItHolds) {
+TEST_F(TensorIo, AFileListsItsContent) {
   const std::vector<float> matrix(6);
   const std::vector<std::uint8_t> bytes(3);
   ASSERT_TRUE(save_npy(path("a"), view(matrix, {2, 3})).ok());
@@ -317,7 +317,7 @@ TEST_F(TensorIo, ViewsKeepFortranOrder) {
   EXPECT_THAT(testing::values_of<float>(*file->load()), ElementsAre(1, 3, 5, 2, 4, 6));
 }
 
-TEST_F(TensorIo, WhatCannotBeSeenInPlaceCanBeLoaded) {
+TEST_F(TensorIo, TensorsWithoutAnInPlaceViewCanBeLoaded) {
   const std::vector<float> values(6, 2);
   ASSERT_TRUE(save_npz(path("a"), {{"x", view(values)}}, Compression::deflate).ok());
   const auto compressed = TensorFile::open(path("a"));
@@ -329,7 +329,7 @@ TEST_F(TensorIo, WhatCannotBeSeenInPlaceCanBeLoaded) {
   EXPECT_TRUE(big_endian->load().ok());
 }
 
-TEST_F(TensorIo, ANameThatIsNotThereIsAnsweredWithThoseThatAre) {
+TEST_F(TensorIo, AnUnknownNameIsAnErrorThatListsTheNames) {
   const std::vector<float> values(2);
   ASSERT_TRUE(save_npz(path("a"), {{"x", view(values)}, {"y", view(values)}}).ok());
   const auto file = TensorFile::open(path("a"));
@@ -355,7 +355,7 @@ TEST_F(TensorIo, OfANameTwiceInAnArchiveTheLastCounts) {
   testing::expect_same(file->load("x")->view(), view(second));
 }
 
-TEST_F(TensorIo, OfANameTwiceInSafetensorsNothingCounts) {
+TEST_F(TensorIo, ADuplicateNameInSafetensorsIsAnError) {
   const std::vector<float> values(2);
   ASSERT_TRUE(save_safetensors(path("a"), {{"x", view(values)}, {"y", view(values)}}).ok());
   std::string bytes = *read_file(path("a"));
