@@ -19,18 +19,18 @@ namespace {
 
 // A directory that does not exist is looked for this often.
 constexpr std::chrono::seconds kBetweenAttempts{1};
-// The length of the longest sequence is sought in so many values of a series: each has to be read for it.
+// The length of the longest sequence is determined from this many values of a series: each has to be read.
 constexpr std::size_t kValuesToMeasure = 64;
 
 using RawPointer = std::unique_ptr<store::RawValue>;
 
-// Names are compared as they are shown: what is not UTF-8 cannot be sent.
+// Names are compared as they are shown: invalid UTF-8 cannot be sent.
 template <class Filter>
 bool passes(bool given, const Filter& filter, const std::string& shown) {
   return !given || std::ranges::find(filter.names(), shown) != filter.names().end();
 }
 
-// Code::invalid_argument where the request names no plugin.
+// Code::invalid_argument if the request names no plugin.
 Status check_plugin(const rpc::PluginFilter& filter) {
   if (!filter.plugin_name().empty()) return {};
   return {Code::invalid_argument, "the request names no plugin: plugin_filter.plugin_name is empty"};

@@ -48,7 +48,7 @@ Result<Scalars> last_point(const Run& run, const Tag& tag) {
 
 Result<Scalars> draw(const Run& run, const Tag& tag, std::uint64_t limit) {
   constexpr std::uint64_t kWidest = std::numeric_limits<int>::max();
-  // One is left for the last point: of what is not finite a drawing tells only if it begins.
+  // One point is reserved for the last one: a drawing reports non-finite points only where they begin.
   const std::uint64_t width = std::min((limit - 1) / kPointsPerColumn, kWidest);
   const auto drawing = run.draw(tag.name, static_cast<int>(width));
   if (!drawing) return drawing.error();

@@ -21,7 +21,7 @@ constexpr int kError = 2;
 
 void say(const std::string& sentence) { std::fputs(("sonde-data-server: " + sentence + "\n").c_str(), stderr); }
 
-// TensorBoard shows what is in the error file.
+// TensorBoard shows the content of the error file.
 int fail(const Options& options, const std::string& sentence) {
   say(sentence);
   if (options.error_file.empty()) return kError;
@@ -29,7 +29,7 @@ int fail(const Options& options, const std::string& sentence) {
   return kError;
 }
 
-// Returns when whoever started this program is gone, or has closed our standard input.
+// Returns when the parent process has ended, or has closed our standard input.
 void wait_for_end_of_input() {
   char buffer[256];
   for (;;) {
@@ -51,7 +51,7 @@ int serve(const Options& options) {
     if (!written) return fail(options, written.message());
   }
   if (options.verbosity > 0) say("listening on " + options.host + ", port " + std::to_string(server->port()));
-  // No reason to give up: TensorBoard may be started before the program that makes the directory.
+  // Not a reason to stop: TensorBoard may start before the program that creates the directory.
   if (const Status opened = answers.open(); !opened) say(opened.message());
   if (options.die_after_stdin) {
     wait_for_end_of_input();

@@ -1,9 +1,9 @@
-// Does memory stay within the budget, whatever is produced?
+// Does memory stay within the budget under any load?
 //
 // 10 GiB of tensors of many sizes against 64 MiB, faster than the backend can take them: once waiting for room, once
-// dropping. What counts is how much more of the process was ever resident than before the recorder was opened. The
-// first recorder of a process also brings in the library's code, the backend's tables and the thread's ring: they are
-// paid once, whatever the budget, and measured apart.
+// dropping. The result is how much more memory was ever resident than before the recorder was opened. The first
+// recorder of a process also loads the library's code, the backend's tables and the thread's ring: this one-time cost
+// is measured separately.
 #include <cstring>
 
 #include "measure.h"

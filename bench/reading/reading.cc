@@ -3,11 +3,10 @@
 //
 //   bench_reading open LOGDIR POINTS [CACHE]   once, in a fresh process; CACHE is a directory, without one none is used
 //   bench_reading draw LOGDIR POINTS           one series of this many points
-//   bench_reading statistics LOGDIR TENSORS STEPS   statistics of tensors: opening for the first time, and maps of
-//   them;
-//                                              LOGDIR is created if it does not exist
-//   bench_reading follow LOGDIR                a log that is watched: what it costs while nothing happens, and how soon
-//                                              a point that another program writes into its own run is there
+//   bench_reading statistics LOGDIR TENSORS STEPS   statistics of tensors: the first opening, and maps; LOGDIR is
+//                                              created if it does not exist
+//   bench_reading follow LOGDIR                a log that is watched: its cost while nothing happens, and the time
+//                                              until a new point of another program is visible
 //
 // The logs are those of bench/peers/make_log.py; bench/read_logs.py runs this program and its peers in turns.
 #include <cmath>
@@ -49,7 +48,7 @@ sonde::Tag first_series(const sonde::Run& run) {
   fail("the run '" + run.name() + "' has no scalars");
 }
 
-// The last run holds what its last record says, whatever kind it is of.
+// The last run holds the content of its last record, whatever its kind.
 void check_last_run(const sonde::Log& log) {
   const sonde::Run run = log.runs().back();
   for (const sonde::Tag& tag : run.tags()) {

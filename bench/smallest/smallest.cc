@@ -1,6 +1,6 @@
-// What does the smallest process that records take: open, one scalar, close?
+// What is the cost of the smallest process that records: open, one scalar, close?
 //
-// The program starts itself again and again: to record, and, as the floor, to do nothing but be loaded and linked.
+// The program starts itself repeatedly: to record, and, as the floor, only to be loaded and linked.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/resource.h>

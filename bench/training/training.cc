@@ -43,7 +43,7 @@ class Spinner {
   std::jthread thread_;
 };
 
-// Who watches a step, and is told when each of its parts has been computed. This one does not look.
+// Watches a step, and is notified when each of its parts has been computed. This one ignores it.
 struct Nobody {
   void begin() {}
   void forward(const digits::Score&) {}
@@ -70,8 +70,7 @@ class Recording {
   std::int64_t steps_ = 0;
 };
 
-// Reads what it is given as soon as it is given it, and gives it back: the least that anybody who looks at a tensor on
-// another thread can do.
+// Reads what it is given at once, and returns it: the minimum for any reader of a tensor on another thread.
 class Reader {
  public:
   explicit Reader(const digits::Network& network) : network_(network) {}
@@ -146,7 +145,7 @@ class Reader {
   std::mutex mutex_;
   std::vector<Lent> given_;
   std::atomic<std::uint64_t> posted_ = 0;
-  std::atomic<float> sum_ = 0;  // so that nobody leaves the reading out
+  std::atomic<float> sum_ = 0;  // so that the compiler keeps the reads
   std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};
 };
 

@@ -1,8 +1,8 @@
-// What does it cost to watch a network all the time, and to keep almost nothing of it?
+// What is the cost of watching a network all the time while keeping almost nothing?
 //
-// Probes that the policy does not select are asked as a training loop asks them, 500 a step. Whole tensors that go into
-// the flight ring at every step are handed over at a pace that the backend keeps up with, beside memcpy of the same:
-// once with pauses, and once by a thread that computes all the time.
+// Probes that the policy does not select are queried as in a training loop, 500 per step. Whole tensors for the flight
+// ring are recorded at every step at a pace that the backend keeps up with, compared with memcpy of the same data: once
+// with pauses, and once by a thread that computes all the time.
 #include <atomic>
 #include <cstring>
 #include <new>

@@ -10,7 +10,7 @@ int main() {
   for (int step = 0; step <= 50; step += 10) {
     for (float& weight : weights) weight += 0.1f;
     const double loss = std::abs(step - 20) + 1.0;  // the best is at step 20
-    // On disk, whatever happens to the machine, when this returns; one that was there is not touched where it fails.
+    // On disk, whatever happens to the machine, when this returns; if it fails, an existing one is unchanged.
     const sonde::Status saved = sonde::save_checkpoint("run", "model", step, {{"weights", sonde::view(weights)}},
                                                        {.keep_last = 2, .keep_best = 1, .metric = loss});
     if (!saved) {

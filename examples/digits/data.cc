@@ -24,7 +24,7 @@ extern "C" const unsigned char digits_images[], digits_images_end[], digits_labe
 namespace digits {
 namespace {
 
-// What follows the header of an .npy file: eight bytes, the header's length in two, the header.
+// The data after the header of an .npy file: eight bytes, the header's length in two, the header.
 std::span<const unsigned char> npy_values(const unsigned char* begin, const unsigned char* end) {
   const std::size_t header = 10 + begin[8] + 256u * begin[9];
   return std::span(begin, end).subspan(header);

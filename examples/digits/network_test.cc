@@ -138,7 +138,7 @@ TEST(SoftmaxCrossEntropy, StaysFiniteForHugeLogits) {
   EXPECT_EQ(probabilities.values, (Values{1, 0, 0}));
 }
 
-// Noise for images and biases: paper and biases that are exactly zero would stand on the corners of ReLU and MaxPool.
+// Noise for images and biases: exact zeros would be at the corners of ReLU and MaxPool.
 TEST(Network, HasTheGradientsOfFiniteDifferencesFromLossToPixels) {
   Random random(6);
   Network network(6);

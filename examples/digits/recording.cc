@@ -9,7 +9,7 @@ constexpr std::size_t kMostShown = 64;    // digits that were misread
 constexpr std::int64_t kProbeEvery = 20;  // steps: in 1,000, the 50 histograms of a tag that TensorBoard shows
 constexpr std::uint64_t kRingBytes = std::uint64_t{32} << 20;  // some 40 steps of 0.8 MB
 
-// Sonde takes any memory for a tensor; this is all it needs to know of a type of ours.
+// Sonde accepts any memory as a tensor; this is all it needs to know about our own type.
 sonde::TensorView view(const Tensor& tensor) {
   sonde::Shape shape;
   for (std::size_t size : tensor.shape) shape.push_back(static_cast<std::int64_t>(size));
@@ -22,7 +22,7 @@ sonde::Shape any_batch_of(const Tensor& tensor) {
   return shape;
 }
 
-// A group for each layer, with what it learns and what it computes.
+// A group for each layer, with its parameters and outputs.
 sonde::Graph graph_of(const Network& network) {
   sonde::Graph graph;
   graph.add({.name = "input", .op = "Placeholder", .shapes = {any_batch_of(network.input())}});
@@ -79,7 +79,7 @@ TrainRun::TrainRun(sonde::Recorder& recorder, const Network& network)
       forward_(recorder, kProbeEvery),
       backward_(recorder, kProbeEvery),
       learning_(recorder, kProbeEvery) {
-  // In the order of execution: what comes first in a step cannot have come from what is recorded after it.
+  // In the order of execution: the first tensors of a step cannot depend on those recorded later.
   add_forward();
   add_backward();
   add_learning();
@@ -165,7 +165,7 @@ void TestRun::record(std::int64_t n, const Score& score) {
 }
 
 void TestRun::draw_features(std::int64_t n) {
-  // What it makes of the first digit, a cell for each channel. A view can be a part of a tensor: here one of many.
+  // Its features for the first digit, one cell per channel. A view can be a part of a tensor: here one of many.
   recorder_.image("features/input", sonde::view(digits_.images.values.data(), {8, 8}), n, sonde::Layout::HW);
   for (const auto& layer : network_.layers()) {
     if (layer->output.shape.size() != 4) continue;
@@ -183,7 +183,7 @@ void TestRun::draw_errors(std::int64_t n) {
   const Tensor& probabilities = network_.probabilities();
   const Labels read = largest(probabilities);
   std::vector<std::uint8_t> truth(probabilities.size());  // like the probabilities, but certain and right
-  std::vector<float> confusion(10 * 10);                  // rows: what it is; columns: what it was read as
+  std::vector<float> confusion(10 * 10);                  // rows: the true digit; columns: the predicted one
   std::vector<std::size_t> misread;
   std::string list = "| digit | read as |\n|---|---|\n";
   for (std::size_t i = 0; i < read.size(); ++i) {

@@ -79,7 +79,7 @@ class Stopwatch {
   double seconds_ = 0;
 };
 
-// Plants a fault into a training that is otherwise the same. Nothing of it happens before `begin`.
+// Plants a fault into an otherwise identical training. It has no effect before `begin`.
 class Saboteur {
  public:
   Saboteur(Fault fault, std::int64_t begin) : fault_(fault), begin_(begin) {}
@@ -107,8 +107,8 @@ class Saboteur {
     if (fault_ == Fault::explode && n >= begin_) network.layers().back()->rate *= 2;
   }
 
-  // dead: a penalty on large biases of dense_1 with a factor that is wrong by far: one step takes 50 off each of them,
-  // after which no ReLU behind them ever opens again.
+  // dead: a penalty on large biases of dense_1 with a factor that is far too large: one step subtracts 50 from each of
+  // them, after which no ReLU after them is ever active again.
   void after_learning(std::int64_t n, Network& network) const {
     if (fault_ != Fault::dead || n != begin_) return;
     for (const auto& layer : network.layers()) {

@@ -1,4 +1,4 @@
-// The example of the README, with values that change and a word where the log cannot be made.
+// The example of the README, with changing values and a message if the log cannot be created.
 #include <sonde/sonde.h>
 
 #include <cmath>

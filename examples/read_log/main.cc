@@ -1,4 +1,4 @@
-// Reads a log: what it holds, the last loss and its range, and the newest histogram. The log may be one of TensorBoard,
+// Reads a log: its content, the last loss and its range, and the newest histogram. The log may be one of TensorBoard,
 // or of the example `minimal`: read_log logs
 #include <sonde/log.h>
 

@@ -1,6 +1,6 @@
-// Who produced the first non-finite values of a capture. What it says must hold whatever else happened that the capture
-// does not show: a tensor is a producer for certain only if every value that it was computed from was seen.
-// Training does not continue from what evaluation passes computed: they are looked at where all training steps are
+// Finds the tensor that produced the first non-finite values of a capture. Its claims must hold whatever else happened
+// outside of the capture: a tensor is a certain producer only if every value that it was computed from was seen.
+// Training does not continue from what evaluation passes computed: they are analysed only if all training steps are
 // finite.
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,7 @@ class Search {
   // What became of an input.
   struct Input {
     enum class State : std::uint8_t { finite, nonfinite, unseen } state = State::unseen;
-    std::string text;  // its key; if unseen, what was not seen
+    std::string text;  // its key; if unseen, a description
     const CapturedTensor* tensor = nullptr;
   };
   static Input unseen(std::string text) { return {Input::State::unseen, std::move(text), nullptr}; }
@@ -201,7 +201,7 @@ class Search {
       const Probe probe = {name, static_cast<Kind>(i)};
       if (probe.kind != tensor.kind && known_.contains(probe)) found.push_back(probe);
     }
-    // What is computed forward comes from what is there by then.
+    // A forward computation uses tensors that exist by then.
     if (!backward(tensor.kind) && tensor.kind != Kind::weight &&
         std::ranges::any_of(found, [&](const Probe& probe) { return !backward(probe.kind); })) {
       std::erase_if(found, [&](const Probe& probe) { return backward(probe.kind); });
@@ -220,7 +220,7 @@ class Search {
       (input.state == Input::State::finite ? finite : missing) = std::move(input);
     }
     if (!finite) return *missing;
-    // What goes backward comes from gradients, whatever else of that name was recorded.
+    // A backward computation uses gradients, whatever else of that name was recorded.
     if (tensor.kind == Kind::gradient || (tensor.kind == Kind::update && !gradient)) {
       return unseen("gradient/" + std::string(name) + " (not in the capture; " + finite->text + " was finite)");
     }
@@ -233,7 +233,7 @@ class Search {
 
   // The value that was the last before the tensor was computed, of the same occurrence.
   Input look_up(const CapturedTensor& tensor, const Probe& probe) const {
-    const bool self = probe == Probe{tensor.name, tensor.kind};  // what it was before, such as a state
+    const bool self = probe == Probe{tensor.name, tensor.kind};  // its previous value, such as a state
     const std::int64_t wanted = std::int64_t{tensor.occurrence} - (self ? 1 : 0);
     const CapturedTensor* found = nullptr;
     const CapturedTensor* single = nullptr;
@@ -299,8 +299,8 @@ class Search {
     return unseen(std::string(name) + " (not in the capture)");
   }
 
-  // What was not recorded in this step before the tensor. The step before may tell, for what does not change between
-  // the two, such as a weight.
+  // For inputs that were not recorded in this step before the tensor. The previous step may help for tensors that do
+  // not change between the two, such as a weight.
   Input find_elsewhere(const Probe& probe, bool later) const {
     const auto last_of = [&](const CapturedStep& step) -> const CapturedTensor* {
       const CapturedTensor* last = nullptr;
@@ -337,7 +337,7 @@ class Search {
            std::ranges::none_of(std::span(step_->tensors).first(at_), is_update);
   }
 
-  // What the steps up to the first non-finite one do not show; where all are finite, what all of them do not.
+  // Adds what the steps up to the first non-finite one do not show; if all are finite, what all of them do not show.
   void add_caveats(std::span<const CapturedStep> steps) {
     if (capture_.steps.empty()) origin_.caveats.emplace_back("the capture holds no step");
     add_empty_steps(steps);
@@ -485,7 +485,7 @@ class Search {
   std::set<Probe> known_;  // in any step
   const CapturedStep* step_ = nullptr;
   std::map<Probe, std::vector<std::size_t>> places_;  // of the step's tensors
-  const CapturedStep* before_ = nullptr;              // the one right before it, if it is there
+  const CapturedStep* before_ = nullptr;              // the previous one, if the capture has it
   std::size_t at_ = 0;                                // of the tensor that is judged
   bool lossy_ = false;                                // tensors of the step are missing
   bool partial_ = false;                              // or may be, as the step was not completed
@@ -508,7 +508,7 @@ std::string joined(const std::vector<std::string>& texts, std::size_t most) {
   return texts.size() > most ? out + ", ..." : out;
 }
 
-// Of the first one, and of others of which all inputs were seen.
+// Text for the first place, and for others with all inputs seen.
 std::string place_text(const Origin::Place& place, bool first) {
   constexpr std::size_t kMost = 8;
   const std::string begin = step_text(place.step, place.evaluation) + ": " + place.key;

@@ -31,11 +31,11 @@ Network random_network(std::mt19937& random) {
     bool bad_input = false;
     for (int k = 0; i >= 2 && k < 1 + static_cast<int>(chance(0.6)); ++k) {
       const CapturedTensor& from = tensors[std::uniform_int_distribution<std::size_t>(0, tensors.size() - 1)(random)];
-      // By name where that is clear, else written out.
+      // By name if that is unambiguous, otherwise by key.
       made.inputs.push_back(chance(0.5) && made.kind != Kind::gradient ? from.name : from.key);
       bad_input = bad_input || from.nan > 0;
     }
-    // What is non-finite may also end here, as in a maximum.
+    // Non-finite values may also end here, as in a maximum.
     if (bad_input ? chance(0.9) : chance(0.1)) made.nan = 1;
     if (made.nan > 0 && !bad_input) network.planted.insert(made.key);
     tensors.push_back(std::move(made));

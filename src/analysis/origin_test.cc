@@ -247,7 +247,7 @@ TEST(FindOrigin, AnOccurrenceIsComputedFromTheSameOccurrence) {
       tensor("activation/a#1", kNan, {"w"}),
       tensor("activation/b#1", kNan, {"a"}),
   }));
-  EXPECT_THAT(certain(origin), ElementsAre("activation/a#1"));  // the weight is there only once
+  EXPECT_THAT(certain(origin), ElementsAre("activation/a#1"));  // the weight occurs only once
   EXPECT_THAT(origin.propagators, ElementsAre("activation/b#1"));
 }
 
@@ -316,7 +316,7 @@ TEST(FindOrigin, AWeightOfTheStepBeforeIsNotTakenForThisStepsUnlessNothingChange
   EXPECT_THAT(with({weight, update}, {product}).producers[0].unseen, Not(IsEmpty()));
   // It is finite afterwards, too.
   EXPECT_THAT(certain(with({weight}, {product, weight})), ElementsAre("activation/a"));
-  // It was recorded behind its update.
+  // It was recorded after its update.
   EXPECT_THAT(certain(with({update, weight}, {product, bad_weight})), ElementsAre("activation/a"));
 }
 

@@ -1,4 +1,4 @@
-// What find_origin does not claim, and what it says instead.
+// What find_origin does not claim, and its notes instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// ---- What is not known
+// ---- Unknown inputs
 
 TEST(FindOrigin, IsUnknownIfNoTensorWasKept) {
   CaptureInfo info = capture({step(1, {}), step(2, {})});
@@ -103,7 +103,7 @@ TEST(FindOrigin, ANonFiniteScalarAmongFiniteTensorsIsNotedOnce) {
   const std::string sentence = "the scalar loss was not finite in step 1, and no tensor that was captured shows why";
   EXPECT_THAT(find_origin(info).caveats, ElementsAre(sentence));
   EXPECT_EQ(find_origin(info).text(), "all values that were seen are finite\nnote: " + sentence + "\n");
-  // Also where a later step has the first tensor: the origin is older than that.
+  // Even if a later step has the first tensor: the origin is older.
   info.steps[1].tensors[0].nan = 1;
   const Origin origin = find_origin(info);
   EXPECT_TRUE(origin.found);
@@ -125,7 +125,7 @@ TEST(FindOrigin, InAStepWithLostTensorsOnlyRecordedInputsAreCertain) {
   };
   EXPECT_THAT(with({tensor("activation/a", kFinite, {"x"}), tensor("activation/b", kNan, {"a"})}),
               ElementsAre("activation/b"));
-  // activation/w, or weight/w#1, may be what was lost.
+  // activation/w, or weight/w#1, may be the lost tensor.
   EXPECT_THAT(with({tensor("weight/w", kFinite, {"x"}), tensor("activation/b", kNan, {"w"})}), IsEmpty());
   EXPECT_THAT(with({tensor("weight/w", kFinite, {"x"}), tensor("activation/b#1", kNan, {"weight/w"})}), IsEmpty());
 }

@@ -85,7 +85,7 @@ void TickClock::anchor() noexcept {
 }
 
 double TickClock::wall(std::uint64_t ticks) const noexcept {
-  // Stamps may lie before the bearing.
+  // Stamps may be before the last anchor.
   const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - last_.ticks)) * nanoseconds_per_tick_;
   return static_cast<double>(last_.real + static_cast<std::int64_t>(since)) * 1e-9;
 }

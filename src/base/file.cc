@@ -98,7 +98,7 @@ int open_retrying(const std::string& path, int flags, unsigned mode) noexcept {
 }
 
 Result<int> open_regular_file(const std::string& path) {
-  // Not blocking, or a pipe of that name would stop us forever. Reading a regular file does not heed it.
+  // Not blocking, or a pipe of that name would block forever. Regular files ignore this flag.
   const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (fd < 0 && errno == ENXIO) return not_regular(path);  // a socket
   if (fd < 0) return system_error("open", path, errno);
@@ -230,7 +230,7 @@ Status write_file(const std::string& path, std::string_view bytes) {
 }
 
 Status make_directories(const std::string& path) {
-  // Most often it is there, or only the last part is missing.
+  // Usually it exists, or only the last part is missing.
   const auto make = [](const std::string& one) { return retrying([&] { return files().make_directory(one, 0777); }); };
   if (path.empty()) return system_error("create the directory", path, ENOENT);
   if (make(path) == 0) return Status::success();
@@ -245,7 +245,7 @@ Status make_directories(const std::string& path) {
     if (make(path) == 0) return Status::success();
     error = errno;
   }
-  if (is_directory(path)) return Status::success();  // also where it is on a file system that cannot be written
+  if (is_directory(path)) return Status::success();  // even on a read-only file system
   return system_error("create the directory", path, error == EEXIST ? ENOTDIR : error);
 }
 

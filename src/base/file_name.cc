@@ -33,12 +33,12 @@ bool is_safe(std::string_view character) noexcept {
   return byte != 0xc2 || static_cast<unsigned char>(character[1]) >= 0xa0;  // otherwise a control character
 }
 
-// One part between slashes. A percent sign is always followed by two digits, except those that this puts where no text
-// could: alone for an empty part, and before the checksum of one that was cut.
+// One part between slashes. A percent sign is always followed by two digits, except where no text could have one: alone
+// for an empty part, and before the checksum of a truncated one.
 std::string name_of(std::string_view part, bool utf8) {
   if (part.empty()) return "%";
   std::string out;
-  std::size_t fits = 0;  // what of it is left where it must be cut
+  std::size_t fits = 0;  // length after truncation
   for (std::string_view rest = part; !rest.empty();) {
     const std::string_view character = rest.substr(0, utf8 ? character_length(rest) : 1);
     const bool hidden = rest.size() == part.size() && character == ".";

@@ -1,5 +1,5 @@
-// Every file operation of this module, failed in every way: what is there stays whole, what is left over is removed,
-// the error names the file, and all continues when the fault is over.
+// Every file operation of this module, failed in every way: existing files stay complete, leftovers are removed, the
+// error names the file, and everything continues when the fault is over.
 #include "base/file_system.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ TEST(SmallDisk, FillsUpAndRegainsRemovedSpace) {
   });
 }
 
-// What is under the final name is the old content, or the new one as a whole.
+// The final name holds the old content, or the complete new one.
 TEST(EveryFault, LeavesAReplacedFileWhole) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;
@@ -154,7 +154,7 @@ TEST(EveryFault, LeavesWholeRecordsInAFileThatGrows) {
   EXPECT_GT(met, 20U);
 }
 
-// The second fault is the worst one: what was half written cannot be cut off at once.
+// The second fault is the worst one: the half-written record cannot be removed at once.
 TEST(AppendFile, NeverAppendsAfterHalfARecord) {
   const TempDir dir;
   Faults faults;

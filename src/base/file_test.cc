@@ -73,7 +73,7 @@ TEST_F(FileTest, AppendFileNeverSharesAFile) {
   EXPECT_EQ(*read_file(path("log")), "mine");
 }
 
-// A limit on the size of files stands for a full disk: the write stops in the middle.
+// A file size limit simulates a full disk: the write stops in the middle.
 TEST_F(FileTest, AnAppendThatFailsInTheMiddleLeavesNothingBehind) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -32,7 +32,7 @@ Result<FixedFile> FixedFile::create(const std::string& prefix, const std::string
   static std::atomic<std::uint64_t> made{0};
   std::string temporary;
   int fd = -1;
-  do {  // a process that was killed right here, and had the same number as this one, may have left its own behind
+  do {  // a process that was killed here, with the same pid as this one, may have left its own file
     temporary = prefix + std::to_string(made++) + suffix + ".new";
     fd = open_retrying(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
   } while (fd < 0 && errno == EEXIST);

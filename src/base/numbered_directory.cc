@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::string_view kAside = ".part-";
 
-// Where that fails the next one that is made tries again.
+// If it fails, the next creation tries again.
 void remove_tree(const std::string& path) noexcept {
   retrying([&] { return files().remove_tree(path); });
 }
 
 int open_directory(const std::string& path) noexcept { return open_retrying(path, O_RDONLY | O_DIRECTORY); }
 
-// Where the lock cannot be had for another reason than somebody who has it (file systems that lock no directories),
-// nothing is known to be left behind.
+// If locking fails for another reason than a holder (some file systems cannot lock directories), nothing is known to be
+// left over.
 bool left_behind(int fd) noexcept { return ::flock(fd, LOCK_EX | LOCK_NB) == 0; }
 
 bool is_at(int fd, const std::string& path) noexcept {
@@ -35,7 +35,7 @@ bool is_at(int fd, const std::string& path) noexcept {
          ours.st_dev == there.st_dev;
 }
 
-// Removes what was left behind; returns the largest number in use.
+// Removes leftovers; returns the largest number in use.
 Result<std::uint64_t> tidy(const std::string& parent) {
   const Result<Directory> directory = read_directory(parent);
   if (!directory) return directory.error();
@@ -54,7 +54,7 @@ Result<std::uint64_t> tidy(const std::string& parent) {
   return largest;
 }
 
-// Whether a capture of this number came into its place since the numbers were looked at.
+// Whether a capture of this number appeared since the numbers were read.
 Result<bool> taken(const std::string& parent, std::uint64_t number) {
   const Result<Directory> directory = read_directory(parent);
   if (!directory) return directory.error();
@@ -83,7 +83,7 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
       return system_error("create the directory", path, errno);
     }
     const int fd = open_directory(path);
-    if (fd < 0 && errno == ENOENT) continue;  // somebody took it for one that was left behind
+    if (fd < 0 && errno == ENOENT) continue;  // another process removed it as a leftover
     if (fd < 0) {
       const Status status = system_error("open the directory", path, errno);
       retrying([&] { return files().remove_directory(path); });

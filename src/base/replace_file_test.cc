@@ -90,7 +90,7 @@ TEST_F(ReplaceFileTest, RejectsAPathThatIsNotARegularFile) {
   EXPECT_EQ(files(), 1);
 }
 
-// A limit on the size of files stands for a full disk.
+// A file size limit simulates a full disk.
 TEST_F(ReplaceFileTest, KeepsTheOldFileIfTheDiskIsFull) {
   ASSERT_TRUE(write_file(path("data"), "old").ok());
   const pid_t child = ::fork();

@@ -43,7 +43,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 std::string nearest(std::string_view pattern, std::span<const std::string> candidates) {
   constexpr std::size_t kLongest = 200;
   constexpr std::size_t kMost = 3;
-  std::string plain;  // without what makes it a pattern
+  std::string plain;  // without pattern characters
   for (const char c : pattern.substr(0, kLongest)) {
     if (std::string_view(".*+?^$()[]{}|\\").find(c) == std::string_view::npos) plain.push_back(c);
   }

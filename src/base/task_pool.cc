@@ -47,7 +47,7 @@ void TaskPool::run(std::size_t count, const std::function<void(std::size_t)>& bo
     for (int i = 0; i < helpers; ++i) wake_.notify_one();
     work(loop);
     std::unique_lock lock(mutex_);
-    loop_ = nullptr;  // who is not here yet need not come
+    loop_ = nullptr;  // later helpers need not join
     done_.wait(lock, [&] { return loop.helpers == 0; });
   }
   if (loop.error) std::rethrow_exception(loop.error);

@@ -45,7 +45,7 @@ Watch::~Watch() {
 Status Watch::add(const std::string& directory) {
   constexpr std::uint32_t kMask = IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF |
                                   IN_MOVE_SELF | IN_ATTRIB | IN_ONLYDIR;
-  const std::lock_guard lock(mutex_);  // before the system can tell of it
+  const std::lock_guard lock(mutex_);  // before the system can report a change
   const int id = ::inotify_add_watch(notify_, directory.c_str(), kMask);
   if (id < 0) {
     if (errno == ENOSPC || errno == ENOMEM) {

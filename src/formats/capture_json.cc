@@ -218,7 +218,7 @@ CapturedStep read_step(Reader& reader, dom::object object) {
   step.complete = reader.truth(object, "complete");
   step.wall_time = reader.number(object, "wall_time");
   step.file = reader.text(object, "file");
-  // A capture never names what is outside of its directory.
+  // A capture never names a file outside of its directory.
   constexpr std::string_view kInNoName("/\0", 2);
   if (step.file.find_first_of(kInNoName) != std::string::npos || step.file == "..") {
     reader.wrong("file", "a name without slashes");

@@ -2,7 +2,7 @@
 
 #include "formats/capture_json.h"
 
-// What can be read must be written so that it reads as the same again.
+// Decoded data must round-trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sonde;
   const auto first = capture_json::decode({reinterpret_cast<const char*>(data), size});

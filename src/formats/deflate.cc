@@ -63,7 +63,7 @@ Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
       stream->avail_in = static_cast<std::uint32_t>(piece.size());
       stream->end_of_stream = bytes.empty() ? 1 : 0;
     }
-    // Room for a usual ratio at once; the loop makes more where it is not enough.
+    // Enough for a typical ratio; the loop grows it if necessary.
     const std::size_t room = stream->avail_in / 2 + 4096;
     out.resize(used + room);
     stream->next_out = reinterpret_cast<std::uint8_t*>(out.data() + used);
@@ -86,7 +86,7 @@ Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wra
 
   std::vector<std::byte> out;
   std::size_t used = 0;
-  std::byte beyond{};  // takes what comes after the promised size
+  std::byte beyond{};  // receives bytes beyond the stated size
   std::size_t next_piece = 0;
   Bytes rest;
   while (state->block_state != ISAL_BLOCK_FINISH) {

@@ -82,11 +82,11 @@ bool decode_step_end(Bytes meta, Step& step) {
   return true;
 }
 
-// Goes over the entries and gathers them into steps. Looks at every place at most once, whatever the bytes are.
+// Walks over the entries and gathers them into steps. Visits every position at most once, whatever the bytes are.
 class Walk {
  public:
   Walk(Bytes entries, std::uint64_t begin) noexcept : entries_(entries), begin_(begin), capacity_(entries.size()) {}
-  // Over a copy of what is in a ring from `begin` on.
+  // Over a copy of the ring's bytes from `begin` on.
   Walk(Bytes copy, std::uint64_t begin, std::uint64_t capacity) noexcept
       : entries_(copy), begin_(begin), capacity_(capacity), copied_(true) {}
 
@@ -139,7 +139,7 @@ class Walk {
 
   // False if the entry is damaged.
   bool take(const EntryHeader& header) {
-    if (header.step < begin_) return true;  // its step was given up
+    if (header.step < begin_) return true;  // its step was released
     const std::uint64_t at = place_of(header.position) + kUnit;
     const Bytes meta = entries_.subspan(at, header.meta_bytes);
     const Bytes data = entries_.subspan(at + round_up(header.meta_bytes), header.data_bytes);
@@ -147,7 +147,7 @@ class Walk {
     const auto [place, is_new] = index_.try_emplace(header.step, steps_.size());
     if (is_new) steps_.emplace_back().position = header.step;
     Step& step = steps_[place->second];
-    if (step.complete) return false;  // nothing comes behind the end of a step
+    if (step.complete) return false;  // nothing follows the end of a step
     if (header.type == EntryType::step_end) return decode_step_end(meta, step);
     std::optional<Tensor> tensor = decode_tensor(meta, data, step);
     if (tensor) step.tensors.push_back(std::move(*tensor));

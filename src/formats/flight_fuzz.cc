@@ -26,7 +26,7 @@ void check(Bytes file) {
   }
 }
 
-// Makes checksums right, and the positions of the first round, so that what they cover is looked at.
+// Corrects checksums, and the positions of the first round, so that the data behind them is parsed.
 void repair(std::string& file) {
   auto* bytes = reinterpret_cast<std::byte*>(file.data());
   const auto texts = load<std::uint32_t>(bytes + 40);

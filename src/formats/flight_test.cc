@@ -320,7 +320,7 @@ TEST(FlightFormat, ReadsWhatTheDescriptionSays) {
   EXPECT_EQ(read(as_bytes(sonde::testing::corpus_file("flight/cut.ring"))).status().code(), Code::corrupt);
 }
 
-// Checksums are right, but what they cover is not: somebody made it so.
+// The checksums are correct, but the data is not: it was made by hand.
 TEST(FlightFormat, ReadsInterleavedPassesAndAnUnknownKind) {
   const std::string file = sonde::testing::corpus_file("flight/passes.ring");
   const auto contents = read(as_bytes(file));

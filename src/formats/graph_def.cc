@@ -129,7 +129,7 @@ std::string shape_text(std::string_view message) {
   return shape + "]";
 }
 
-// Of a constant only what it is: its values may be megabytes.
+// Only the type of a constant: its values may be megabytes.
 std::string tensor_text(std::string_view message) {
   std::int64_t dtype = 0;
   std::string shape = "[]";
@@ -157,7 +157,7 @@ std::string function_name(std::string_view message) {
   return name;
 }
 
-// One field of AttrValue or of its ListValue, which number most kinds alike. None: not one of them; it was skipped.
+// One field of AttrValue or of its ListValue, which have mostly the same numbers. Empty: another field; it was skipped.
 std::optional<std::string> attribute_field(pbf_reader& reader) {
   switch (reader.tag_and_type()) {
     case text(2): return std::string(get_text(reader));

@@ -49,7 +49,7 @@ constexpr std::array<Description, 18> kDescriptions = {{
 constexpr std::string_view kE4m3Name = "float8_e4m3fn";
 constexpr std::string_view kE5m2Name = "float8_e5m2";
 
-// What comes after 'descr': in a header that is written.
+// The value of 'descr': in a written header.
 std::string description_of(DType dtype) {
   if (dtype == DType::f8_e4m3 || dtype == DType::f8_e5m2) {
     return "[('" + std::string(dtype == DType::f8_e4m3 ? kE4m3Name : kE5m2Name) + "', '|V1')]";
@@ -58,8 +58,8 @@ std::string description_of(DType dtype) {
   return std::string(size_of(dtype) == 1 ? "'|" : "'<").append(found->kind).append("'");
 }
 
-// A reader of the few Python literals that a header consists of: strings without escapes, True and False, tuples of
-// non-negative integers. Each function skips the blanks before what it reads, and reports failure by its result.
+// A reader of the few Python literals in a header: strings without escapes, True and False, tuples of non-negative
+// integers. Each function skips leading blanks, and returns whether it succeeded.
 class Literals {
  public:
   explicit Literals(std::string_view text) noexcept : rest_(text) {}
@@ -156,7 +156,7 @@ class HeaderParser {
     return {};
   }
 
-  // The one-field form of the fp8 types, behind its opening bracket.
+  // The one-field form of the fp8 types, after its opening bracket.
   Status parse_named(Header& header) {
     const bool opened = literals_.consume("(");
     const std::optional<std::string_view> name = literals_.string();
@@ -196,7 +196,7 @@ class HeaderParser {
   Literals literals_;
 };
 
-// The text of the header, and what follows it.
+// The text of the header, and the rest of the file.
 struct Split {
   std::string_view header;
   Bytes rest;

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using testing::random_tensor;
 using testing::values_of;
 
-// A file with a given header, padded as it stands, and 64 bytes of data.
+// A file with a given header, padded, and 64 bytes of data.
 std::string file_with(const std::string& header) {
   std::string file = "\x93NUMPY\1";
   file.push_back('\0');

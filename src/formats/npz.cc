@@ -45,7 +45,7 @@ struct Directory {
 };
 
 Result<std::size_t> find_end(Bytes archive) {
-  // The comment behind it has at most 65,535 bytes.
+  // The comment after it has at most 65,535 bytes.
   for (std::size_t back = kEndSize; back <= std::min<std::size_t>(archive.size(), kEndSize + 0xffff); ++back) {
     const std::size_t at = archive.size() - back;
     if (load<std::uint32_t>(archive.data() + at) == kEnd &&
@@ -84,7 +84,7 @@ Result<Directory> find_directory(Bytes archive) {
   return directory;
 }
 
-// An entry of the directory as it stands there.
+// An entry of the directory, as stored.
 struct Central {
   std::uint16_t flags = 0;
   std::uint16_t method = 0;
@@ -134,7 +134,7 @@ Result<Central> read_central(ByteReader& reader) {
   return entry;
 }
 
-// The data of an entry: behind its local header, whose name and extra fields may differ in length.
+// The data of an entry: after its local header, whose name and extra fields may differ in length.
 Result<Bytes> find_data(Bytes archive, const Central& entry) {
   if (entry.offset > archive.size()) return corrupt("an array is outside the file");
   ByteReader reader(archive.subspan(entry.offset));
@@ -236,7 +236,7 @@ void put_central(std::string& out, const Fields& fields) {
 void put_end(std::string& out, const Directory& directory) {
   if (directory.entries >= kIn64Count || directory.size >= kIn64 || directory.offset >= kIn64) {
     put(out, kEnd64);
-    put(out, std::uint64_t{44});  // of what follows in this record
+    put(out, std::uint64_t{44});  // size of the rest of this record
     put(out, static_cast<std::uint16_t>(3 << 8 | 45));
     put(out, std::uint16_t{45});
     put(out, std::uint64_t{0});  // two disks

@@ -146,7 +146,7 @@ Result<Format> read_header(const Chunk& chunk) {
 // The pieces of the zlib stream, up to IEND.
 Result<std::vector<Bytes>> read_data(ByteReader& reader) {
   std::vector<Bytes> pieces;
-  bool closed = false;  // IDAT chunks stand together
+  bool closed = false;  // IDAT chunks must be contiguous
   for (;;) {
     const Result<Chunk> chunk = next_chunk(reader);
     if (!chunk) return chunk.error();

@@ -67,7 +67,7 @@ std::optional<std::string_view> host_of_ring(std::string_view name) noexcept {
   if (!is_ring(name) || name.size() < kRingBegin.size() + kRing.size()) return std::nullopt;
   name.remove_prefix(kRingBegin.size());
   name.remove_suffix(kRing.size());
-  for (int i = 0; i < 2; ++i) {  // <k>, then <pid>; a host may have dashes of its own
+  for (int i = 0; i < 2; ++i) {  // <k>, then <pid>; a host name may contain dashes
     const std::size_t dash = name.rfind('-');
     if (dash == std::string_view::npos || dash + 1 == name.size()) return std::nullopt;
     if (name.find_first_not_of(kDigits, dash + 1) != std::string_view::npos) return std::nullopt;

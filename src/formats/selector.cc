@@ -14,7 +14,7 @@ namespace {
 // A pattern may come from a foreign file. RE2's time is in proportion to the name; this bounds its memory.
 constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;  // bytes
 
-// The name that a pattern spells out character by character, some of them behind \; otherwise the pattern.
+// The name that a pattern spells out character by character, some of them escaped with \; otherwise the pattern.
 std::string literal_of(std::string_view pattern) {
   constexpr std::string_view kSpecial = R"(\.+*?()[]{}|^$)";
   std::string name;
@@ -76,7 +76,7 @@ Match Selector::match(std::string_view name, Kind kind) const {
   full_name += '/';
   full_name += name;
   const Match found = tensors_.match(name, full_name);
-  // The more exact of the two counts, and the exclusion where they are alike.
+  // The more exact of the two counts, and the exclusion if they are equal.
   return exclude_.match(name, full_name) >= found ? Match::none : found;
 }
 

@@ -61,7 +61,7 @@ void put_histogram(std::string& out, const stats::Histogram& histogram) {
   put_text(out, {bins.data(), end});
 }
 
-// ---- Reading. A short read makes the reader fail, which is looked at once, at the end.
+// ---- Reading. A short read makes the reader fail, which is checked once, at the end.
 
 Status corrupt(std::string_view what) {
   return {Code::corrupt, "the statistics record is corrupt: " + std::string(what)};
@@ -128,8 +128,8 @@ Result<Record> decode_definition(ByteReader reader, Bytes payload) {
   return Record(std::move(definition));
 }
 
-// An entry without form or histogram, of which no field is cut off by the end, read without looking for the end at each
-// byte. Null if it is another one.
+// An entry without form or histogram that is certainly complete, read without a bounds check at each byte. Null if it
+// is another one.
 constexpr std::size_t kLongestPlainEntry = 1 + 8 * 10 + 5 * sizeof(double);
 const std::byte* decode_plain_entry(const std::byte* at, Entry& entry) noexcept {
   bool good = true;

@@ -1,4 +1,4 @@
-// Any bytes as a statistics record; what can be read is written and read again, and must be the same.
+// Any bytes as a statistics record; decoded records must round-trip.
 #include <cstdlib>
 #include <string>
 

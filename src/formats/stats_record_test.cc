@@ -251,7 +251,7 @@ TEST(StatsRecord, SaysThatACutOffOrImpossibleRecordIsCorrupt) {
   EXPECT_FALSE(decode_histogram(as_bytes(std::string("\xff\xff\xff\xff\x0f\x01\x01", 7))));  // billions of bins
   EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\xfe\xff\xff\xff\x0f\x01", 7))));  // a key outside the grid
   EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\x00\x00", 3))));                  // an empty bin
-  EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\x00\x01\x05", 4))));              // something behind it
+  EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\x00\x01\x05", 4))));              // trailing bytes
 }
 
 TEST(StatsRecord, NeverCrashesOnDamage) {

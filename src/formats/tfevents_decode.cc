@@ -124,7 +124,7 @@ void decode_summary(Bytes message, std::vector<Value>& values) {
 
 // LogMessage, SessionLog, TaggedRunMetadata and SourceMetadata, which differ only in which field goes where.
 struct Places {
-  std::int64_t* number = nullptr;  // field 1, where it is a number
+  std::int64_t* number = nullptr;  // field 1, if it is a number
   std::string_view* first = nullptr;
   std::string_view* second = nullptr;
   std::string_view* third = nullptr;

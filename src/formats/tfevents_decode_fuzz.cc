@@ -1,5 +1,5 @@
-// Any bytes as an event: every value is asked for every meaning it could have, and what is taken for a plain scalar is
-// one.
+// Any bytes as an event: every value is decoded in every possible meaning, and a payload accepted as a plain scalar
+// must be one.
 #include <cstdlib>
 
 #include "formats/tfevents_decode.h"

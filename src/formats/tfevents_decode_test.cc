@@ -41,7 +41,7 @@ Value value_of(const std::string& event_bytes) {
   EXPECT_EQ(event->values.size(), 1u);
   return event->values.at(0);
 }
-// A tensor with the given fields behind dtype and shape.
+// A tensor with the given fields after dtype and shape.
 std::string tensor_event(int dtype, std::initializer_list<std::int64_t> dims,
                          const std::function<void(std::string&)>& fill) {
   return value_event([&](std::string& value) {

@@ -32,7 +32,7 @@ Status other_kind(std::string_view wanted) {
   return {Code::invalid_argument, "the value is not " + std::string(wanted)};
 }
 
-// Where a TensorProto keeps the values of a dtype, and how.
+// Where and how a TensorProto stores the values of a dtype.
 struct Field {
   enum class Encoding : std::uint8_t { none, varint, fixed32, fixed64, bytes } encoding = Encoding::none;
   std::uint32_t number = 0;
@@ -130,7 +130,7 @@ void for_each_number(Bytes message, const Field& field, Use use) {
   });
 }
 
-// The values of the typed fields as they stand there; of complex ones the real parts.
+// The values of the typed fields, as stored; for complex ones the real parts.
 std::vector<double> typed_values(const Tensor& tensor, const Field& field) {
   std::vector<double> values;
   std::size_t seen = 0;
@@ -154,8 +154,7 @@ Result<std::vector<double>> content_values(const Tensor& tensor, DType dtype) {
   return values;
 }
 
-// As TensorFlow does it: where values are missing, the last one stands for the rest, and none for zeros or empty
-// strings.
+// Like TensorFlow: missing values repeat the last one, and without any value they are zeros or empty strings.
 template <class T>
 Status fill_up(std::vector<T>& values, const Shape& shape) {
   if (!shape.valid()) return {};
@@ -190,7 +189,7 @@ Result<double> scalar_of(const Tensor& tensor) {
     }
     return element_as_double(tensor.content.data(), field.dtype);
   }
-  double first = 0;  // protobuf leaves out what is zero
+  double first = 0;  // protobuf omits zeros
   std::size_t seen = 0;
   try {
     for_each_number(tensor.message, field, [&](double value) {
@@ -256,7 +255,7 @@ Status check(const OldHistogram& histogram) {
   return {};
 }
 
-// Writers put DBL_MAX, or infinity, where there is no limit.
+// Writers use DBL_MAX, or infinity, for no limit.
 bool is_limit(double value) noexcept { return std::abs(value) < DBL_MAX; }
 
 std::vector<stats::Bucket> buckets_of(const OldHistogram& histogram) {
@@ -268,7 +267,7 @@ std::vector<stats::Bucket> buckets_of(const OldHistogram& histogram) {
   if (first == last) return {};
   --last;
 
-  // The range of the data where it can be true, and otherwise the nearest limit that means something.
+  // The range of the data if it is plausible, and otherwise the nearest meaningful limit.
   const double below_first = first > 0 ? limits[first - 1] : -DBL_MAX;
   const double below_last = last > 0 ? limits[last - 1] : -DBL_MAX;
   double low = limits[first];

@@ -31,21 +31,22 @@ constexpr std::uint64_t kPlausible = std::uint64_t{1} << 31;
 
 }  // namespace
 
-// Whether a whole header is there, its checksum right and its length possible. The record may reach beyond the end.
+// Whether there is a complete header with a correct checksum and a possible length. The record may extend beyond the
+// end.
 bool RecordReader::header_at(std::size_t position) const noexcept {
   if (bytes_.size() - position < kHeaderSize) return false;
   const std::byte* at = bytes_.data() + position;
   return load<std::uint64_t>(at) < kPlausible && load<std::uint32_t>(at + 8) == masked_crc32c({at, 8});
 }
 
-// Whether the record of a sound header reaches beyond the end.
+// Whether the record of a valid header extends beyond the end.
 bool RecordReader::cut_off(std::size_t position) const noexcept {
   const std::size_t left = bytes_.size() - position - kHeaderSize;
   const auto length = load<std::uint64_t>(bytes_.data() + position);
   return length > left || left - length < kFooterSize;
 }
 
-// The next sound header, or else the first place where one may still come to stand: with the bytes that follow.
+// The next valid header, or else the first position where one may still be completed by the bytes that follow.
 std::size_t RecordReader::resynchronise(std::size_t from) const noexcept {
   for (std::size_t at = from; at + kHeaderSize <= bytes_.size(); ++at) {
     if (header_at(at) && (tail_ == Tail::growing || !cut_off(at))) return at;
@@ -54,7 +55,7 @@ std::size_t RecordReader::resynchronise(std::size_t from) const noexcept {
   return std::max(from, bytes_.size() - (kHeaderSize - 1));
 }
 
-// Called where there is no whole, valid record at begin_, but at least one byte.
+// Called if there is no complete, valid record at begin_, but at least one byte.
 RecordReader::Found RecordReader::next_damaged() noexcept {
   const std::size_t left = bytes_.size() - begin_;
   const bool sound_header = header_at(begin_);
@@ -73,7 +74,7 @@ RecordReader::Found RecordReader::next_damaged() noexcept {
     end_ = resynchronise(begin_ + 1);
     return Found::damage;
   }
-  // The length is right, so the next record is behind this one - unless bytes are missing in between.
+  // The length is correct, so the next record follows this one - unless bytes are missing in between.
   reason_ = "the checksum of the payload is wrong";
   const std::size_t behind = begin_ + kHeaderSize + load<std::uint64_t>(bytes_.data() + begin_) + kFooterSize;
   const bool goes_on = bytes_.size() - behind < kHeaderSize || header_at(behind);

@@ -1,4 +1,4 @@
-// The reader accounts for every byte, and what it calls a record is one.
+// The reader accounts for every byte, and its records are valid.
 #include <cstdlib>
 #include <string>
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint16_t kPcm = 1;
 constexpr std::uint16_t kFloat = 3;
 constexpr std::uint16_t kExtensible = 0xfffe;
-// What follows the format in the identifier of an extensible one.
+// The bytes after the format in the identifier of an extensible one.
 constexpr std::string_view kSubformat("\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71", 14);
 
 Status corrupt(std::string_view what) { return {Code::corrupt, "not a valid WAV file: " + std::string(what)}; }

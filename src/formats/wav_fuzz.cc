@@ -2,7 +2,7 @@
 
 #include "formats/wav.h"
 
-// What decodes must be encoded and decoded to the same again, where the writer takes it.
+// Decoded sound must round-trip, if the writer supports it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sonde;
   const auto first = wav::decode(std::as_bytes(std::span(data, size)));

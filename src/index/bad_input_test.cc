@@ -1,4 +1,4 @@
-// Whatever the bytes are: no crash, no hang, everything sound is read, the damage is named.
+// For any bytes: no crash, no hang, all valid records are read, the damage is named.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -113,7 +113,7 @@ TEST(BadInput, DamageInAFileIsFoundInEveryWindowInWhichItIsRead) {
   std::size_t damaged = 0;
   for (std::size_t i = 500; i < ends.size(); i += 7001) {
     file[ends[i] - 10] ^= 1;       // in the payload
-    file[ends[i - 100] + 3] ^= 1;  // in the length of the record behind
+    file[ends[i - 100] + 3] ^= 1;  // in the length of the next record
     damaged += 2;
   }
   append(dir / "r/" + std::string(kEvents), file);
@@ -168,8 +168,8 @@ TEST(BadInput, AMissingDirectoryIsOneSentence) {
   EXPECT_FALSE(Log::open(dir / "file"));
 }
 
-// While it lives the process, all of its threads, has the rights of an ordinary user. A superuser whom the system lets
-// become nobody else, as in some containers, most often has no other rights either.
+// While it lives the process, with all of its threads, has the rights of an ordinary user. If the system does not let
+// root switch users, as in some containers, root usually has no other rights either.
 class OrdinaryUser {
  public:
   OrdinaryUser() : before_(::geteuid()) {

@@ -158,7 +158,7 @@ void put_stat_track(std::string& out, const StatTrack& track) {
   for (const std::uint32_t record : track.non_finite) put_varint(out, record);
 }
 
-// Nothing of it may lead outside of the stream.
+// Nothing in it may point outside of the stream.
 bool get_stat_track(ByteReader& from, const StatStream& stream, StatTrack& track) {
   const auto number = [&] { return static_cast<std::uint32_t>(from.varint()); };
   track.size = from.varint();
@@ -382,7 +382,7 @@ bool load_cache(const std::string& path, RunData& run) {
   if (!mapped) return false;
   const auto file = std::make_shared<MappedFile>(std::move(*mapped));
   if (!decode_cache(file->bytes(), file, run)) return false;
-  touch_file(path);  // prune_cache removes what was not used for longest
+  touch_file(path);  // prune_cache removes the least recently used files
   return true;
 }
 

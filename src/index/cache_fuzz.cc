@@ -1,4 +1,4 @@
-// Any bytes as a cache file whose head and checksum are right: whatever comes out of it can be looked at.
+// Any bytes as a cache file with a correct header and checksum: the result must be usable.
 #include <string>
 
 #include "base/crc32c.h"

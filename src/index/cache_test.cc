@@ -32,8 +32,8 @@ class CacheTest : public testing::Test {
     for (const auto& entry : std::filesystem::directory_iterator(cache_.path())) files.push_back(entry.path().string());
     return files;
   }
-  // Whether everything comes from the cache: the log files are replaced by others, of the same size and time and in
-  // the same place on disk, in which the points that no guard looks at are different.
+  // Whether everything comes from the cache: the log files are replaced by others, of the same size and time and in the
+  // same place on disk, which differ in points that no guard covers.
   bool comes_from_cache() {
     const auto time = std::filesystem::last_write_time(path());
     std::string bytes = *read_file(path());

@@ -12,10 +12,10 @@
 namespace sonde::index {
 namespace {
 
-constexpr std::size_t kPadding = 8;  // reading a packed number may touch so many bytes behind the last one
+constexpr std::size_t kPadding = 8;  // reading a packed number may touch this many bytes after the last one
 
-// A line through the first and the last number, and how far the others are from it. All arithmetic is modulo 2^64, so
-// that it can be undone whatever the numbers are.
+// A line through the first and the last number, and the distance of the others from it. All arithmetic is modulo 2^64,
+// so that it is always reversible.
 struct Line {
   std::uint64_t base = 0;
   std::uint64_t slope = 0;
@@ -120,7 +120,7 @@ double value_one(const std::byte* from, std::size_t index, unsigned bytes) noexc
 
 std::size_t values_size(std::size_t count, unsigned bytes) noexcept { return bytes == 0 ? 8 : count * bytes; }
 
-// The three parts of a block's data stand one after the other, times behind steps behind values.
+// The three parts of a block's data are consecutive: values, then steps, then times.
 struct Places {
   const std::byte* values;
   const std::byte* steps;
@@ -155,7 +155,7 @@ Column::Tail Column::make_tail(std::size_t capacity) {
   return tail;
 }
 
-// Grows the tail, or packs it where it is a whole block.
+// Grows the tail, or packs it if it is a full block.
 void Column::make_room() {
   if (packed_ % kBlock != 0) return reopen_last_block();
   if (tail_count_ == kBlock) return pack_tail();

@@ -139,7 +139,7 @@ class Canvas {
     return block.has_times_between() || (axis_ == Axis::step && any_time);
   }
 
-  // From what is known of the block; false if that does not suffice.
+  // From the block's summary; false if that is not enough.
   bool add_block(std::size_t s, std::size_t b, std::size_t begin, std::size_t end) {
     const Column& column = *stretches_[s].column;
     const Column::Block* block = column.block(b);
@@ -339,7 +339,7 @@ class Canvas {
   std::uint64_t total_ = 0;
 };
 
-// Looks for the finite point next to a range, on one side of it.
+// Finds the nearest finite point next to a range, on one side of it.
 class Neighbour {
  public:
   enum class Side : std::uint8_t { before, behind };
@@ -359,7 +359,7 @@ class Neighbour {
     }
     return !std::isinf(side_ == Side::before ? range_.first_time : range_.last_time);
   }
-  // Steps ascend in a stretch, so that those on the side are one part of it.
+  // Steps ascend in a stretch, so that those on one side are contiguous.
   ColumnStretch outer_part(ColumnStretch stretch) const noexcept {
     std::size_t low = stretch.begin;
     std::size_t high = stretch.end;
@@ -394,7 +394,7 @@ class Neighbour {
     if (axis_ == Axis::step) return side_ == Side::before ? step > found_->step : step < found_->step;
     return side_ == Side::before ? time > found_->time : time < found_->time;
   }
-  // Whether what is known of the block rules it out.
+  // Whether the block's summary rules it out.
   bool is_useless(const Column::Block& block) const noexcept {
     if (block.count == block.nan + block.positive_infinity + block.negative_infinity) return true;
     if (axis_ != Axis::step && !block.times_ascend) return false;

@@ -1,4 +1,4 @@
-// Logs that grow while they are looked at. Times are bounds against hanging, not measurements.
+// Logs that grow while they are read. Times are limits against hanging, not measurements.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -162,7 +162,7 @@ TEST_P(LogDirectory, MayLoseDirectoriesWhileTheyAreLookedInto) {
   std::atomic<bool> done = false;
   std::jthread comes_and_goes([&] {
     for (int i = 0; i < 5; ++i) {
-      // So many that whoever lists them has not looked into all when the last one is deleted.
+      // So many that the listing thread has not finished when the last one is deleted.
       for (int k = 0; k < 1000; ++k) std::filesystem::create_directories(log_path() + "/b/" + std::to_string(k));
       std::filesystem::remove_all(log_path() + "/b");
     }

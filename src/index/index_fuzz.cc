@@ -1,5 +1,5 @@
-// Any bytes as the files of a run: an event file, and behind a first byte that is odd a statistics file. Records are
-// taken as sound whatever their checksums say, or hardly any would get through.
+// Any bytes as the files of a run: an event file, or a statistics file if the first byte is odd. Records are accepted
+// without their checksums, or hardly any would get through.
 #include <cstdlib>
 
 #include "index/cache.h"
@@ -12,7 +12,7 @@ namespace {
 using namespace sonde;
 using namespace sonde::index;
 
-// Lengths of two bytes, then so many bytes: records without their checksums.
+// Lengths of two bytes, each followed by that many bytes: records without their checksums.
 template <class Reader>
 void read_all(RunData& run, Bytes bytes) {
   Reader reader(run, 0);

@@ -1,4 +1,4 @@
-// Questions of the page, held against what they mean, point by point.
+// Questions of the page, compared with their definitions, point by point.
 #include "index/lines.h"
 
 #include <gmock/gmock.h>
@@ -137,7 +137,7 @@ class LongSeries : public testing::Test {
     run_ = &RunAccess::index(*log_->run("r"));
   }
 
-  // What is drawn by definition: of the points of each column first, smallest, largest and last, each once.
+  // The definition of a drawing: first, smallest, largest and last point of each column, each once.
   std::vector<Point> drawn(const std::vector<Point>& points, int width, Axis axis, double low, double span) const {
     std::map<std::size_t, std::vector<Point>> cells;
     for (const Point& point : points) {

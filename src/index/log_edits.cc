@@ -53,7 +53,7 @@ Result<std::string> make_trash(const std::string& log_directory, std::string nam
   }
 }
 
-// Moves entries back from the trash. Returns what is to be said of it.
+// Moves entries back from the trash. Returns a message about it.
 std::string put_back(const std::vector<std::string>& names, const std::string& trash,
                      const std::string& run_directory) {
   std::string stuck;

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// A busy writer changes its files thousands of times a second; they are looked at so often at most.
+// A busy writer changes its files thousands of times per second; they are read at most this often.
 constexpr milliseconds kPause{50};
 // Polling takes at most a twentieth of the time.
 constexpr milliseconds kShortestPoll{150};
@@ -108,8 +108,8 @@ void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, cons
   const std::lock_guard lock(mutex_);
   const bool moved = std::exchange(places_[shown], place) != place;
   if (const auto known = runs_.find(shown); known != runs_.end()) {
-    // Where its directory is another one now, it is read again; and where it is being read, since whoever does that may
-    // have found that it is gone.
+    // If its directory is now another one, it is read again; also if it is being read, since the reader may have found
+    // that it was deleted.
     const bool in_work = std::ranges::find(reading_, known->second.get()) != reading_.end();
     if (moved || in_work) queue_locked(known->second);
     return;
@@ -122,8 +122,8 @@ void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, cons
   work_.notify_one();
 }
 
-// Looks at a directory and all below it. Links are followed, but not into a directory on the way to them; and what
-// many links lead to is listed under each of them, but looked into once, or links across a tree would multiply.
+// Searches a directory and all below it. Links are followed, but not to a directory above; a directory with many links
+// is listed under each of them, but searched once, or links across a tree would multiply.
 Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& walk) {
   const std::string path = path_of(name);
   if (through_link) {
@@ -132,7 +132,7 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
     const Place there = {state->device, state->inode};
     if (std::ranges::find(walk.above, there) != walk.above.end()) return Status::success();
   }
-  // Watched before it is listed: what comes in between is then told.
+  // Watched before it is listed, so that changes in between are reported.
   if (watch_ && watch_->add(path).code() == Code::exhausted) watch_complete_ = false;
   const Result<Directory> listed = read_directory(path, within());
   if (!listed) return listed.error();
@@ -156,14 +156,14 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
     if (entry.type != DirectoryEntry::Type::directory || entry.name == run_layout::kTrash) continue;
     const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
     const Status status = find_runs(below, through_link || entry.link, walk);
-    // One that has gone since it was listed was deleted or moved, which is nobody's problem.
+    // A directory that disappeared since it was listed was deleted or moved, which is not a problem.
     if (!status && status.code() != Code::not_found) walk.problems.emplace(below, status.message());
   }
   walk.above.pop_back();
   return Status::success();
 }
 
-// The same for the log, or for a directory in it of which the system says that something has come or gone.
+// The same for the log, or for a directory in it in which the system reports new or removed entries.
 void LogIndex::find_runs_below(const std::string& name) {
   Walk walk;
   Status status;
@@ -309,7 +309,7 @@ std::uint64_t LogIndex::wait_for_change(std::uint64_t seen, milliseconds timeout
   return version();
 }
 
-// The run of a directory, or else of the nearest one above it: captures are in directories of their own.
+// The run of a directory, or else of the nearest one above it: captures are in separate directories.
 std::shared_ptr<RunIndex> LogIndex::nearest_run(std::string name) const {
   const std::lock_guard lock(mutex_);
   while (!name.empty()) {
@@ -336,7 +336,7 @@ bool LogIndex::is_there() const {
   return root_ != Place{};
 }
 
-// Whether the log directory is not the one that was looked into last: it has gone, has come back, or was replaced.
+// Whether the log directory is not the one that was last read: it was removed, has come back, or was replaced.
 bool LogIndex::is_another() const {
   const Result<FileState> state = file_state(directory_);
   const Place now = state ? Place{state->device, state->inode} : Place{};

@@ -267,7 +267,7 @@ TEST(File, ThatIsReplacedIsReadAgain) {
   append(path, version() + scalar("loss", 0, 0) + scalar("loss", 1, 1));
   Log log = open(dir.path());
   log.wait();
-  // As rsync does it: written aside, then renamed.
+  // Like rsync: written to a temporary file, then renamed.
   overwrite(dir / "aside", version() + scalar("loss", 0, 50) + scalar("loss", 1, 51) + scalar("loss", 2, 52));
   std::filesystem::rename(dir / "aside", path);
   log.refresh();
@@ -486,7 +486,7 @@ TEST(Statistics, AreSeriesOfTheirTensors) {
   EXPECT_EQ(run.gaps()[0].detail, "full");
 }
 
-// A file of a newer version: kinds, reasons and records that are not known here stand beside those that are.
+// A file of a newer version: unknown kinds, reasons and records next to known ones.
 TEST(Statistics, OfANewerVersionAreReadAsFarAsKnown) {
   TempDir dir;
   std::string file;
@@ -517,7 +517,7 @@ TEST(Statistics, OfANewerVersionAreReadAsFarAsKnown) {
   EXPECT_EQ(run.statistics("kind 9/dense")->at(0).max, 1);
   EXPECT_EQ(run.statistics("weight/dense")->at(0).step, 1);
   EXPECT_EQ(run.gaps().size(), 1U);
-  // What is left out is named, and nobody calls it corrupt.
+  // Skipped records are named, and not called corrupt.
   ASSERT_EQ(run.damage().size(), 2U);
   EXPECT_EQ(run.damage()[0].reason, "a record of type 9, written by a newer Sonde, which this version does not know");
   EXPECT_EQ(run.damage()[1].reason,

@@ -1,4 +1,4 @@
-// Points out of order, restarts and several writers: what counts, and what is said to be left out.
+// Points out of order, restarts and several writers: which points count, and which are reported as left out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -262,7 +262,7 @@ TEST(Restart, ByASessionStartWithinAFileReplacesEarlierPoints) {
 }
 
 TEST(SeveralWriters, ThatLiveAtTheSameTimeReplaceNothing) {
-  TempDir dir;  // the second begins a series at a step that already exists, after the last point of it in the first
+  TempDir dir;  // the second file repeats a step of the series, after its last point in the first
   append(dir / kFirst, version() + scalar("x", 5, 5, kStart + 1) + scalar("other", 0, 0, kStart + 100));
   append(dir / kSecond, version(kStart + 50) + scalar("x", 3, 30, kStart + 60) + scalar("x", 5, 50, kStart + 61));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -343,7 +343,7 @@ TEST(OutOfOrder, ManyMayAskWhileItGrows) {
         EXPECT_TRUE(std::ranges::is_sorted(run.scalars("x", {}, History::newest)->steps));
         EXPECT_TRUE(run.line("x", {.width = 20, .smooth = 0.9}, kept));
         EXPECT_EQ(run.tags().size(), 1U);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // or the one who reads never gets the lock
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // or the reader never gets the lock
       }
     });
   }

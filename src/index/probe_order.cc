@@ -7,7 +7,7 @@ namespace sonde::index {
 void ProbeOrder::learn(const stats_record::Step& step) {
   const auto is_known = [this](const stats_record::Entry& entry) { return known_.contains(entry.id); };
   if (std::ranges::all_of(step.entries, is_known)) return;
-  // Where nothing tells how these relate to what is known, they come last.
+  // If nothing relates these to the known ones, they come last.
   auto behind = std::ranges::any_of(step.entries, is_known) ? ids_.begin() : ids_.end();
   for (const stats_record::Entry& entry : step.entries) {
     if (known_.insert(entry.id).second) {

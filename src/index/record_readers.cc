@@ -50,7 +50,7 @@ Series& EventReader::series_of(const Value& value) {
     Series* unknown = series;
     while (series != nullptr && (series->kind != kind || series->plugin != plugin)) series = series->same_tag;
     if (series == nullptr) {
-      // Values whose metadata were lost may be of this kind: this is where they are said again.
+      // Values whose metadata were lost may be of this kind: here the metadata are repeated.
       while (unknown != nullptr && (unknown->has_metadata || !unknown->plugin.empty())) unknown = unknown->same_tag;
       series = unknown != nullptr && value.has_metadata ? unknown : &run_.add(value.tag, kind, plugin);
       series->kind = kind;

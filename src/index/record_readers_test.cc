@@ -13,7 +13,7 @@
 namespace sonde::index {
 namespace {
 
-// Bytes of which a stretch in the middle cannot be read: whoever looks at it dies.
+// Bytes with an unreadable part in the middle: reading it crashes.
 class PartlyHidden {
  public:
   PartlyHidden(const std::string& bytes, std::size_t hidden_from, std::size_t hidden_to) {
@@ -67,7 +67,7 @@ TEST(Payload, OfAnImageIsNotLookedAt) {
   EXPECT_EQ(run.series().front().kind, TagKind::images);
 }
 
-// A histogram has three numbers a bucket; none of them is looked at but at the outermost.
+// A histogram has three numbers per bucket; only the outermost fields are parsed.
 TEST(Payload, OfAHistogramIsNotLookedAt) {
   const std::vector<stats::Bucket> buckets(10'000, stats::Bucket{1, 2, 3});
   std::string summary;

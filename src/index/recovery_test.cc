@@ -1,4 +1,4 @@
-// Files whose first records are damaged: what they held is still known for what it is.
+// Files whose first records are damaged: the kind of their content is still known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(DamagedMetadata, AreRecoveredFromTheValues) {
   EXPECT_EQ(kind_of(run, "i"), TagKind::images);
   EXPECT_EQ(kind_of(run, "note"), TagKind::text);
   EXPECT_EQ(run.damage().size(), 1U) << "four in a row are one place";
-  // What follows is of the same kind.
+  // The following values are of the same kind.
   append(dir / "r/" + std::string(kEvents), tensor_scalar(3, false) + histogram("h", 2, false));
   log.refresh();
   EXPECT_THAT(values_of(run, "loss"), ElementsAre(0.5, 1, 1.5));

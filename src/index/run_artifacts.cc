@@ -1,4 +1,4 @@
-// What is next to the files of a run, and whether its job continues.
+// The other files of a run, and whether its job is running.
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +46,7 @@ std::vector<tensor_files::KeptSeries> RunIndex::whole_tensors() const {
 std::vector<tensor_files::KeptSeries> RunIndex::tables() const { return tensor_files::tables_of(directory_, within_); }
 
 std::vector<CheckpointInfo> RunIndex::checkpoints() const {
-  // Where nothing outside may be read, neither the folder nor what is in it may be a link.
+  // If nothing outside may be read, neither the folder nor its content may be a link.
   const std::string folder = join_path(directory_, run_layout::kCheckpoints);
   if (!within_.empty()) {
     const Result<Directory> listed = read_directory(folder, within_);
@@ -90,7 +90,7 @@ store::JobSigns RunIndex::job() const {
   return signs;
 }
 
-// The averages that this class hands out are its own.
+// The averages returned by this class are its own.
 Result<DrawnLine> RunIndex::line(std::string_view tag, const LineRequest& request,
                                  std::shared_ptr<const store::Averages>& averages) {
   auto smoothed = std::dynamic_pointer_cast<const Smoothed>(averages);

@@ -1,4 +1,4 @@
-// Reading the files of a run; what is asked about it is in run_questions.cc.
+// Reading the files of a run; questions about it are in run_questions.cc.
 #include "index/run_index.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ bool RunIndex::update() {
   changed |= look_beside();
   bytes = 0;
   for (const SourceFile& file : data_.files) bytes += file.read;
-  bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before where a file was read again
+  bytes_read_.store(bytes, std::memory_order_relaxed);  // less than before if a file was read again
   const bool first = !read_once_.exchange(true, std::memory_order_acq_rel);
   if (changed || first) revision_.fetch_add(1, std::memory_order_release);
   return changed;
@@ -121,7 +121,7 @@ bool RunIndex::find_files() {
   return changed;
 }
 
-// Whether what is kept beside the files is not as it was.
+// Whether the other files of the run have changed.
 bool RunIndex::look_beside() {
   Beside now;
   if (const Result<FileState> note = file_state(join_path(directory_, run_layout::kNote))) now.note = *note;
@@ -192,9 +192,9 @@ bool RunIndex::read_file(std::uint32_t file, const Result<FileState>& seen) {
   return changed || source.read != before;
 }
 
-// Reads window by window from where the last reading ended. A record that is cut off by the end of a window is read
-// again as the beginning of the next; one that is longer than a window gets a larger one, but never for a length that
-// the file does not have.
+// Reads window by window from the end of the last reading. A record that is cut off by the end of a window is read
+// again at the start of the next; one that is longer than a window gets a larger one, but never for a length that the
+// file does not have.
 template <class Reader>
 Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::uint64_t size) {
   static thread_local std::vector<std::byte> buffer;
@@ -223,7 +223,7 @@ Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::u
     at = found == RecordReader::Found::partial ? records.offset() : begin + *got;
     data_.files[file].read = at;
     bytes_read_.fetch_add(at - begin, std::memory_order_relaxed);
-    if (is_end) break;  // what is left is a record that is not complete yet
+    if (is_end) break;  // the rest is an incomplete record
     window = kWindow;
     if (at == begin) {
       const auto length = load<std::uint64_t>(buffer.data());

@@ -37,8 +37,8 @@ bool overlap(std::span<const ColumnStretch> stretches) {
   return false;
 }
 
-// Calls `visit(point)` for each point of the stretches that is in the range, unless `take(column, block, its first
-// point)` has taken the whole block, which is offered where the stretch has all of it and the range all of its times.
+// Calls `visit(point)` for each point of the stretches in the range, unless `take(column, block, its first point)` has
+// taken the whole block, which is offered if the stretch contains all of it and the range all of its times.
 template <class Take, class Visit>
 void visit_blocks(std::span<const ColumnStretch> stretches, const Range& range, Take take, Visit visit) {
   const bool any_time = std::isinf(range.first_time) && std::isinf(range.last_time);
@@ -148,8 +148,8 @@ std::vector<ColumnStretch> RunIndex::newest_stretches(const Series& series) cons
   return stretches;
 }
 
-// Points out of order are mostly in the order of their times: a drawing over time takes them as they were written,
-// where no restart has replaced any and no step is asked for, since blocks of ascending times are drawn quickly.
+// Points out of order are mostly in the order of their times: a drawing over time uses them as written, if no restart
+// has replaced any and no steps are selected, since blocks of ascending times are drawn quickly.
 RunIndex::Stretches RunIndex::stretches_for(const Series& series, Axis axis, const Range& range) const {
   std::vector<ColumnStretch> whole = newest_stretches(series);
   const bool all_steps = range.first_step == Range().first_step && range.last_step == Range().last_step;
@@ -278,7 +278,7 @@ Result<std::uint64_t> RunIndex::accumulate(std::string_view tag, const Range& ra
 
 namespace {
 
-// Of a scalar series, from what is known of its blocks.
+// For a scalar series, from the summaries of its blocks.
 NonFiniteSeries non_finite_of(std::span<const ColumnStretch> stretches) {
   NonFiniteSeries found;
   bool finite_behind = false;

@@ -1,4 +1,4 @@
-// What can be asked about a run.
+// Answers questions about a run.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,7 +1,7 @@
-// What a damaged file no longer says, found out in other ways.
+// Recovers what a damaged file no longer says.
 //
-// A tag's kind is in its first record only, usually. Where that is damaged, the kind follows from metadata that
-// are written again later, from the definition of the tensor in a statistics file, or from the values themselves.
+// Usually a tag's kind is only in its first record. If that is damaged, the kind follows from metadata that are
+// repeated later, from the definition of the tensor in a statistics file, or from the values themselves.
 #include <algorithm>
 #include <utility>
 
@@ -123,7 +123,7 @@ void RunIndex::make_columns(Series& series) {
     }
   }
   const std::unique_lock lock(data_mutex_);
-  for (const auto& entry : series.columns.entries()) {  // what was read since its kind was known
+  for (const auto& entry : series.columns.entries()) {  // values read since its kind was known
     Column& column = columns.of(entry.file);
     entry.source.visit(0, entry.source.size(), [&](const Point& point) { column.append(point); });
   }

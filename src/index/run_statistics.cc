@@ -1,4 +1,4 @@
-// What is asked about the statistics of tensors.
+// Answers questions about the statistics of tensors.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -317,7 +317,7 @@ Result<StatisticsMap> RunIndex::statistics_map(const std::vector<std::string>& t
   return map;
 }
 
-// The steps that the columns of a map stand for: the range, and where it is open what there is.
+// The steps of a map's columns: the range, or all steps where it is open.
 void RunIndex::find_steps(const bool (&is_used)[2], const Timeline& timeline, const Range& range,
                           StatisticsMap& map) const {
   bool any = false;

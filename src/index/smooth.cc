@@ -55,12 +55,12 @@ double Decay::power(std::uint64_t steps) const noexcept {
   return found < kNothing ? 0 : found;
 }
 
-// Goes through the points of a line, block by block.
+// Walks over the points of a line, block by block.
 //
-// An average needs the one before it, so that a processor would wait for each. But over blocks of points that are all
-// equally far from each other it is linear: what it is at the end is what it was at the beginning, times a factor, and
-// something that only the values of the block say. So the averages in front of several blocks are known before any of
-// them is gone through, and that is done for all of them at once.
+// An average needs the previous one, so that a processor would wait for each. But over blocks of equally spaced points
+// it is linear: the average at the end is that at the beginning times a factor, plus a term that depends only on the
+// values of the block. So the averages before several blocks are known before any of them is processed, and the blocks
+// are processed together.
 class Smoothed::Maker {
  public:
   explicit Maker(const Decay& decay) : decay_(decay) {}
@@ -159,7 +159,7 @@ class Smoothed::Maker {
     note(line, before, values, begin, end, extremes_of(values + begin, end - begin));
   }
 
-  // `values` are the averages, and `found` their extremes; what was not finite is still there.
+  // `values` are the averages, and `found` their extremes; non-finite values are unchanged.
   static void note(Line& line, const Average& before, const double* values, std::size_t begin, std::size_t end,
                    const Extremes& found) {
     Block& block = line.blocks.emplace_back();
@@ -176,8 +176,8 @@ class Smoothed::Maker {
 
   const Decay& decay_;
   double weight_ = -1;    // of the point before, in groups; the following belong to it
-  double factor_ = 0;     // what is left of a sum after a block
-  double parts_[kBlock];  // what each value of a block counts in the sum behind it
+  double factor_ = 0;     // decay of a sum over a block
+  double parts_[kBlock];  // weight of each value of a block in the sum after it
   double values_[kGroup][kBlock];
 };
 

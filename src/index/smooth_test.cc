@@ -1,4 +1,4 @@
-// Smoothing, held against its definition and against TensorBoard's.
+// Smoothing, compared with its definition and with TensorBoard's.
 #include "index/smooth.h"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ enum Field : std::uint8_t {
 constexpr std::size_t kNumbers = 5;
 constexpr std::size_t kCounts = 6;
 
-// Statistics of which a long row knows the extremes and the sum.
+// Statistics whose extremes and sum a long row stores.
 constexpr std::array kSummed = {Statistic::min,      Statistic::max, Statistic::mean,    Statistic::std,
                                 Statistic::mean_abs, Statistic::rms, Statistic::abs_max, Statistic::zero_fraction};
 constexpr std::size_t kLongRow = 64;
@@ -45,7 +45,7 @@ struct ChunkHead {
   std::uint64_t size = 0;  // of all bytes
   std::uint32_t rows = 0;
   std::uint32_t records = 0;
-  std::uint32_t checksum = 0;  // of what follows the head
+  std::uint32_t checksum = 0;  // of everything after the head
   std::uint32_t unused = 0;
 };
 
@@ -59,7 +59,7 @@ struct RowHead {
   std::uint32_t size = 0;
   std::uint32_t records_with_nan = 0;
   std::uint32_t records_with_infinity = 0;
-  std::uint32_t sums = 0;  // where they are; 0: nowhere
+  std::uint32_t sums = 0;  // their offset; 0: none
   std::uint32_t consecutive = 0;
   std::uint32_t unused = 0;
   std::array<ColumnHead, kColumns> columns;
@@ -363,7 +363,7 @@ class ChunkEncoder {
                  [&](std::size_t i) { return std::uint64_t{row.records[i]}; });
   }
 
-  // From the columns as they are read, so that they are what a look at each value would give.
+  // From the columns as they are read, so that the sums equal those over the single values.
   void put_sums(std::size_t r) {
     std::array<StatChunk::Sum, kSummed.size()> sums;
     const StatChunk chunk(as_bytes(out_));

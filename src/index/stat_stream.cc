@@ -23,7 +23,7 @@ std::string ChunkFiles::save(std::string_view bytes) {
   const auto now = static_cast<std::uint64_t>(wall_seconds() * 1e6);
   const std::string name = prefix_ + std::to_string(now) + "-" + std::to_string(::getpid()) + "-" +
                            std::to_string(count++) + std::string(kSuffix);
-  // What cannot be written stays in memory.
+  // A chunk that cannot be written stays in memory.
   return write_file(join_path(directory_, name), bytes).ok() ? name : std::string();
 }
 
@@ -134,13 +134,13 @@ bool StatStream::restore(ByteReader& from, const ChunkFiles* files) {
   const auto get_text = [&] { return as_text(from.take(from.varint())); };
   std::uint64_t offset = 0;
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) offsets_.push_back(offset += from.varint());
-  std::size_t next = 0;  // the first record behind the last chunk
+  std::size_t next = 0;  // the first record after the last chunk
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     Chunk chunk;
     chunk.first_record = from.varint();
     chunk.file = get_text();
     const std::string_view kept = get_text();
-    if (chunk.file.empty()) {  // copied, since numbers have to stand at multiples of their size
+    if (chunk.file.empty()) {  // copied, since numbers must be aligned
       auto copy = std::make_shared<const std::string>(kept);
       chunk.bytes = as_bytes(*copy);
       if (!StatChunk::is_valid(chunk.bytes)) return false;

@@ -23,7 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr const char* kFirst = "r/stats.1700000000.h.1.0.tfrecord";
 constexpr const char* kSecond = "r/stats.1700001000.h.2.0.tfrecord";
 
-// A statistics file, and what it says in plain form.
+// A statistics file, and its content in plain form.
 class StatisticsFile {
  public:
   using Entries = std::vector<std::pair<std::uint32_t, stats::Summary>>;  // id, summary
@@ -199,7 +199,7 @@ std::vector<std::string> tags_of(std::uint32_t tensors) {
   return tags;
 }
 
-// Random tensors, some of them not at every step, some with what is not finite, in steps with gaps.
+// Random tensors, some of them not at every step, some with non-finite values, in steps with gaps.
 StatisticsFile::Entries any_entries(std::mt19937_64& random, std::uint32_t tensors, std::int64_t step) {
   StatisticsFile::Entries entries;
   for (std::uint32_t id = 0; id < tensors; ++id) {
@@ -332,7 +332,7 @@ TEST(Statistic, AtEveryStepIsAColumn) {
   EXPECT_FALSE(statistic_of("peak"));
 }
 
-// A log whose statistics are many enough for files of their own.
+// A log with enough statistics for chunk files.
 class ManyStatistics : public testing::Test {
  protected:
   static constexpr std::uint32_t kTensors = 100;

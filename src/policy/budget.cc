@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kWindow = 1.0;           // seconds over which the overhead is measured
 constexpr double kLongestPatience = 300;  // seconds
-constexpr double kRoom = 0.5;             // more is tried below this share of what is allowed
-constexpr double kWhole = 0.9;            // of the disk for what is whole: statistics still fit where that would not
+constexpr double kRoom = 0.5;             // a higher level is tried below this share of the limit
+constexpr double kWhole = 0.9;            // share of the disk for whole tensors: the rest is for statistics
 
 std::string percent(double share) {
   char text[32];
@@ -44,7 +44,7 @@ Keep limit(Keep keep, Level level) noexcept {
     case Level::full: return keep;
     case Level::statistics: {
       const Keep small = keep & (Keep::stats | Keep::histogram | Keep::print);
-      return keep == small ? small : small | Keep::stats;  // what was large leaves its statistics
+      return keep == small ? small : small | Keep::stats;  // large items become statistics
     }
     case Level::nothing: break;
   }
@@ -90,7 +90,7 @@ bool BudgetKeeper::has_room(const Usage& usage, double overhead) const {
   const auto below = [](double used, double allowed) { return used < allowed * kRoom; };
   if (policy_.overhead && !below(overhead, *policy_.overhead)) return false;
   if (policy_.memory && usage.refused > begin_->refused) return false;
-  // The disk does not empty by itself: what is gone was removed by somebody.
+  // The disk does not empty by itself: somebody has removed files.
   return !policy_.disk || static_cast<double>(usage.disk) < static_cast<double>(*policy_.disk) * 0.8;
 }
 
@@ -110,10 +110,10 @@ std::optional<BudgetKeeper::Change> BudgetKeeper::observe(const Usage& usage) {
   const Level from = level_;
   if (!reason.empty() && level_ != Level::nothing) {
     level_ = static_cast<Level>(static_cast<int>(level_) + 1);
-    // What was tried and failed soon is tried again later each time.
+    // If a higher level fails soon, the next attempt comes later each time.
     const bool soon = raised_ > 0 && usage.wall - raised_ < 2 * patience_;
     patience_ = soon ? std::min(2 * patience_, kLongestPatience) : kFirstPatience;
-    begin_.reset();  // what was in flight still costs as before
+    begin_.reset();  // data in flight still has the old cost
     return Change{from, level_, std::move(reason)};
   }
   if (level_ != Level::full && usage.wall - calm_since_ >= patience_) {

@@ -32,7 +32,7 @@ bool Part::due(const Moment& moment) const noexcept {
   if (spent[moment.evaluation ? 1 : 0]) return false;
   if (epochs) return moment.begins_epoch && moment.epoch % every == 0;
   if (every == 1) return true;
-  // Evaluation takes place where it suits the program, seldom at a multiple: it is due where one has passed.
+  // Evaluation seldom happens at a multiple: it is due once one has passed.
   if (moment.evaluation) return floor_division(moment.step, every) > floor_division(moment.since, every);
   return moment.step % every == 0;
 }
@@ -162,7 +162,7 @@ std::vector<Engine::Unmatched> Engine::unmatched(std::span<const Named> tensors)
   for (const auto& [condition, place] : conditions()) {
     for (const std::string& pattern : condition->patterns()) look_at_text(pattern, "the pattern in " + place + ",");
   }
-  // A ring for everything may have nothing to do: there are triggers that look at scalars alone.
+  // A ring for everything may have nothing to do: some triggers use only scalars.
   if (wants_flight() && flight_[0].pattern() != ".*") look(flight_[0], "the flight ring's pattern");
   if (wants_flight() && !flight_[0].exclude().empty())
     look_at_text(flight_[0].exclude(), "the flight ring's exclusion");

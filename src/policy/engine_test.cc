@@ -216,7 +216,7 @@ TEST(Engine, NamesThePatternsAndScalarsOfAllConditions) {
   for (const auto& one : engine->scalars()) places.push_back(one.place);
   EXPECT_THAT(places, ElementsAre("the scalar 'test/loss' in the condition of the watch on 'a'",
                                   "the scalar 'loss' in the trigger 't'"));
-  // The rule looks at a loss where there is one, and works without.
+  // The rule uses a loss if there is one, and works without.
   EXPECT_TRUE((*Engine::create({.triggers = {{.rule = "nonfinite"}}}))->scalars().empty());
 }
 

@@ -44,7 +44,7 @@ class ScalarNode final : public Node {
 
  private:
   std::string name_;
-  std::size_t place_ = 0;  // where it was in the last step, and so usually is again
+  std::size_t place_ = 0;  // its position in the last step, usually the same again
 };
 
 class StatisticNode final : public Node {
@@ -306,7 +306,7 @@ void TensorIndex::begin(const StepFacts& facts) {
     known.place = i;
   }
   if (!learned) return;
-  for (Known& known : known_) std::ranges::replace(known.others, kNone, kUnknown);  // it may be what they looked for
+  for (Known& known : known_) std::ranges::replace(known.others, kNone, kUnknown);  // it may be the one they need
 }
 
 const TensorFacts* TensorIndex::other(const TensorFacts& tensor, Kind kind) {

@@ -53,7 +53,7 @@ class Parser {
  private:
   using Rest = std::vector<std::pair<Operator, NodePtr>>;
 
-  // The first error stays: what follows it may be its consequence.
+  // The first error stays: later ones may be its consequences.
   NodePtr fail(std::size_t place, std::string message) {
     if (failed_) return nullptr;
     failed_ = true;
@@ -199,7 +199,7 @@ class Parser {
     compiled_->parts.push_back(node.get());
     return node;
   }
-  // A function of time: reported where it has one value, not one for each tensor.
+  // A function of time: reported if it has one value, not one for each tensor.
   NodePtr timed(std::size_t begin, NodePtr node) {
     return set_ == nullptr ? part(reported(written(begin), std::move(node))) : std::move(node);
   }

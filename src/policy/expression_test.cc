@@ -311,7 +311,7 @@ TEST(Values, AreThoseOfThePartsAsTheyAreWritten) {
   EXPECT_THAT(expression.values().back(), Pair("any('w.*', absmax > 2)", 0));
 }
 
-// "loss = NaN" is a clue, and a false one where nobody recorded a loss.
+// "loss = NaN" is a clue, and a false one if nobody recorded a loss.
 TEST(Values, LeaveOutValuesNotRecordedInTheStep) {
   Expression expression = parsed("nonfinite('.*') > 0 or isnan(loss) or delta(loss) > 1 or all('w', max > 1)");
   EXPECT_THAT(expression.values(), IsEmpty());

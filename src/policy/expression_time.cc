@@ -22,7 +22,7 @@ class Memory {
   std::vector<State> states_;
 };
 
-// How many values must be there before anything is said of a window.
+// The number of values that a window needs before it gives a result.
 std::size_t warm_up(std::size_t window) { return std::max<std::size_t>(10, window / 10); }
 
 class Windowed : public Node {

@@ -57,7 +57,7 @@ void Window::push(std::int64_t step, double value) {
   moments_.add(point);
   value_peak_ = std::max(value_peak_, moments_.value_m2);
   step_peak_ = std::max(step_peak_, moments_.step_m2);
-  constexpr double kLeft = 1e-6;  // of a moment: what is left then is mostly the rounding of what has gone
+  constexpr double kLeft = 1e-6;  // of a moment: the rest is then mostly rounding errors of removed values
   const bool cancelled = moments_.value_m2 < kLeft * value_peak_ || moments_.step_m2 < kLeft * step_peak_;
   if (++replaced_ >= capacity_ || cancelled) recompute();
 }

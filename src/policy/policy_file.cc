@@ -71,7 +71,7 @@ std::string_view from(std::string_view file, const toml::source_position& place)
   return file.substr(bytes);
 }
 
-// Reads what it can and keeps the error that comes first in the file.
+// Reads as much as possible and keeps the error that comes first in the file.
 class Reader {
  public:
   // Of the file its name and its text, which outlives this.
@@ -83,7 +83,7 @@ class Reader {
 
  private:
   using Place = toml::source_position;
-  // A key and what is done with its value.
+  // A key and the handler of its value.
   struct Key {
     std::string_view name;
     std::function<void(const toml::node&)> read;
@@ -222,8 +222,7 @@ void Reader::condition(const toml::node& node, std::string& to) {
   fail(node, joined({policy::condition::place_in(to, error), " of the condition: ", error.message}));
 }
 
-// Where in the file the character of a text in quotes stands; nothing where escapes have made the text another one than
-// the file has.
+// The position in the file of a character of a quoted string; empty if escapes make the string differ from the file.
 std::optional<Reader::Place> Reader::place_in_file(const toml::node& node, std::string_view value,
                                                    std::size_t column) const {
   Place place = node.source().begin;
@@ -376,7 +375,7 @@ void Reader::trigger(const toml::table& table, std::string_view where, TriggerPo
         {"rearm", [&](const toml::node& value) { rearm(value, trigger); }},
         {"max_captures",
          [&](const toml::node& value) { integer(value, "a number of captures", 0, kMost, trigger.max_captures); }}});
-  if (!was_right || !message_.empty()) return;  // what follows would only repeat it
+  if (!was_right || !message_.empty()) return;  // further errors would only repeat it
   const Result<std::string> expression = policy::expression_of(trigger);
   if (expression) return;
   fail(culprit(table, trigger, expression.error().message()), expression.error().message());

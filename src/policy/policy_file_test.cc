@@ -418,7 +418,7 @@ TEST(ControlFile, KeepsArmedTriggersApartFromThoseOfThePolicy) {
 TEST(ControlFile, ATriggerIsReadBackAsItWasWritten) {
   const bool same = rc::check("parse(to_toml(t)) == t", [] {
     TriggerPolicy trigger;
-    // Anything may stand between the quotes of a condition but the quote itself.
+    // Anything except the quote itself may be between the quotes of a condition.
     const auto name = *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127));
     std::string in_quotes;
     for (const char c : name) in_quotes += c == '\'' ? '"' : c;
@@ -473,7 +473,7 @@ TEST(Manual, ShowsEveryRuleAsItIs) {
     EXPECT_THAT(text, HasSubstr(in_code(rule.name)));
     const auto expression = policy::expression_of({.rule = std::string(rule.name)});
     ASSERT_TRUE(expression);
-    std::string shown;  // the manual breaks lines where it has to
+    std::string shown;  // the manual wraps lines
     for (const char c : text) {
       const bool space = c == '\n' || c == ' ';
       if (!space || !shown.ends_with(' ')) shown += space ? ' ' : c;

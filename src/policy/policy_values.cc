@@ -11,7 +11,7 @@ void skip_spaces(std::string_view& text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
 }
 
-// A number that the text begins with, without a sign, and the spaces behind it are taken away.
+// Removes an unsigned number and the spaces after it from the start of the text.
 template <class T>
 std::optional<T> take(std::string_view& text) {
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;

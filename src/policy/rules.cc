@@ -78,7 +78,7 @@ std::optional<std::string> quoted(std::string_view text) {
   return std::nullopt;
 }
 
-// By its bare name where a condition takes that for a scalar.
+// By its bare name if a condition takes that as a scalar.
 std::optional<std::string> scalar_text(std::string_view name) {
   condition::ParseError ignored;
   const auto parsed = condition::parse_condition(name, ignored);

@@ -98,7 +98,7 @@ class Healthy {
     }
     const double noise = std::exp(0.5 * draw_.gauss());
     step.tensor("dense/kernel", Kind::gradient, draw_.normal(0.02 * noise * progress + 1e-4));
-    step.tensor("embedding", Kind::gradient, i == 0 ? Values(128) : draw_.normal(1e-6));  // behind a zero at first
+    step.tensor("embedding", Kind::gradient, i == 0 ? Values(128) : draw_.normal(1e-6));  // zero at first
     learn(step, "dense/kernel", kernel_, 0.01 * progress);
     learn(step, "dense/bias", bias_, 0.05 * progress);
   }

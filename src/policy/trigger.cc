@@ -24,7 +24,7 @@ bool Trigger::end_step(const StepFacts& facts) {
   const bool holds = condition_.evaluate(facts);
   const bool quiet = quiet_ > 0;
   if (quiet) --quiet_;
-  // One that fires once for all still has to, as long as nothing of it was saved.
+  // A trigger that fires only once may fire again, as long as none of its captures was saved.
   const bool again = policy_.rearm == Rearm::edge || captures_ == lost_;
   const bool armed = policy_.rearm == Rearm::always || captures_ == 0 || (again && was_false_);
   was_false_ |= !holds;

@@ -96,7 +96,7 @@ void add_non_finite(const Run& run, Facts& facts) {
   }
 }
 
-// Adds the alert that `read` makes of a file, unless it was made before: a live run is looked at many times per second.
+// Adds the alert that `read` makes from a file, unless it was made before: a live run is checked many times per second.
 template <class Read>
 void add_read(const std::string& from, const Facts* before, Facts& facts, Read read) {
   std::optional<Alert> alert;
@@ -145,7 +145,7 @@ std::string text_of(const Origin::Place& producer, std::uint64_t others) {
   return text;
 }
 
-// Where a capture tells which tensor produced the non-finite values, that is what the alert of its step says.
+// If a capture shows which tensor produced the non-finite values, the alert of its step names it.
 void name_producers(Facts& facts) {
   std::vector<Alert> added;
   std::vector<std::int64_t> told;  // steps
@@ -169,7 +169,7 @@ void name_producers(Facts& facts) {
   facts.alerts.insert(facts.alerts.begin(), added.begin(), added.end());
 }
 
-// What comes first among the alerts of one run and step: causes before symptoms.
+// The order of alerts of one run and step: causes before symptoms.
 int rank_of(const Alert& alert) {
   if (alert.kind != Alert::Kind::nonfinite) return 2;
   return alert.tag_kind == TagKind::scalars ? 1 : 0;

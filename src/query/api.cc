@@ -19,7 +19,7 @@ namespace {
 using Method = Question::Method;
 using Names = std::span<const std::string_view>;
 
-// An address: what it takes, and who answers.
+// An address: its parameters, and the function that answers.
 struct Route {
   std::string_view path;
   std::array<std::string_view, 8> known = {};     // parameters, or members of the body
@@ -117,8 +117,8 @@ Result<Answer> ask(const Route& route, const Context& context, const Question& q
   return route.post(context, *body);
 }
 
-// Whether it is about more than a page shows at once. What makes no sense is rejected soon.
-bool is_dear(const Route& route, const Question& question) {
+// Whether it covers more than a page shows at once. Invalid requests are rejected soon.
+bool is_expensive(const Route& route, const Question& question) {
   constexpr std::size_t kLongBody = std::size_t{64} << 10;        // a thousand series
   constexpr std::size_t kManyColumns = std::size_t{200} * 2'000;  // of pixels: charts as wide as a screen
   if (route.many > 0) {
@@ -135,7 +135,7 @@ bool is_dear(const Route& route, const Question& question) {
   return series * static_cast<std::size_t>(body->width) > kManyColumns;
 }
 
-// Of the content: what is the same is the same, whichever process has answered.
+// From the content: equal answers have equal tags, whichever process has answered.
 std::string etag_of(std::string_view content) {
   std::uint64_t hash = 0x9e3779b97f4a7c15 ^ content.size();
   for (std::size_t at = 0; at < content.size(); at += 8) {
@@ -184,7 +184,7 @@ Cost cost_of(const Question& question) noexcept {
   try {
     const auto* const route = std::ranges::find(kRoutes, question.path, &Route::path);
     if (route == std::end(kRoutes)) return Cost::values;
-    return route->cost == Cost::values && is_dear(*route, question) ? Cost::expensive : route->cost;
+    return route->cost == Cost::values && is_expensive(*route, question) ? Cost::expensive : route->cost;
   } catch (const std::exception&) {
     return Cost::expensive;
   }

@@ -64,7 +64,7 @@ std::vector<Member> members_of(const Context& context, const GroupName& group, A
   return members;
 }
 
-// The columns of the range; an open end is where the runs' points end.
+// The columns of the range; an open end is the end of the runs' points.
 store::Grid grid_of(const std::vector<Member>& members, const Body& body) {
   const bool steps = body.axis == AxisName::step;
   double low = std::numeric_limits<double>::infinity();

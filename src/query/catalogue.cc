@@ -135,7 +135,7 @@ void Runs::look_again() const {
 std::uint64_t Runs::wait_for_change(std::uint64_t seen, milliseconds timeout) const {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + timeout;
-  // Several logs are waited for in turn, each for so long; and so often the states are looked at.
+  // Several logs are polled in turn, each for this long; the states are checked as often.
   const milliseconds turn{logs_.size() == 1 ? 500 : 25};
   for (std::size_t next = 0;; next = (next + 1) % std::max<std::size_t>(1, logs_.size())) {
     std::optional<std::uint64_t> version;

@@ -161,7 +161,7 @@ void attach_extensions(cmark_parser* parser) {
 using Parser = std::unique_ptr<cmark_parser, FreeParser>;
 using Document = std::unique_ptr<cmark_node, FreeNode>;
 
-// Without raw HTML, and with line breaks where the text has them.
+// Without raw HTML, and with the line breaks of the text.
 constexpr int kOptions = CMARK_OPT_DEFAULT | CMARK_OPT_HARDBREAKS;
 
 std::pair<Parser, Document> parse(const std::string& text) {
@@ -172,7 +172,7 @@ std::pair<Parser, Document> parse(const std::string& text) {
   return {std::move(parser), std::move(document)};
 }
 
-// Where a line begins like "[INFO]: text", perhaps in a quote or a list: the place of its bracket, else npos.
+// If a line begins like "[INFO]: text", perhaps in a quote or a list: the position of its bracket, else npos.
 std::size_t definition_in(std::string_view line) {
   constexpr std::string_view kContainers = " \t>*+-.)0123456789";
   const std::size_t open = line.find_first_not_of(kContainers);
@@ -181,8 +181,8 @@ std::size_t definition_in(std::string_view line) {
   return line.substr(std::min(close, line.size())).starts_with("]:") ? open : std::string_view::npos;
 }
 
-// Markdown takes "[INFO]: text" for the definition of a link, and shows nothing of it. With a backslash in front of the
-// bracket it is text; only in code, where a backslash would be shown, nothing is changed.
+// Markdown takes "[INFO]: text" for the definition of a link, and hides it. With a backslash before the bracket it is
+// text; only in code, where a backslash would be shown, nothing is changed.
 std::string without_definitions(const std::string& text) {
   if (text.find("]:") == std::string::npos) return text;
   const auto [parser, document] = parse(text);

@@ -1,4 +1,4 @@
-// Precision and recall over thresholds, held against what the golden logs hold.
+// Precision and recall over thresholds, compared with the golden logs.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -18,7 +18,7 @@ struct Written {
 };
 constexpr Written kCurves[] = {{"torch", "curve"}, {"tensorboardx", "curve"}, {"tensorflow", "curve/pr_curves"}};
 
-// Where the curve is, and what was written there.
+// The place of the curve, and its recorded values.
 struct Curve {
   std::string address;
   std::vector<double> numbers;

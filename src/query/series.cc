@@ -68,7 +68,7 @@ void put_series(BinaryWriter& out, const Drawing& drawing, const Scalars& smooth
   out.align();
 }
 
-// Values have the digits that give back what was recorded, as those of `sonde export`.
+// Values have as many digits as are needed to restore the recorded value, as in `sonde export`.
 std::string scalars_json(const Scalars& scalars) {
   const bool single = all_single(scalars.values);
   JsonWriter json;

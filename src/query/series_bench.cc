@@ -66,7 +66,7 @@ void BM_SeriesSmoothed(benchmark::State& state) {
 }
 BENCHMARK(BM_SeriesSmoothed)->Arg(800)->Arg(2'000)->Arg(16'384)->Unit(benchmark::kMillisecond);
 
-// A weight that nobody has asked for before.
+// A weight that was not requested before.
 void BM_SeriesSmoothedFirst(benchmark::State& state) {
   static int asked = 0;
   for (auto _ : state) ask(state, "series", kSeries + "2000,\"smooth\":" + std::to_string(0.9 + ++asked * 1e-6) + "}");

@@ -53,7 +53,7 @@ class Series : public testing::Test {
         read_series(asked_->post("series", R"({"series":[{"run":")" + run + R"(","tag":"loss"}])" + rest + "}"));
     return all.empty() ? ReadSeries{} : all.front();
   }
-  // TensorBoard's loop, point by point; except what is not finite, which is a gap of this many steps.
+  // TensorBoard's loop, point by point; but a non-finite point is a gap of its steps.
   static Values smoothed(double weight) {
     Values out;
     double last = 0;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kLargest = std::size_t{64} << 20;  // bytes of all
 constexpr std::size_t kMost = 256;
-constexpr std::size_t kSmallest = 4'096;  // what is made again in no time is not kept
+constexpr std::size_t kSmallest = 4'096;  // small ones are recomputed quickly and not kept
 
 }  // namespace
 

@@ -19,7 +19,7 @@ using ::testing::Pair;
 
 class AnySource : public ::testing::Test {
  protected:
-  // Of a run that was there from the beginning.
+  // A run that exists from the start.
   std::shared_ptr<FakeRun> run(const std::string& name) {
     runs_.push_back(std::make_shared<FakeRun>(name));
     return runs_.back();

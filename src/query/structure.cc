@@ -14,7 +14,7 @@
 namespace sonde::query {
 namespace {
 
-// A pattern that matches everything where none is given.
+// A pattern that matches everything if none is given.
 Result<std::unique_ptr<RE2>> pattern(const Params& params, std::string_view name) {
   constexpr std::size_t kLongest = 1'000;
   constexpr int kMemory = 1 << 20;

@@ -1,4 +1,4 @@
-// What was recorded at exact steps.
+// Recorded values at exact steps.
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -38,7 +38,7 @@ Result<Found> find_tag(const Context& context, const Params& params, std::initia
     return Status(Code::invalid_argument,
                   "this request does not support tags of kind " + std::string(to_string(**wanted)));
   }
-  // What is said where the tag was known, but all that the run had of it was deleted.
+  // The error for a known tag whose values were all deleted.
   Status missing(Code::not_found, in_quotes(*tag) + " no longer has values");
   bool first = true;
   for (const TagKind kind : kinds) {
@@ -56,7 +56,7 @@ constexpr std::initializer_list<TagKind> kAnyKind = {TagKind::scalars,        Ta
                                                      TagKind::pr_curves,      TagKind::mesh,   TagKind::hparams,
                                                      TagKind::custom_scalars, TagKind::graphs, TagKind::tensors};
 
-// The value at exactly that step; the last where there are several.
+// The value at exactly that step; the last if there are several.
 Result<ValueRef> value_at(const Found& found, std::int64_t step) {
   const auto values = found.run.values(found.tag, found.kind, {.first_step = step, .last_step = step});
   if (!values) return values.error();
@@ -150,7 +150,7 @@ Result<TensorStatistics> read_histogram(const Found& found, const ValueRef& valu
   return histogram;
 }
 
-// Stops where the bins are too many.
+// Stops if there are too many bins.
 ReadHistograms read_histograms(const Found& found, const std::vector<ValueRef>& values) {
   ReadHistograms all;
   std::size_t bins = 0;
@@ -200,7 +200,7 @@ Answer histograms_answer(const Found& found, std::size_t total, const ReadHistog
   return json_answer(json.end().take());
 }
 
-// What a browser may be told that the bytes are; empty if they are none of these.
+// The content type for the browser; empty if the bytes are none of these.
 std::string_view image_type(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";
   if (bytes.starts_with("\xff\xd8\xff")) return "image/jpeg";

@@ -1,4 +1,4 @@
-// Values at exact steps, and Markdown. What the answers say is held against what sonde::Log says of golden logs.
+// Values at exact steps, and Markdown. The answers are compared with sonde::Log on golden logs.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ TEST(Histograms, AreEvenlySpreadOverTheRecordedSteps) {
   EXPECT_EQ(asked.get("histograms?run=train&tag=weights&kind=images").status, 400);
 }
 
-// A histogram with so many bins, each of `count` elements.
+// A histogram with this many bins, each of `count` elements.
 std::string histogram_of(std::int64_t step, std::size_t bins, double count) {
   std::vector<stats::Bucket> buckets(bins);
   for (std::size_t i = 0; i < bins; ++i) {

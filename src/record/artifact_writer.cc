@@ -86,7 +86,7 @@ void ArtifactWriter::store(const sinks::Stamp& stamp, StepData& step, const Deci
                      batch->buffers.emplace_back(), rows);
     };
     batch->keys.push_back(key_of(*tensor.probe, tensor.record.occurrence, evaluation, tags::Plugin::histograms));
-    for (const Keep file : {Keep::whole, Keep::npy, Keep::npz}) {  // each may have rows of its own
+    for (const Keep file : {Keep::whole, Keep::npy, Keep::npz}) {  // each may have its own rows
       if (!has(keep, file)) continue;
       batch->tensors.push_back({.key = batch->keys.back(),
                                 .view = some(file),
@@ -116,7 +116,7 @@ void ArtifactWriter::write_histograms(const sinks::Stamp& stamp, const StepData&
   if (!values.empty()) sinks_.write(stamp, values);
 }
 
-// Tensor files and tables may fail while the log itself is written, which then says what they lack.
+// Tensor files and tables may fail while the log itself is written, which then notes what is missing.
 bool ArtifactWriter::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
   if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
     sinks_.reject(stamp, status, evaluation);
@@ -147,7 +147,7 @@ void ArtifactWriter::table(const sinks::Stamp& stamp, PayloadPtr payload) {
     table.columns.emplace_back(name, column->view);
   }
   if (!job.columns.empty()) table.rows = job.columns[0].second->rows;
-  // What cannot be a table is told, and counted as rejected, once: by its file.
+  // An unusable table is reported, and counted as rejected, once: by its file.
   const bool usable =
       !job.print || !render::Table::of(columns).ok() || sinks_.write(stamp, sinks::TableValue{job.name, columns});
   batch->counts = usable;

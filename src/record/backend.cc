@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// While there is work. Where no processor is free each round takes the trainer's away and gives it back, which costs
-// more than a round itself; who waits, or has filled half of a ring, wakes the backend at once.
+// While there is work. Without a free processor each round interrupts the training thread, which costs more than the
+// round itself; a thread that waits, or has filled half of a ring, wakes the backend at once.
 constexpr auto kShortestPause = 250us;
 constexpr auto kLongestPause = 10ms;  // when there was none for a while
 constexpr auto kExitDrain = 2000ms;
@@ -27,8 +27,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
 std::atomic<Backend*> g_backend{nullptr};
 std::once_flag g_once;
 
-// A second thread has recorded, so stamps of different threads are compared. Set before its first stamp: whoever knows
-// of its call sees this too.
+// A second thread has recorded, so stamps of different threads are compared. Set before its first stamp: every thread
+// that knows about its call sees this too.
 std::atomic<bool> g_several_threads{false};
 
 std::uint64_t stamp() noexcept { return g_several_threads.load(std::memory_order_relaxed) ? ticks() : thread_ticks(); }
@@ -298,8 +298,8 @@ void Backend::resume_parent() {
 }
 
 void Backend::resume_child() {
-  // The old backend's thread is gone, in the middle of whatever it did: it and everything it worked on is left as it
-  // is.
+  // The thread of the old backend no longer exists, and may have been interrupted anywhere: it and everything it worked
+  // on stays untouched.
   Backend& old = get();
   auto* fresh = new Backend;
   fresh->channels_ = old.channels_;
@@ -336,7 +336,7 @@ void Backend::keep_time() noexcept {
   anchor_after_ = std::min(anchor_after_ * 4, kSecond);
 }
 
-// Where there is no memory, what is still in the rings comes with the next round.
+// If there is no memory, the remaining messages come with the next round.
 void Backend::gather(std::uint64_t until) noexcept {
   batch_.clear();
   try {
@@ -365,8 +365,8 @@ void Backend::gather(std::uint64_t until) noexcept {
 
 // True if there was anything to do.
 bool Backend::round() {
-  // The order matters: requests, stamp, rings. What was recorded before a request is stamped before `until`, and a
-  // thread that stamped before `until` has joined before the rings are listed.
+  // The order matters: requests, stamp, rings. Data recorded before a request is stamped before `until`, and a thread
+  // that stamped before `until` has registered before the rings are listed.
   std::vector<std::shared_ptr<Request>> requests;
   {
     const std::scoped_lock lock(mutex_);
@@ -390,7 +390,7 @@ bool Backend::round() {
   if (answered || calls_back) {
     {
       const std::scoped_lock lock(mutex_);
-    }  // whoever has looked by now waits, and is woken
+    }  // every thread that has checked by now waits, and is woken
     answered_.notify_all();
   }
   return !batch_.empty() || answered;
@@ -429,7 +429,7 @@ bool Backend::answer(Request& request) {
   return true;
 }
 
-// Running out of memory costs what was at hand, never the program.
+// Running out of memory loses the current message, never the program.
 void Backend::process_safely(const Message& message) {
   try {
     process(message);
@@ -486,9 +486,9 @@ void Backend::housekeeping() {
   forget_unused();
 }
 
-// What a thread recorded while another one closed the recorder comes here later, and goes back into the recorder's
-// pool. Once no handle is left nothing more can come, and what was sent before that has come by the end of the next
-// round. Then the recorder ends here, with its error handler. Owners that it still has become orphans (Pool).
+// Data that a thread recorded while another one closed the recorder arrives here later, and returns to the recorder's
+// pool. Once no handle is left nothing more can come, and everything sent before has arrived by the end of the next
+// round. Then the recorder is destroyed here, with its error handler. Owners that it still has become orphans (Pool).
 void Backend::forget_unused() {
   for (;;) {
     std::shared_ptr<Channel> ended;  // without the lock

@@ -8,7 +8,7 @@
 namespace sonde::record {
 namespace {
 
-constexpr std::uint64_t kMeasureEvery = 60'000'000'000U;  // ns between two looks at all files of the run
+constexpr std::uint64_t kMeasureEvery = 60'000'000'000U;  // ns between two measurements of all files of the run
 
 }  // namespace
 
@@ -28,8 +28,8 @@ BudgetController::BudgetController(std::string run_directory, std::size_t memory
       pool_(pool),
       sinks_(sinks) {}
 
-// What is there, and what captures that are being written will add. While there are such nothing is measured: part of
-// them would count twice.
+// The current size, plus what captures being written will add. Nothing is measured while there are such captures: part
+// of them would count twice.
 std::uint64_t BudgetController::disk_bytes(std::uint64_t capture_bytes, std::uint64_t now) {
   const std::uint64_t written = counters_.read().bytes_written;
   if (disk_look_ == 0 || (capture_bytes == 0 && now - disk_look_ >= kMeasureEvery)) {

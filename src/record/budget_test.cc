@@ -35,7 +35,7 @@ void record(Recorder& rec, std::int64_t first, std::int64_t last, std::size_t el
   for (std::int64_t n = first; n <= last; ++n) out.record(rec.step(n), view(values));
 }
 
-// Captures are written on their own thread: what is still to be written counts as well.
+// Captures are written on their own thread: the ones not yet written count as well.
 TEST(Budget, OfTheDiskIsNotExceededByCapturesHoweverFastTheyFire) {
   for (const std::size_t elements : {std::size_t{4}, std::size_t{10'000}}) {
     TempDir dir;

@@ -1,5 +1,5 @@
-// The program's own functions on the program's own threads: RecorderOptions::callbacks. A recursive mutex stands for
-// the global lock of a host language, which a thread may hold when it calls into the recorder.
+// The program's functions on the program's threads: RecorderOptions::callbacks. A recursive mutex represents the global
+// lock of a host language, which a thread may hold when it calls the recorder.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,7 +166,7 @@ TEST_F(CallbacksTest, TensorsWithUnansweredConditionsAtExitAreNotKeptAndTheLogSa
       record_step(recorder, probe, ++number);
     }
     new Recorder(std::move(recorder));  // never closed
-    std::exit(0);                       // NOLINT(concurrency-mt-unsafe): the child has one thread of its own
+    std::exit(0);                       // NOLINT(concurrency-mt-unsafe): the child has one thread
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -139,7 +139,7 @@ TEST(Captures, MayBeAskedForBySignal) {
   EXPECT_EQ(captures_of(dir.path()).at(0).info().reason, "signal");
 }
 
-// Nobody waits for the backend here: it may be some steps behind.
+// Nobody waits for the backend here: it may be some steps late.
 TEST(Captures, BySignalContainTheCurrentStep) {
   TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying(), .trigger_signal = SIGUSR2});

@@ -39,7 +39,7 @@ Status check(const RecorderOptions& options) {
   return options.trigger_signal != 0 ? check_signal(options.trigger_signal) : Status::success();
 }
 
-// What the caller calls a tensor that is no probe's; empty if it has no name of its own.
+// The caller's name of a tensor that does not belong to a probe; empty if it has none.
 std::string name_of(const Job& job, TagTable& tags) {
   if (const auto* histogram = std::get_if<HistogramJob>(&job)) return std::string(tags.name(histogram->tag));
   if (const auto* image = std::get_if<ImageJob>(&job)) return std::string(tags.name(image->tag));
@@ -83,7 +83,7 @@ Result<std::shared_ptr<Channel>> Channel::open(std::string_view directory, const
   return channel;
 }
 
-// A process that was killed may have left its flight ring here: what it holds is saved before anything else.
+// A killed process may have left its flight ring here: its content is saved first.
 void Channel::recover_rings() {
   const auto recover = [&](const Result<std::vector<std::string>>& rings) {
     if (!rings) return errors_.push(rings.error());
@@ -138,7 +138,7 @@ void Channel::look_at_signal() noexcept {
     return;
   }
   if (!take_signal()) return;
-  // With a time stamp of its own, so that it belongs to the step in progress however far behind the backend is.
+  // With its own time stamp, so that it belongs to the current step however late the backend is.
   try {
     if (PayloadPtr payload = stage(RunWriter::by_signal())) send(std::move(payload), 0);
   } catch (...) {
@@ -199,7 +199,7 @@ PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step
     return nullptr;
   }
   TensorView view = tensor.view;
-  std::vector<std::int64_t> rows;  // where they are scattered
+  std::vector<std::int64_t> rows;  // if they are not contiguous
   if (sample.rows > 0 && view.shape.rank() > 0 && view.shape[0] > sample.rows) {
     if (sample.random) rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
     if (!sample.random) view = first_rows(view, sample.rows);
@@ -226,7 +226,7 @@ PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step
   return payload;
 }
 
-// A probe is told of once: what is wrong with it is wrong at every step.
+// A probe is reported once: its error repeats at every step.
 void Channel::refuse_shape(const Job& job, std::string_view why) {
   const std::string end = " was not recorded: " + std::string(why);
   const auto* probe = std::get_if<ProbeJob>(&job);

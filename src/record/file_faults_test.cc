@@ -1,5 +1,5 @@
-// A whole recorder, with each of its file operations failed in turn: the job continues, what is lost is counted and
-// told, the files stay readable, and all is recorded again when the fault is over.
+// A whole recorder, with each of its file operations failed in turn: the job continues, losses are counted and
+// reported, the files stay readable, and everything is recorded again when the fault is over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

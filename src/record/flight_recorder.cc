@@ -10,7 +10,7 @@ namespace sonde::record {
 namespace {
 
 constexpr std::size_t kStepsRemembered = 10'000;
-constexpr std::int64_t kMostAhead = 1'000'000'000;  // steps to come: more are not told apart
+constexpr std::int64_t kMostAhead = 1'000'000'000;  // maximum number of steps to come
 constexpr std::size_t kMissesRemembered = 10'000;
 constexpr std::uint64_t kSmallest = std::uint64_t{1} << 20;
 
@@ -47,7 +47,7 @@ Status FlightRecorder::apply(const policy::Engine& engine, std::span<const std::
   return Status::success();
 }
 
-// The one that there is stays until the new one is there: where that cannot be had, what it holds is not lost.
+// The current ring stays until the new one exists: if that fails, its content is not lost.
 Status FlightRecorder::make_ring(const Policy& policy, std::span<const std::int64_t> in_progress) {
   const FlightPolicy& flight = policy.flight;
   const std::uint64_t bytes = bytes_of(policy);
@@ -185,7 +185,7 @@ Status FlightRecorder::finish(OpenCapture capture) {
   // Evaluation passes may have ended later than the steps among which they began.
   if (ring_->ended() > capture.fired) ring_->pin_more(capture.pin, capture.fired, ring_->ended() - 1);
   const std::uint64_t kept = capture.pin.training_steps();
-  // What is lacking are the oldest ones.
+  // The missing steps are the oldest ones.
   const auto from_end = [&](std::uint64_t count) {
     return steps_[steps_.size() - std::min<std::uint64_t>(count, steps_.size())];
   };

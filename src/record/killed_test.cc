@@ -1,4 +1,4 @@
-// What the flight ring leaves behind: nothing after an orderly end, every complete step after any other.
+// What the flight ring leaves: nothing after a normal end, every complete step after any other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLostBegins = 1024;  // remembered: more than this are in progress nowhere
 
-// The calls that a payload stands for.
+// The number of calls that a payload represents.
 struct RecordCount {
   std::uint64_t scalars = 0;
   std::uint64_t tensors = 0;

@@ -70,7 +70,7 @@ void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) {
   }
 }
 
-// The values of a group are one event. A payload that stands alone is a group of one.
+// The values of a group are one event. A single payload is a group of one.
 void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
   std::vector<sinks::Value> values;
   std::deque<std::vector<stats::Bucket>> computed;  // keeps what values point to

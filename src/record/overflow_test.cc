@@ -33,7 +33,7 @@ class StuckBackend {
     };
   }
   void wait_until_stuck(Recorder& rec) {
-    rec.scalar("", 0, 0);  // an error to be told
+    rec.scalar("", 0, 0);  // an error to report
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stuck_; });
   }
@@ -270,7 +270,7 @@ TEST(Overflow, EveryCallIsCountedExactlyOnce) {
   }
 }
 
-// Marks wait for as long as max_wait says, whatever the policy; here the backend does not come back in time.
+// Marks wait for max_wait under any policy; here the backend does not return in time.
 TEST(Overflow, AStepWhoseBeginWasLostIsRecordedAndItsMarksAreCounted) {
   TempDir dir;
   StuckBackend backend;
@@ -313,7 +313,7 @@ std::size_t resident_bytes(const char* field) {
 // Ten gibibytes through a budget of 64 MiB, in tensors of changing size.
 TEST(Memory, StaysWithinTheBudget) {
 #if defined(SONDE_SANITIZED)
-  constexpr bool kMeasured = false;  // sanitizers keep memory of their own: only their checks count
+  constexpr bool kMeasured = false;  // sanitizers use additional memory: only their checks count
 #else
   constexpr bool kMeasured = true;
 #endif

@@ -1,4 +1,4 @@
-// Where the owners of frozen tensors end: on threads of the program that call the recorder, and nowhere else.
+// Where the owners of frozen tensors are released: on threads of the program that call the recorder, and nowhere else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -57,7 +57,7 @@ TEST(Owners, AreHandedToTheProgramInBatchesOnTheThreadThatFlushes) {
                       }});
   const std::vector<float> values = ramp(100);
   {
-    auto group = rec.group(0);  // nothing of it can come back before it ends
+    auto group = rec.group(0);  // nothing of it can return before it ends
     for (int i = 0; i < 20; ++i) group.histogram("h/" + std::to_string(i), frozen(view(values), deaths.owner(&values)));
   }
   EXPECT_TRUE(rec.flush().ok());

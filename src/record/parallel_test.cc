@@ -1,4 +1,4 @@
-// More than one thread behind a recorder: large tensors, and files of whole tensors and tables.
+// Several threads of a recorder: large tensors, and files of whole tensors and tables.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

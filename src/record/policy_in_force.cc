@@ -53,7 +53,7 @@ const policy::Plan& PolicyInForce::shared_locked(policy::Plan plan) {
   return same != plans_.end() ? *same : plans_.emplace_back(std::move(plan));
 }
 
-// What a control file says lies on top of the program's own policy.
+// The changes of a control file apply on top of the program's own policy.
 Policy PolicyInForce::combined(const Policy& own, const std::optional<policy::ControlFile>& control) {
   Policy policy = own;
   if (!control) return policy;
@@ -112,7 +112,7 @@ void PolicyInForce::plan_again(policy::Engine& engine) {
 
 void PolicyInForce::plan_again_locked(policy::Engine& engine) {
   engine.retire_spent();
-  if (&engine != engines_.back().get()) return;  // another policy is in force already, with plans of its own
+  if (&engine != engines_.back().get()) return;  // another policy is already in force, with its own plans
   for (ProbeEntry& entry : probes_) plan_locked(entry);
 }
 

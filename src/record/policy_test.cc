@@ -492,7 +492,7 @@ TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
   EXPECT_EQ((*rows)[5][5], "0.75");
 }
 
-// Values of 3 * row: what is in a line tells which row it is of.
+// Values of 3 * row, which identify the row of each line.
 TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
   TempDir dir;
   const RowSample some = {.rows = 4, .random = true};
@@ -588,7 +588,7 @@ TEST(Budget, ThatIsUsedUpLeavesStatisticsAndANoteInTheLog) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   for (bool wanted = true; wanted && std::chrono::steady_clock::now() < deadline; ++n) {
     auto step = rec.step(n);
-    wanted = out.wanted(step);  // until the budget is used up, which is looked at a few times a second
+    wanted = out.wanted(step);  // until the budget is used up, which is checked a few times per second
     out.record(step, view(values));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // as training would take
   }

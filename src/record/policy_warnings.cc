@@ -75,7 +75,7 @@ void PolicyWarnings::epochs(const policy::Engine& engine) {
   }
 }
 
-// Some scalars come only every few epochs, so that at first only those are told of that look like a slip of the pen.
+// Some scalars come only every few epochs, so at first only those that look like typos are reported.
 void PolicyWarnings::unknown_scalars(const policy::Engine& engine, bool at_end) {
   if (steps_ == 0) return;
   const std::vector<std::string> known = tags_.names(tags::Plugin::scalars);

@@ -38,7 +38,7 @@ Orphans* orphans() noexcept {
   return made;
 }
 
-// Where there is no memory it is never ended: any other place would be the wrong one.
+// Without memory it is never released: any other place would be wrong.
 void adopt(std::shared_ptr<const void> owner, const ReleaseOwners& release) noexcept {
   try {
     if (Orphans* list = orphans()) {
@@ -125,7 +125,7 @@ void Pool::set_budget(std::size_t budget) {
   some_returned_.notify_all();
 }
 
-// A kept block of the right size, the warmest first; where there is no room for a new one also a larger block, since
+// A kept block of the right size, the warmest first; if there is no room for a new one also a larger block, since
 // mapping memory takes longer than copying the tensor.
 bool Pool::reuse_block(std::size_t size, Block& block) {
   std::size_t largest = allocated_ + lent_ + size > budget_ ? size * 2 : size;
@@ -196,7 +196,7 @@ bool Pool::find_room(std::size_t bytes, bool shared, Block& block) {
   return true;
 }
 
-// What comes back meanwhile is fetched by the thread that waits: the backend only wakes it.
+// The waiting thread collects returned payloads itself: the backend only wakes it.
 bool Pool::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes, bool shared, Block& block) {
   const auto deadline = std::chrono::steady_clock::now() + max_wait_;
   bool found = false;
@@ -240,7 +240,7 @@ PayloadPtr Pool::acquire(std::size_t bytes, bool shared) {
   if (bytes > 0 && !find_room(bytes, shared, block)) {
     if (!shared && round_up(bytes) > budget_) return nullptr;  // would never fit
     lock.unlock();
-    reclaim();  // what has come back meanwhile
+    reclaim();  // payloads returned meanwhile
     lock.lock();
     bool found = find_room(bytes, shared, block);
     if (overflow_ == Overflow::drop_oldest) {
@@ -311,13 +311,13 @@ void Pool::release(Payload* payload) noexcept {
     pool.returned_.push_back(payload->holding);
     if (!pool.any_returned_.load(std::memory_order_relaxed)) pool.any_returned_.store(true);
   }
-  // Either this sees who waits, or he sees what has come back.
+  // Either this sees the waiting thread, or that thread sees the returned payload.
   if (pool.waiters_.load() == 0) return;
   const std::scoped_lock lock(pool.mutex_);  // he looks and falls asleep under it
   pool.some_returned_.notify_all();
 }
 
-// What has come back, for the caller to end the owners of; its blocks are free from here on. Under the lock.
+// The returned payloads, whose owners the caller releases; their blocks are free from here on. Under the lock.
 std::vector<Holding*> Pool::collect() noexcept {
   std::vector<Holding*> holdings = std::exchange(spare_, {});
   {
@@ -345,7 +345,7 @@ std::vector<Holding*> Pool::collect() noexcept {
   return holdings;
 }
 
-// Where there is no memory for a batch they come back another time.
+// Without memory for a batch they are released another time.
 void Pool::end_owners(std::vector<Holding*>& holdings) noexcept {
   if (!release_owners_) {
     for (Holding* holding : holdings) holding->owner.reset();
@@ -377,7 +377,7 @@ void Pool::reclaim() noexcept {
   lock.unlock();
   end_owners(holdings);
   for (Holding* holding : holdings) {
-    // What may hold memory. The others are left alone, with the lines that they lie on.
+    // Only jobs that may hold memory. The others are not touched, nor are their cache lines.
     if (!std::holds_alternative<ProbeJob>(holding->payload.job)) holding->payload.job = std::monostate{};
   }
   std::size_t ended = 0;

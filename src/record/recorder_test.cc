@@ -1,4 +1,4 @@
-// The rules of recording, one test each. Threads, time, overflow, exit and fork have files of their own.
+// The rules of recording, one test each. Threads, time, overflow, exit and fork have their own files.
 #include "sonde/recorder.h"
 
 #include <gmock/gmock.h>
@@ -635,7 +635,7 @@ TEST(Rejected, LeavesAGapThatSaysWhatAndWhy) {
   const Probe out = rec.probe("out", {.keep = Keep::image, .layout = Layout::NHWC});
   for (std::int64_t n = 0; n < 5; ++n) {
     const Step step = rec.step(n);
-    out.record(step, view(values));  // one axis, where a picture needs four
+    out.record(step, view(values));  // one axis, but a picture needs four
   }
   ASSERT_TRUE(rec.close().ok());
   EXPECT_EQ(rec.counters().rejected, 6U);

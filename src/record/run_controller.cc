@@ -58,7 +58,7 @@ void RunController::poll(Steps& steps, BudgetController& budget, double wall_tim
     const std::uint64_t taken =
         keeper.policy().disk ? budget.disk_bytes(steps.captures().bytes(), monotonic_nanoseconds()) : 0;
     if (const Status room = steps.captures().check_room(stamp, job, keeper, taken); !room.ok()) {
-      return answer(*text, room, {});  // all of it: the command that wrote the file restores the old one
+      return answer(*text, room, {});  // rejects all of it: the command that wrote the file restores the old one
     }
   }
   if (const Status status = policy_.set_control(*control); !status.ok()) return refuse(*text, status);
@@ -67,7 +67,7 @@ void RunController::poll(Steps& steps, BudgetController& budget, double wall_tim
   if (fire) steps.trigger(stamp, job);
 }
 
-// Its text, where it is another one than at the last look.
+// Its text, if it has changed since the last check.
 std::optional<std::string> RunController::changed_control() {
   const auto seen = file_state(control_path_);
   if (!seen) {

@@ -128,12 +128,12 @@ void RunWriter::poll(std::uint64_t now, double wall_time) {
       if (controller_) controller_->poll(steps, *open_->budget, wall_time);
       open_->budget->poll(steps.captures().progress(wall_time), now);
     }
-    (void)steps.follow_policy();  // told by itself
+    (void)steps.follow_policy();  // reports its own errors
     steps.poll(wall_time);
     const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.flush_interval).count());
     if (open_->sinks.dirty() && now - last_flush_ >= interval) {
       last_flush_ = now;
-      (void)open_->sinks.flush();  // told by itself
+      (void)open_->sinks.flush();  // reports its own errors
     }
   }
   deliver_errors();
@@ -173,7 +173,7 @@ Status RunWriter::leave(double wall_time, bool signalled) {
   Steps& steps = *open_->steps;
   if (signalled) steps.trigger({wall_time, steps.captures().last_step()}, by_signal());
   steps.leave();
-  if (open_->sinks.dirty()) {  // steps whose conditions nobody answers any more
+  if (open_->sinks.dirty()) {  // steps with conditions that nobody will answer
     if (Status rest = open_->sinks.flush(); status.ok()) status = std::move(rest);
   }
   deliver_errors();

@@ -36,7 +36,7 @@ void SinkSet::reject(const sinks::Stamp& stamp, const Status& status, bool evalu
   leave_rejected(stamp, status, evaluation, probe);
 }
 
-// The gap of it.
+// Writes the gap for it.
 void SinkSet::leave_rejected(const sinks::Stamp& stamp, const Status& status, bool evaluation,
                              const sinks::ProbeName* probe) {
   sinks::Loss loss;
@@ -84,7 +84,7 @@ void SinkSet::end_step(const sinks::StepEnd& step) {
 }
 
 void SinkSet::say(std::string_view tag_name, const sinks::Stamp& stamp, std::string_view text) {
-  // Where the user records something else under that name, it is the user's.
+  // If the user records something else under that name, the user's tag stays.
   if (auto id = tags_.resolve(tag_name, tags::Plugin::text)) write(stamp, sinks::TextValue{tag(*id), text});
 }
 

@@ -23,7 +23,7 @@ FlightRecorder::Firing firing_of(const TriggerJob& job) {
   return {.cause = CaptureInfo::Cause::manual, .reason = job.reason, .before = job.before, .after = job.after};
 }
 
-// By which the log tells of captures that were held back: those that are asked for by hand may have any reason.
+// The key under which the log reports captures that were not started: manual ones may have any reason.
 std::string told_as(const FlightRecorder::Firing& firing) {
   return firing.cause == CaptureInfo::Cause::manual ? std::string() : firing.reason;
 }
@@ -118,7 +118,7 @@ void StepCaptures::fire(const sinks::Stamp& stamp) {
 }
 
 void StepCaptures::fire_manual(const sinks::Stamp& stamp) {
-  for (FlightRecorder::Firing& firing : manual_) (void)capture(stamp, std::move(firing));  // told by itself
+  for (FlightRecorder::Firing& firing : manual_) (void)capture(stamp, std::move(firing));  // reports its own errors
   manual_.clear();
 }
 

@@ -23,7 +23,7 @@ TensorView as_real(const TensorView& view) noexcept {
   return parts;
 }
 
-// Whether a part that is due keeps this of all that was handed over.
+// Whether a due part keeps this of the whole recorded tensor.
 bool wants_all(const StepData::Tensor& tensor, const Shape& shape, Keep flag) noexcept {
   if (tensor.plan->sample.rows > 0) return true;  // all that came are the rows
   const auto& parts = tensor.plan->parts;
@@ -103,7 +103,7 @@ void StepGatherer::summarize_rows(StepData::Tensor& tensor, const TensorView& vi
     if (some.with_histogram) some.histogram.emplace();
     const auto summary = summarize(rows, some.with_histogram ? &*some.histogram : nullptr);
     some.shape = rows.shape;
-    if (!summary) continue;  // as of the whole, which tells of it
+    if (!summary) continue;  // the same error as for the whole tensor, which reports it
     some.summary = *summary;
     if (some.histogram) some.buckets = buckets(rows, some.summary, *some.histogram);
   }

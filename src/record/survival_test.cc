@@ -30,14 +30,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Runs `body` in a child process; what it returns is the child's exit code, by std::exit or, if asked, _exit.
+// Runs `body` in a child process; its result is the child's exit code, by std::exit or, if asked, _exit.
 pid_t start_child(const std::function<int()>& body, bool at_once = false) {
   const pid_t child = ::fork();
   if (child == 0) {
     is_child = true;
     const int code = body();
     if (at_once) ::_exit(code);
-    std::exit(code);  // NOLINT(concurrency-mt-unsafe): the child has one thread of its own
+    std::exit(code);  // NOLINT(concurrency-mt-unsafe): the child has one thread
   }
   return child;
 }
@@ -70,7 +70,7 @@ TEST(Fork, TheChildsFirstCallOpensItsOwnFileAndNothingIsWrittenTwice) {
   auto rec = Recorder::open(dir.path(), {.flush_interval = 1h});
   ASSERT_TRUE(rec.ok());
   const Scalar series = rec->series("x");
-  for (std::int64_t n = 0; n < 1000; ++n) series.record(1, n);  // some of it still in memory at the fork
+  for (std::int64_t n = 0; n < 1000; ++n) series.record(1, n);  // some of them still in memory at the fork
   const int code = run_child([&] {
     for (std::int64_t n = 1000; n < 1500; ++n) series.record(2, n);
     return rec->close().ok() ? 0 : 1;
@@ -230,7 +230,7 @@ TEST(FullDisk, IsReportedOnceKeepsEarlierRecordsAndRecovers) {
     if (!rec->close().ok()) return kNoRecovery;
     const Log log = read_log(disk.path());
     if (!log.scalars.contains("last") || !log.damage.empty()) return kNoRecovery;
-    // What was recorded during the outage is there, as what it was, or counted, with a gap in the log.
+    // Data recorded during the outage is in the log, or counted, with a gap in the log.
     const auto outage = log.scalars.find("x");
     const std::uint64_t lost = rec->counters().lost_records;
     if (outage == log.scalars.end() || outage->second.size() + lost != kPoints) return kHidden;

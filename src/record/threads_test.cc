@@ -121,7 +121,7 @@ TEST(Threads, WithinATagFileOrderIsRecordOrder) {
   for (std::size_t n = 0; n < points.size(); ++n) ASSERT_EQ(points[n].step, static_cast<std::int64_t>(n));
 }
 
-// What the process has that a thread could leave behind.
+// Resources of the process that a thread could leave behind.
 struct Belongings {
   std::size_t rings = Backend::get().rings();
   std::size_t threads = names_in("/proc/self/task").size();
@@ -143,7 +143,7 @@ TEST(Threads, ThreadsThatComeAndGoLeaveNothingBehind) {
       ASSERT_TRUE(rec->flush().ok());  // its ring is empty now, and free for the next one
     }
   };
-  come_and_go(20);  // what is made once is there now
+  come_and_go(20);  // one-time allocations are done now
   const Belongings before;
   come_and_go(200);
   const Belongings after;

@@ -134,8 +134,8 @@ class FloatFormat {
   double min_ = std::numeric_limits<double>::infinity();  // of the magnitudes that are not zero
   double max_ = 0;
   std::size_t left_ = 0;    // characters before the point,
-  std::size_t digits_ = 0;  // digits behind it,
-  std::size_t right_ = 0;   // and characters behind it
+  std::size_t digits_ = 0;  // digits after it,
+  std::size_t right_ = 0;   // and characters after it
   std::size_t exponent_digits_ = 2;
 };
 
@@ -252,7 +252,7 @@ class Layouter {
     out_ += ']';
   }
 
-  // One word of a row, after a blank; in a new line where it does not fit beside its closing brackets.
+  // One word of a row, after a blank; on a new line if it does not fit together with its closing brackets.
   void word(const std::string& text, int axis_index, bool first) {
     if (!first) {
       out_ += ' ';

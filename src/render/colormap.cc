@@ -43,7 +43,7 @@ constexpr Anchor kViridis[] = {{0, 0x440154},   {20, 0x481d6f},  {35, 0x46307e},
                                {88, 0x2f6b8e},  {127, 0x21908d}, {142, 0x1f9e89}, {153, 0x22a884},
                                {166, 0x2fb47c}, {181, 0x48c16e}, {198, 0x6ccd5a}, {221, 0xa5db36},
                                {236, 0xcde11d}, {244, 0xe2e418}, {253, 0xf8e621}, {255, 0xfde725}};
-// Dark ends, so that the sign is seen where a value is large, and equally fast to white on both sides.
+// Dark ends, so that the sign of a large value is visible, and equally fast to white on both sides.
 constexpr Anchor kDiverging[] = {{1, 0x0a3a8a},   {44, 0x2f74c0},  {86, 0x93bfe4}, {128, 0xffffff},
                                  {170, 0xf0ab97}, {212, 0xc9443c}, {255, 0x8a0a1e}};
 

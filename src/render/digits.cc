@@ -20,7 +20,7 @@ struct Decimal {
   int behind_point() const noexcept { return std::max(0, static_cast<int>(digits.size()) - 1 - exponent); }
 };
 
-// The longest text: 309 digits before the point of the largest double, and what callers ask for behind it.
+// The longest text: 309 digits before the point of the largest double, and the requested digits after it.
 using Buffer = std::array<char, 512>;
 
 template <class T, class... Format>

@@ -136,7 +136,7 @@ Bounds natural_bounds(DType dtype) noexcept {
   return {0, dtype == DType::u16 ? 65535.0 : 255.0};
 }
 
-// What is drawn, decided before the first pixel.
+// The drawing plan, made before the first pixel.
 struct Plan {
   Axes axes;
   std::int64_t cells = 1;
@@ -148,7 +148,7 @@ struct Plan {
   Bounds bounds;
 };
 
-// Columns of a grid that is about square in pixels; a few more where that leaves no cell empty.
+// Columns of a grid that is roughly square in pixels; a few more if that leaves no cell empty.
 std::int64_t grid_columns(std::int64_t cells, std::int64_t width, std::int64_t height) noexcept {
   const double ideal =
       std::sqrt(static_cast<double>(cells) * static_cast<double>(height + 1) / static_cast<double>(width + 1));
@@ -188,7 +188,7 @@ Status choose_colors(const TensorView& view, const ImageOptions& options, Plan& 
   plan.bounds = {summary.min, summary.max};
   if (diverging) {
     const double limit = std::max(std::abs(summary.min), std::abs(summary.max));
-    plan.bounds = limit > 0 ? Bounds{-limit, limit} : Bounds{-1, 1};  // nothing but zeros is white
+    plan.bounds = limit > 0 ? Bounds{-limit, limit} : Bounds{-1, 1};  // only zeros: white
   }
   return Status::success();
 }
@@ -344,7 +344,7 @@ class Painter {
   std::int64_t width_;
   std::int64_t colors_;
   std::vector<double> values_;        // of one row of a cell
-  std::vector<std::uint8_t> levels_;  // likewise, as indices into the palette
+  std::vector<std::uint8_t> levels_;  // the same as indices into the palette
   Picture picture_;
 };
 

@@ -63,7 +63,7 @@ std::string cell_text(const void* at, DType dtype) {
   }
 }
 
-// The indices that are shown of this many, with -1 for what is left out.
+// The indices to show, with -1 for the part left out.
 std::vector<std::int64_t> shown(std::int64_t count, std::int64_t most) {
   std::vector<std::int64_t> indices;
   most = std::max<std::int64_t>(most, 2);

@@ -82,8 +82,8 @@ class HeldAnswers final : public Answerer {
   std::set<std::string> held_;
 };
 
-constexpr int kFewestDear = 1;  // that are answered at once, whatever the machine
-constexpr int kMostDear = 4;
+constexpr int kFewestExpensive = 1;  // answered at once on any machine
+constexpr int kMostExpensive = 4;
 
 class BusyServer : public testing::Test {
  protected:
@@ -99,8 +99,8 @@ class BusyServer : public testing::Test {
   void TearDown() override { answers_->let_go(); }
 
   Client client() const { return Client(server_->port()); }
-  // Everything that reached the server before this has been looked at when it returns: there is one thread for all
-  // sockets, which takes them in the order in which they become ready.
+  // When it returns, the server has processed everything that reached it before: there is one thread for all sockets,
+  // which handles them in the order in which they become ready.
   void let_it_look() const {
     Client one = client();
     for (int i = 0; i < 10; ++i) EXPECT_EQ(one.get("/api/none" + std::to_string(i)).status, 200);
@@ -129,7 +129,7 @@ TEST_F(BusyServer, NoQuestionWaitsForAMoreExpensiveOne) {
     expensive.push_back(client());
     expensive.back().send(many_bands());
   }
-  answers_->wait_for("bands", kFewestDear);
+  answers_->wait_for("bands", kFewestExpensive);
   Client other = client();
   for (const char* target : {"/api/status", "/api/runs", "/api/tags", "/api/image?run=x&tag=y&step=0", "/api/steps"}) {
     EXPECT_EQ(other.get(target).status, 200) << target;
@@ -146,7 +146,7 @@ TEST_F(BusyServer, NoQuestionWaitsForAMoreExpensiveOne) {
   for (std::vector<Client>* all : {&expensive, &charts}) {
     for (Client& one : *all) EXPECT_EQ(one.read_reply().status, 200);
   }
-  EXPECT_LE(answers_->most_at_once("bands"), kMostDear);
+  EXPECT_LE(answers_->most_at_once("bands"), kMostExpensive);
 }
 
 TEST_F(BusyServer, TellsClientsToRetryIfTheQueueIsFull) {
@@ -154,7 +154,7 @@ TEST_F(BusyServer, TellsClientsToRetryIfTheQueueIsFull) {
   answers_->hold("bands");
   start({.waiting = kWaiting});
   std::vector<Client> clients;
-  for (int i = 0; i < kMostDear + kWaiting + 1; ++i) {
+  for (int i = 0; i < kMostExpensive + kWaiting + 1; ++i) {
     clients.push_back(client());
     clients.back().send(many_bands());
   }
@@ -168,7 +168,7 @@ TEST_F(BusyServer, TellsClientsToRetryIfTheQueueIsFull) {
     EXPECT_EQ(reply.status, 503);
     EXPECT_EQ(reply.field("Retry-After"), "1");
     EXPECT_THAT(reply.body, HasSubstr("try again in a moment"));
-    EXPECT_EQ(one.get("/api/status").status, 200);  // the connection is as good as before
+    EXPECT_EQ(one.get("/api/status").status, 200);  // the connection is still usable
   }
   EXPECT_GE(refused, 1);
 }
@@ -177,11 +177,11 @@ TEST_F(BusyServer, AnswersNoLongQuestionWhoseClientHasLeft) {
   answers_->hold("scalars");
   start();
   std::vector<Client> patient;
-  for (int i = 0; i < kMostDear; ++i) {
+  for (int i = 0; i < kMostExpensive; ++i) {
     patient.push_back(client());
     patient.back().send(kScalars);
   }
-  answers_->wait_for("scalars", kFewestDear);
+  answers_->wait_for("scalars", kFewestExpensive);
   let_it_look();
   {
     Client hasty = client();

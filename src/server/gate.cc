@@ -13,7 +13,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// What follows "Bearer "; the word may be written in any case.
+// The text after "Bearer ", in any case.
 std::string_view bearer(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (authorization.size() < kScheme.size()) return {};
@@ -53,8 +53,8 @@ Result<Gate> Gate::make(GateOptions options) {
   return gate;
 }
 
-// On loopback, names that nobody else can point here. Beyond it the token keeps others out whatever their name, so this
-// machine's own name is good enough in any domain.
+// On loopback, names that nobody else can point here. On other addresses the token keeps others out, so this machine's
+// own name is accepted in any domain.
 bool Gate::knows(const Host& host) const {
   if (host.is_loopback() || std::ranges::find(names_, host.name) != names_.end()) return true;
   return !loopback_ && (host.is_address() || host.name.substr(0, host.name.find('.')) == machine_);

@@ -64,7 +64,9 @@ class Listener {
 
   // For sessions, on the socket thread.
   std::string_view date();
-  Workers& lane(Lane which) noexcept { return which == Lane::quick ? quick_ : which == Lane::values ? values_ : dear_; }
+  Workers& lane(Lane which) noexcept {
+    return which == Lane::quick ? quick_ : which == Lane::values ? values_ : expensive_;
+  }
   // Any thread: counts towards the held bytes until it is released.
   std::shared_ptr<const Reply> counted(Reply reply);
 
@@ -103,7 +105,7 @@ class Listener {
 
   Workers quick_;
   Workers values_;
-  Workers dear_;
+  Workers expensive_;
   Thread sockets_;
   Thread changes_;
 };

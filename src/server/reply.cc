@@ -22,7 +22,7 @@ struct Range {
   std::size_t end = 0;
 };
 
-// Digits alone; what is too large for a number is larger than any body.
+// Only digits; a number that is too large exceeds any body.
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -30,8 +30,8 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return end.ec == std::errc::result_out_of_range ? UINT64_MAX : value;
 }
 
-// "bytes=0-99", "bytes=100-", "bytes=-100". Nothing if it makes no sense or asks for several parts: such a range
-// counts as none. Empty if the body has none of it.
+// "bytes=0-99", "bytes=100-", "bytes=-100". Nothing if it is invalid or asks for several parts: such a range is
+// ignored. Empty if it is beyond the body.
 std::optional<Range> range_of(std::string_view text, std::size_t size) {
   constexpr std::string_view kUnit = "bytes=";
   if (!text.starts_with(kUnit)) return std::nullopt;

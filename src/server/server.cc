@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kTurnedAway = 64;  // connections beyond the limit that are told so
+constexpr std::size_t kTurnedAway = 64;  // connections beyond the limit that get an error reply
 constexpr std::chrono::milliseconds kBetweenEvents{100};
 constexpr std::chrono::milliseconds kStopLatency{50};
 constexpr int kPortsToTry = 100;
@@ -33,7 +33,7 @@ Result<tcp::endpoint> resolve(const std::string& host, std::uint16_t port) {
   if (error || found.empty()) {
     return Status(Code::not_found, "'" + host + "' is not an address of this machine: " + error.message());
   }
-  // Where a name has both kinds, the older one is what every client can reach.
+  // If a name has both kinds, IPv4 is the one that every client can reach.
   for (const auto& entry : found) {
     if (entry.endpoint().address().is_v4()) return tcp::endpoint(entry.endpoint().address(), port);
   }
@@ -44,7 +44,7 @@ error_code listen(Acceptor& acceptor, const tcp::endpoint& endpoint) {
   error_code error;
   if (acceptor.open(endpoint.protocol(), error)) return error;
   if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return error;
-  // "::" is everywhere, also where the older protocol is spoken.
+  // "::" listens everywhere, including IPv4.
   if (endpoint.address().is_v6() && acceptor.set_option(asio::ip::v6_only(false), error)) return error;
   if (acceptor.bind(endpoint, error)) return error;
   return acceptor.listen(asio::socket_base::max_listen_connections, error);
@@ -95,8 +95,8 @@ Status Listener::start() {
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();  // but the number of connections
   if (Status status = quick_.start(4, kNoLimit); !status) return status;
   if (Status status = values_.start(std::clamp(2 * processor_count(), 4, 16), kNoLimit); !status) return status;
-  if (Status status = dear_.start(std::clamp(processor_count() / 2, 1, 4), limits.waiting); !status) return status;
-  // Known before anybody is told of it: what comes while the threads begin is new to all.
+  if (Status status = expensive_.start(std::clamp(processor_count() / 2, 1, 4), limits.waiting); !status) return status;
+  // Read before anyone can connect: changes during the start of the threads are new to all.
   const std::uint64_t seen = api->revision();
   revision = seen;
   accept();
@@ -120,7 +120,7 @@ void Listener::stop() noexcept {
   sockets_.join();
   changes_.join();
   values_.close();
-  dear_.close();
+  expensive_.close();
   quick_.stop();
   error_code ignored;
   acceptor_.close(ignored);  // NOLINT(bugprone-unused-return-value)
@@ -129,7 +129,7 @@ void Listener::stop() noexcept {
 Listener::~Listener() {
   stop();
   values_.stop();
-  dear_.stop();
+  expensive_.stop();
 }
 
 std::shared_ptr<const Reply> Listener::counted(Reply reply) {

@@ -145,7 +145,7 @@ TEST_F(ServerTest, IgnoresFieldsAfterTheLastChunk) {
              "\r\n0\r\n" + field + "\r\n\r\n");
     EXPECT_EQ(one.read_reply().status, 200) << field;
   }
-  // They do not change who has asked, either.
+  // They do not change the identity of the client, either.
   one.send(
       "POST /api/note HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
       "Authorization: Bearer correct-horse-battery\r\n\r\n");
@@ -262,7 +262,7 @@ TEST_F(ServerTest, ReportsAnInvalidRequestAndContinues) {
   EXPECT_EQ(client().get("/").status, 200);
 }
 
-// Where a request ends is not known, so nothing after it is taken for one.
+// The end of the request is not known, so nothing after it is parsed as another one.
 TEST_F(ServerTest, ClosesTheConnectionIfTheLengthOfARequestIsAmbiguous) {
   start();
   for (const char* encoding :
@@ -347,7 +347,7 @@ TEST_F(ServerTest, SendsChangesToStreams) {
   EXPECT_THAT(second, HasSubstr("\"train\""));
   EXPECT_THAT(second, Not(HasSubstr("\"test\"")));
 
-  // Who comes back is told what it missed.
+  // A client that reconnects gets what it missed.
   const std::string id = first.substr(18, first.find('\n', 18) - 18);
   Client back = client();
   back.send("GET /api/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: " + id + "\r\n\r\n");

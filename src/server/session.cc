@@ -31,11 +31,11 @@ using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t kReadSize = std::size_t{16} << 10;
 constexpr std::size_t kWriteSize = std::size_t{256} << 10;  // at once, so that progress is seen
-constexpr std::chrono::milliseconds kLinger{2000};          // for a client to read a refusal before hanging up
+constexpr std::chrono::milliseconds kLinger{2000};  // for a client to read a rejection before the connection is closed
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-// Whether it is beyond doubt where the body ends. Whoever forwards requests may understand other lengths differently.
+// Whether the end of the body is unambiguous. A proxy may interpret other lengths differently.
 bool has_sound_length(const http::fields& fields) {
   const auto encodings = fields.count(http::field::transfer_encoding);
   if (encodings == 0) return true;
@@ -147,13 +147,13 @@ void Session::parse() {
     const std::size_t used = parser_->put(buffer_.data(), error);
     buffer_.consume(used);
     if (error == http::error::need_more) {
-      // What the parser wants as a whole: a header, or what stands around the chunks of a body.
+      // The parser needs these as a whole: a header, or the framing of the chunks of a body.
       if (buffer_.size() > server_.limits.header_bytes) return refuse(http::error::header_limit);
       break;
     }
     if (error) return refuse(error);
     if (parser_->is_header_done() && !header_done_) {
-      // Before the body is read: the parser would put the fields behind its last chunk among those of the header.
+      // Before the body is read: the parser would add the fields after its last chunk to those of the header.
       header_done_ = true;
       parser_->eager(true);
       header_complete();
@@ -179,7 +179,7 @@ void Session::header_complete() {
   Request request;
   request.method = view(message.method_string());
   request.target = view(message.target());
-  // Of two names nobody knows which one counts.
+  // With two Host fields it is not known which one counts.
   request.caller.host = message.count(http::field::host) == 1 ? text(http::field::host) : "";
   request.caller.origin = text(http::field::origin);
   request.caller.cookie = text(http::field::cookie);
@@ -197,7 +197,7 @@ void Session::header_complete() {
   if (has_sound_length(message)) {
     plan_ = server_.site.plan(request);
   } else {
-    keep_alive_ = false;  // nobody knows where the next request would begin
+    keep_alive_ = false;  // the start of the next request is unknown
     plan_ = server_.site.refusal(400, "the only supported transfer encoding is 'chunked', without a length", true);
   }
 }
@@ -238,8 +238,8 @@ struct Session::Asked {
   const ApiCall* call = nullptr;  // in the plan; it, and the parser with the body, stay until the reply is sent
   Lane lane = Lane::quick;
   std::uint64_t revision = 0;
-  std::string key;                      // of the reply, where it may be kept
-  std::string shared;                   // what those wait for who have asked the same; empty: nobody does
+  std::string key;                      // of the reply, if it may be cached
+  std::string shared;                   // key of the shared question; empty: not shared
   std::shared_ptr<const Reply> before;  // the last reply to the same, or null
 };
 
@@ -315,8 +315,8 @@ void Session::answered(const Asked& asked, const std::shared_ptr<const Reply>& r
   for (const auto& other : others) other->send_reply(reply);
 }
 
-// Whoever closes the connection before a long answer has begun needs none, also if it could still read one. Bytes of a
-// next request say that the client is there, and end this.
+// A client that closes the connection before a long answer has begun does not need it, even if it could still read one.
+// Bytes of a next request show that the client is still connected, and end this.
 void Session::watch_for_leaving() {
   watching_ = true;
   socket_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code& error) {
@@ -367,7 +367,7 @@ void Session::sent() {
   hang_up();
 }
 
-// Closing a socket with something unread in it would have the client lose what it was told.
+// Closing a socket with unread data would make the client lose the reply.
 void Session::hang_up() {
   error_code ignored;
   socket_.socket().shutdown(tcp::socket::shutdown_send, ignored);  // NOLINT(bugprone-unused-return-value)

@@ -1,6 +1,6 @@
-// What a request says of itself, as lines: method, target, Host, Origin, Cookie, Authorization, Sec-Fetch-Site,
+// The parts of a request, as lines: method, target, Host, Origin, Cookie, Authorization, Sec-Fetch-Site,
 // Sec-Fetch-Mode, Accept-Encoding, If-None-Match, Last-Event-ID, Access-Control-Request-Method, Range, If-Range.
-// Whatever they are, the reply and what of it is sent are well formed, give nothing away, and are none to a stranger.
+// For any input, the reply and its parts are well formed, leak nothing, and strangers get none.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -89,10 +89,10 @@ void check(const Site& from, const Request& request, const Wanted& wanted) {
     constexpr std::array kStatuses = {200, 204, 303, 308, 400, 401, 403, 404, 405};
     require(std::ranges::find(kStatuses, reply->status) != kStatuses.end());
     check_fields(reply->fields);
-    // The token goes out only to who has just shown it.
+    // The token is sent only to a client that has just presented it.
     const bool shown = request.target.find(kToken) != std::string_view::npos;
     if (!shown) require(reply->fields.find(kToken) == std::string::npos);
-    // An error of what was asked may name it.
+    // An error message may quote the request.
     if (!shown && reply->status != 400) require(reply->text.find(kToken) == std::string::npos);
     check_part(*reply, wanted);
   } else if (const auto* const call = std::get_if<ApiCall>(&plan)) {

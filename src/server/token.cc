@@ -44,8 +44,8 @@ Status check_token(std::string_view token) {
 }
 
 bool same_token(std::string_view given, std::string_view token) noexcept {
-  if (token.empty()) return false;  // there is none, so nobody has it
-  // How long the token is may be known; what it is may not.
+  if (token.empty()) return false;  // there is no token, so none matches
+  // The length of the token may be known; its content may not.
   unsigned difference = given.size() == token.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i) {
     difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i]) ^

@@ -27,7 +27,7 @@ bool Workers::make_room(std::vector<Job>& dropped) {
 }
 
 bool Workers::post(Job job) {
-  std::vector<Job> dropped;  // outside of the lock: what they hold may end with them
+  std::vector<Job> dropped;  // destroyed outside of the lock, with what they hold
   {
     const std::lock_guard lock(mutex_);
     if (closed_ || !make_room(dropped)) return false;

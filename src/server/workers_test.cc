@@ -9,7 +9,7 @@
 namespace sonde::server {
 namespace {
 
-// One thread that is busy until told otherwise, so that all others wait.
+// One thread that stays busy until released, so that all others wait.
 class BusyWorkers : public testing::Test {
  protected:
   void SetUp() override {
@@ -27,7 +27,7 @@ class BusyWorkers : public testing::Test {
     if (left != nullptr) made.unwanted = [left] { return left->load(); };
     return made;
   }
-  // What was done, in its order.
+  // The finished jobs, in order.
   std::string finish() {
     std::latch last(1);
     release_.count_down();

@@ -96,7 +96,7 @@ TEST_F(CaptureQueueTest, ReportsAndCountsEveryFailureAndContinues) {
   EXPECT_EQ(tally_.write_errors, 3U);
 }
 
-// A limit on the size of files stands for a full disk.
+// A file size limit simulates a full disk.
 TEST_F(CaptureQueueTest, LeavesNothingOfACaptureThatCouldNotBeWritten) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -1,4 +1,4 @@
-// The files of sinks, with every operation on them failed in every way: records in them stay whole, what is lost is
+// The files of sinks, with every operation on them failed in every way: records in them stay complete, losses are
 // counted, and writing continues when the fault is over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<std::string> records_in(const std::string& path) {
   return found;
 }
 
-// An error that names the file, where there may be one.
+// An error that names the file, if there may be one.
 void expect_named(const Status& status, const Fault& fault, const std::string& path) {
   if (status.ok()) return;
   EXPECT_FALSE(fault.harmless()) << status.message();
@@ -158,7 +158,7 @@ Status write_step(StatsFile& file, std::int64_t step, std::uint32_t tensors = 1)
   return file.end_step({{1, step}, false, all});
 }
 
-// Fills what the file keeps for later until it gives it up; returns the step behind the last one.
+// Fills the buffer of the file until it drops records; returns the step after the last one.
 template <class Write>
 std::int64_t lose_records(Tally& tally, std::int64_t step, Write write) {
   for (const std::uint64_t before = tally.lost_records; tally.lost_records == before; ++step) (void)write(step);
@@ -295,7 +295,7 @@ TEST(LostRecords, OfAFileThatIsClosedOnAFullDiskLeaveAGapIfThatCanBeWritten) {
   EXPECT_THAT(content.gaps[0].detail, HasSubstr("No space left on device"));
 }
 
-TEST(LostRecords, DoNotIncludeGaps) {
+TEST(LostRecords, DoNotLoseGaps) {
   const TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);

@@ -30,8 +30,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDefaultBytes = 256 * kMiB;
 constexpr std::uint64_t kLeastDefaultBytes = 16 * kMiB;
 
-// Room that tensors leave for each step in progress, so that its end always fits: an entry without scalars, and as much
-// again where it does not fit in front of the end of the file.
+// Room that tensors leave for each step in progress, so that its end always fits: an entry without scalars, and the
+// same again if it does not fit before the end of the file.
 constexpr std::uint64_t kLeastStepEnd = flight::entry_size(kUnit, 0);
 constexpr std::uint64_t kReserve = 2 * kLeastStepEnd;
 
@@ -43,10 +43,10 @@ constexpr std::uint64_t reserve_for(std::size_t in_progress) noexcept {
 // Copied and checksummed piece by piece, while it is in the cache.
 constexpr std::size_t kPiece = std::size_t{128} << 10;
 
-// A step of which something is in the ring.
+// A step with data in the ring.
 struct Kept {
   std::uint64_t first = 0;  // position of its first entry
-  std::uint64_t last = 0;   // behind its last one
+  std::uint64_t last = 0;   // after its last one
   std::int64_t step = 0;
   bool evaluation = false;
   std::uint32_t pass = 0;
@@ -89,7 +89,7 @@ struct Open {
   std::int64_t step = 0;
   bool evaluation = false;
   std::uint32_t pass = 0;
-  std::optional<std::uint64_t> number;  // in the directory, once something of it is in the ring
+  std::optional<std::uint64_t> number;  // in the directory, once it has data in the ring
   std::uint64_t tensors = 0;
   std::uint64_t dropped = 0;
 };
@@ -117,7 +117,7 @@ struct PinnedStep {
   std::mutex mutex;  // guards the following members
   std::uint64_t pins = 0;
   enum class Place : std::uint8_t { in_ring, aside, lost } place = Place::in_ring;
-  std::unique_ptr<std::byte[]> copy;  // once it is aside
+  std::unique_ptr<std::byte[]> copy;  // once it is copied to memory
 };
 
 struct FlightRing::State {
@@ -131,7 +131,7 @@ struct FlightRing::State {
     open.reserve(16);
   }
 
-  // Of the step, which begins where it is new.
+  // The step, which is begun if it is new.
   Open& open_step(const Stamp& stamp, bool evaluation, std::uint32_t pass);
   Open* find(bool evaluation, std::uint32_t pass) noexcept;
   bool add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass);
@@ -145,9 +145,9 @@ struct FlightRing::State {
   void finish_entry(const EntryHeader& header, Open& step);
   std::uint64_t filler_before(std::uint64_t size) const noexcept;
 
-  // Where the next entry goes, in the file.
+  // The position of the next entry in the file.
   std::uint64_t next() const noexcept { return kHeaderBytes + position % capacity; }
-  // What cannot be written is the end of the ring: see FlightRing::lost.
+  // A failed write is the end of the ring: see FlightRing::lost.
   void write(std::uint64_t offset, Bytes bytes) noexcept { lost = !file.write_at(offset, bytes) || lost; }
   void write_position(std::uint64_t offset, std::uint64_t value) noexcept {
     write(offset, std::as_bytes(std::span(&value, 1)));
@@ -161,14 +161,14 @@ struct FlightRing::State {
 
   FixedFile file;
   std::uint64_t capacity;        // bytes for entries; 0 once it is closed
-  bool lost = false;             // the file is not what was written
+  bool lost = false;             // the file does not have what was written
   std::string header_page;       // as in the file, without the two positions
   std::vector<std::byte> dense;  // elements of a strided tensor
   const flight::Identity identity;
   const std::int64_t most_steps;
   const std::uint64_t most_aside;
   std::uint64_t begin = 0;     // as in the file
-  std::uint64_t position = 0;  // where the next entry goes; never more than the capacity behind `begin`
+  std::uint64_t position = 0;  // position of the next entry; at most the capacity after `begin`
   std::uint64_t sequence = 0;  // of the last entry
   Directory kept;
   std::vector<Open> open;  // steps in progress
@@ -184,7 +184,7 @@ std::uint64_t FlightRing::State::filler_before(std::uint64_t size) const noexcep
   return size > room ? room : 0;
 }
 
-// The first so many steps are no longer kept; what is kept begins there.
+// Releases the first `count` steps; the rest begins at `new_begin`.
 void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
   for (std::size_t i = 0; i < count; ++i) {
     if (kept[i].pinned) kept[i].pinned->leave_ring(*this);
@@ -196,7 +196,7 @@ void FlightRing::State::give_up(std::size_t count, std::uint64_t new_begin) {
   write_position(flight::kBeginOffset, begin);  // only then are the bytes free
 }
 
-// What it had in the ring is gone; what comes of it is kept.
+// Its data in the ring is lost; later data is kept.
 void FlightRing::State::begin_anew(Open& step) noexcept {
   step.dropped += step.tensors;
   dropped += step.tensors;
@@ -214,7 +214,7 @@ bool FlightRing::State::make_room(std::uint64_t size, std::uint64_t reserve, con
     const std::uint64_t from = all ? start : count == 0 ? begin : kept[count].first;
     if (start + size + reserve <= from + capacity) {
       give_up(count, from);
-      if (all) position = start;  // no filler is needed in front of what is kept
+      if (all) position = start;  // no filler is needed before the kept steps
       return true;
     }
     if (all) return false;
@@ -230,7 +230,7 @@ void FlightRing::State::keep_to_limit() {
   std::size_t closed = kept.size();
   for (const Open& step : open) closed -= step.number ? 1U : 0U;
   std::size_t count = 0;
-  // What is pinned may stay as long as there is room.
+  // Pinned steps may stay as long as there is room.
   const auto may_go = [](const Kept& step) {
     return step.phase != Kept::Phase::in_progress && !(step.pinned && step.pinned->is_pinned());
   };
@@ -238,7 +238,7 @@ void FlightRing::State::keep_to_limit() {
   if (count > 0) give_up(count, count < kept.size() ? kept[count].first : position);
 }
 
-// After make_room. Writes the filler where one is needed, and puts the step into the directory.
+// After make_room. Writes a filler if one is needed, and adds the step to the directory.
 EntryHeader FlightRing::State::start_entry(EntryType type, std::uint64_t size, Open& step) {
   if (const std::uint64_t filler = filler_before(size); filler > 0) {
     write_entry_header(
@@ -384,7 +384,7 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
   }
   auto state = std::make_shared<State>(*std::move(file), identity, options);
   state->header_page = flight::encode_header(identity, state->capacity, options.allow_negative_infinity);
-  // Its magic last: a reader that finds the magic finds all of it.
+  // Its magic last: a reader that finds the magic finds the whole header.
   state->write(sizeof(std::uint64_t), as_bytes(state->header_page).subspan(sizeof(std::uint64_t)));
   state->write(0, as_bytes(state->header_page).first(sizeof(std::uint64_t)));
   if (state->lost) {

@@ -1,4 +1,4 @@
-// What is left of a flight ring that was damaged, abandoned, or whose process was killed.
+// The content of a flight ring that was damaged or abandoned, or whose process was killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -357,7 +357,7 @@ TEST(FlightRing, RejectsAnInvalidView) {
   EXPECT_EQ(ring->dropped(), 1u);
 }
 
-// What was put into a ring, by a plain rule: the newest steps that fit are there and nothing else.
+// The expected content of a ring, by a plain rule: exactly the newest steps that fit.
 struct Expected {
   struct Item {
     std::string name;

@@ -43,7 +43,7 @@ Status RecordFile::flush() {
   }
   if (status.ok()) status = file_->append(buffer_);
   failing_ = !status.ok();
-  if (failing_ && file_ && file_->size() == 0) {  // no empty file is left behind
+  if (failing_ && file_ && file_->size() == 0) {  // leaves no empty file
     file_.reset();
     (void)remove_file(path_);
   }

@@ -116,7 +116,7 @@ TEST_F(TableFileTest, ColumnsThatDoNotFitAddNothing) {
   EXPECT_THAT(content("tables/validation.csv"), HasSubstr("No such file")) << "nothing is made for nothing";
 }
 
-// A limit on the size of files stands for a full disk.
+// A file size limit simulates a full disk.
 TEST_F(TableFileTest, AFullDiskLeavesNoPartialRows) {
   const std::vector<float> values(3, 1.5F);
   const std::vector<Column> columns = {{"x", view(values)}};

@@ -49,7 +49,7 @@ Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<co
                             std::to_string(stamp.step) + " could not be kept"};
 }
 
-// One name for all files of the step, where no file is there yet.
+// One name for all files of the step that no existing file has.
 std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
   const std::string first = join_path(directory_, run_layout::tensors_stem(stamp.step, evaluation, writer_));
   const auto taken = [](const std::string& stem) {
@@ -83,7 +83,7 @@ void TensorStore::leave_out(std::string_view key, const std::string& path, const
   errors_.emplace_back(why.code(), std::move(message));
 }
 
-// What is wrong with a tensor is wrong at every step.
+// The error of a tensor repeats at every step.
 bool TensorStore::first_time(std::string_view key, const std::string& path, std::string_view what) {
   std::string about(key);
   about.append(path.substr(path.rfind('.'))).append(what);

@@ -196,7 +196,7 @@ TEST(TensorStoreOnAFullDisk, LosesTheStepAndNoOther) {
   });
 }
 
-// What is there after a step can be read as a whole; what does not exist is counted, named, and left nothing behind.
+// Existing files of a step are complete; missing ones are counted, named, and leave nothing behind.
 TEST(EveryFault, LosesOnlyACountedWholeTensor) {
   const auto met = for_each_fault([](Faults& faults, Fault fault) {
     const TempDir dir;

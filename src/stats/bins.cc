@@ -49,7 +49,7 @@ void BinTables::add(const double* values, std::size_t count, const BlockSums& su
 template <class T>
 void BinTables::add_values(const T* values, std::size_t count, const BlockSums& sums) {
   const double largest = std::max(-sums.min, sums.max);
-  if (largest == 0) return;  // nothing but zeros
+  if (largest == 0) return;  // only zeros
   pending_ += count;
   if (largest >= kNearMin && sums.smallest < kNearEnd) note_near(sums.smallest, largest);
   if (sums.smallest >= kNearMin && largest < kNearEnd) {
@@ -169,8 +169,8 @@ void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   find_far(true);
   find_far(false);
   for (auto& table : near_) pending_ -= std::exchange(table[0], 0) + std::exchange(table[kSign], 0);
-  // Whatever is left was counted in rows that the sums knew nothing of: somebody wrote to the values while they were
-  // read. That is his loss, but nothing of it may show up in the next tensor.
+  // The rest was counted in rows that the sums did not know about: somebody wrote to the values while they were read.
+  // The counts are wrong then, but the next tensor must not be affected.
   if (pending_ != 0) {
     for (auto& table : near_) table.fill(0);
   }
@@ -179,7 +179,7 @@ void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   pending_ = 0;
   if (found_count_ == 0) return;
   std::vector<Histogram::Bin> bins(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(found_count_));
-  // Far keys lie on both sides of the near ones; from_bins brings them into order. None can be outside the grid.
+  // Far keys are on both sides of the near ones; from_bins sorts them. None can be outside the grid.
   histogram.merge(found_count_ == near ? Histogram::from_ordered_bins(std::move(bins))
                                        : *Histogram::from_bins(std::move(bins)));
 }

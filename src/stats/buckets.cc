@@ -11,7 +11,7 @@
 namespace sonde::stats {
 namespace {
 
-constexpr std::uint64_t kCoarse = 50;  // a bin is coarse where it holds more than one in so many values
+constexpr std::uint64_t kCoarse = 50;  // a bin is coarse if it holds more than 1 / kCoarse of the values
 
 // Whether sharing out a fine bin over the buckets that it straddles would show.
 bool is_coarse(const std::vector<Bucket>& buckets, const Summary& summary, const Histogram& histogram) {

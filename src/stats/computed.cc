@@ -10,7 +10,7 @@
 namespace sonde {
 namespace {
 
-// A mean that was computed in f32 may lie a little beyond the values that it is of.
+// A mean that was computed in f32 may be slightly outside of its values.
 constexpr double kRounding = 1e-5;
 
 Status inconsistent(const std::string& why) {

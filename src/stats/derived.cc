@@ -10,7 +10,7 @@ namespace {
 // The neighbour of a double that is not zero; of an infinity the largest finite one.
 double towards_zero(double value) noexcept { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) - 1); }
 
-// The values of a bin lie from low to high, both included: within the bin, and within the extremes of the data.
+// The values of a bin are from low to high, both included: within the bin, and within the extremes of the data.
 struct Range {
   double low;
   double high;

@@ -22,7 +22,7 @@ void cast(const std::byte* at, std::int64_t count, std::int64_t stride, Value* o
 
 using Widen = void (*)(const std::uint16_t* bits, std::size_t count, float* out) noexcept;
 
-// Widening wants its input dense and aligned; what is not goes through a small buffer.
+// Widening needs dense and aligned input; other input goes through a small buffer.
 void widen(const std::byte* at, std::int64_t count, std::int64_t stride, Widen widen_dense, float* out) noexcept {
   if (stride == 1 && reinterpret_cast<std::uintptr_t>(at) % alignof(std::uint16_t) == 0) {
     return widen_dense(reinterpret_cast<const std::uint16_t*>(at), static_cast<std::size_t>(count), out);

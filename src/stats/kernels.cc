@@ -117,7 +117,7 @@ BlockSums sum_values(const T* HWY_RESTRICT values, std::size_t count) {
 
 #endif
 
-// Whole vectors where all is finite, which is the rule even here, and one by one, without branches, where it is not.
+// Whole vectors if all values are finite, the usual case even here, and otherwise one by one, without branches.
 // (Compress would do it in vectors, but GCC copies its table of 1 kB to the stack each time.)
 template <typename T>
 std::size_t take_finite_values(const T* HWY_RESTRICT values, std::size_t count, T* HWY_RESTRICT out, NonFinite& rest) {
@@ -171,7 +171,7 @@ std::size_t take_finite_doubles(const double* values, std::size_t count, double*
   return take_finite_values(values, count, out, rest);
 }
 
-// By integers, since Highway's conversion takes infinities and NaN for numbers where the CPU has none of its own.
+// With integers, since Highway's conversion treats infinities and NaN as numbers if the CPU has no instruction for it.
 void widen_f16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
@@ -184,7 +184,7 @@ void widen_f16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t cou
     const auto word = hn::PromoteTo(di, hn::LoadU(narrow, bits + i));
     const auto magnitude = hn::And(word, hn::Set(di, 0x7fff));
     const auto sign = hn::ShiftLeft<16>(hn::Xor(word, magnitude));
-    // The largest exponent stands for infinities and NaN, so it has to become the largest again: 31 + 112 + 112.
+    // The largest exponent means infinity or NaN, so it must become the largest again: 31 + 112 + 112.
     const auto special = hn::VecFromMask(di, hn::Gt(magnitude, hn::Set(di, 0x7bff)));
     const auto normal = hn::Add(hn::Add(hn::ShiftLeft<13>(magnitude), rebias), hn::And(special, rebias));
     const auto subnormal = hn::BitCast(di, hn::Mul(hn::ConvertTo(d, magnitude), subnormal_unit));

@@ -1,5 +1,5 @@
-// The kernels against the scalar reference, over any bytes as a tensor of any dtype, offset and stride: the whole, and
-// its parts merged. What is derived from it must be consistent as well.
+// The kernels compared with the scalar reference, over any bytes as a tensor of any dtype, offset and stride: the
+// whole, and its merged parts. Derived values must be consistent as well.
 //
 // Input: dtype · byte offset · stride (signed) · columns · where to cut · elements
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The public classes of sonde/log.h, over any source. Log::open is where the embedded index is.
+// The public classes of sonde/log.h, over any source. The index implements Log::open.
 #include "sonde/log.h"
 
 #include <protozero/pbf_reader.hpp>

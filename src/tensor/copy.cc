@@ -11,8 +11,8 @@
 namespace sonde {
 namespace {
 
-// The same elements in the same order with as few axes as possible: axes of size 1 vanish, and neighbours that are
-// behind each other in memory are joined.
+// The same elements in the same order with as few axes as possible: axes of size 1 are removed, and neighbouring axes
+// that are contiguous in memory are joined.
 void join_axes(TensorView& view) noexcept {
   Shape shape;
   Shape strides;

@@ -45,7 +45,7 @@ CaptureInfo crash_info(const flight::Contents& ring) {
   CaptureInfo info;
   info.cause = CaptureInfo::Cause::crash;
   info.reason = "crash";
-  info.wall_time = ring.identity.start_time;  // where there is nothing later
+  info.wall_time = ring.identity.start_time;  // if there is nothing later
   info.host = ring.identity.host;
   info.pid = ring.identity.pid;
   info.writer = ring.identity.writer;
@@ -78,8 +78,8 @@ std::optional<std::string_view> host_in_name(std::string_view path) {
   return run_layout::host_of_ring(path.substr(path.rfind('/') + 1));
 }
 
-// A ring whose process has ended, for as long as this lives. Lock and mapping are those of one file, whatever others
-// do with its path: of two who recover it one may remove it in between, and a new process may put its own there.
+// Holds a ring whose process has ended. Lock and mapping are of the same file, whatever happens to its path: another
+// process that recovers it may remove it in between, and a new process may put its own ring there.
 struct HeldRing {
   FileLock lock;
   FileState state;
@@ -111,8 +111,8 @@ Result<HeldRing> hold(const std::string& path) {
   return Status(Code::exhausted, "the ring '" + path + "' is replaced again and again: try later");
 }
 
-// Whether it is a copy of the ring of a process that lives on this machine: then that process has its ring open, and a
-// ring with the same header, which names the process and its start, is held in the same directory. False also where the
+// Whether it is a copy of the ring of a living process on this machine: then that process has its ring open, and a ring
+// with the same header, which names the process and its start, is locked in the same directory. Also false if the
 // system does not tell.
 bool is_copy_of_living(const HeldRing& held, const flight::Identity& identity) {
   if (identity.host != host_name()) return false;
@@ -160,7 +160,7 @@ Result<std::string> recover(const std::string& ring_path, const std::string& run
   }
   Result<std::string> path =
       tensor_files::write_capture(run_directory, crash_info(*ring), tensor_files::each_of(ring->steps));
-  if (!path || !held->is_at(ring_path)) return path;  // what is there now is not what was captured
+  if (!path || !held->is_at(ring_path)) return path;  // the path now has another file
   if (Status status = remove_file(ring_path); !status) return status;
   return path;
 }
@@ -170,7 +170,7 @@ void remove_blank(const std::string& path) {
   if (host_in_name(path) != host_name()) return;
   const Result<HeldRing> held = hold(path);
   if (!held || !is_blank(held->file.bytes()) || !held->is_at(path)) return;
-  (void)remove_file(path);  // where it cannot be removed it does no harm
+  (void)remove_file(path);  // if it cannot be removed, it does no harm
 }
 
 // Whether the run has the event file of this writer.

@@ -128,7 +128,7 @@ struct Candidate {
   bool regular = true;
 };
 
-// What is named like a checkpoint; nothing if the folder does not exist yet.
+// Files that are named like a checkpoint; none if the folder does not exist yet.
 Result<std::vector<Candidate>> candidates(const std::string& folder) {
   std::vector<Candidate> found;
   Result<Directory> directory = read_directory(folder);
@@ -155,7 +155,7 @@ Status retain(const std::string& folder, std::string_view name, const std::strin
   for (Candidate& file : *files) {
     if (!file.regular || file.identity.name != name) continue;
     Result<Found> found = read_head(file.path, std::move(file.identity));
-    if (found && found->own) own.push_back(std::move(found->info));  // what cannot be read is not ours to judge
+    if (found && found->own) own.push_back(std::move(found->info));  // unreadable files are not touched
   }
   const auto saved_later = [&](const CheckpointInfo& a, const CheckpointInfo& b) {
     if ((a.path == saved) != (b.path == saved)) return a.path == saved;
@@ -165,7 +165,7 @@ Status retain(const std::string& folder, std::string_view name, const std::strin
   const auto keep_last = std::min(own.size(), static_cast<std::size_t>(options.keep_last));
   std::vector<CheckpointInfo> older(own.begin() + static_cast<std::ptrdiff_t>(keep_last), own.end());
 
-  // The best of all, also those among the last: only what is neither goes.
+  // The best of all, including those among the last: only the others are removed.
   std::erase_if(own, [](const CheckpointInfo& info) { return !std::isfinite(info.metric); });
   std::ranges::sort(own, [&](const CheckpointInfo& a, const CheckpointInfo& b) {
     if (a.metric != b.metric) return options.lower_is_better ? a.metric < b.metric : a.metric > b.metric;
@@ -181,7 +181,7 @@ Status retain(const std::string& folder, std::string_view name, const std::strin
   return Status::success();
 }
 
-// The process that wrote a checkpoint aside, as "<name>-<step>.safetensors.part-<pid>-<count>".
+// The process that wrote a temporary file, "<name>-<step>.safetensors.part-<pid>-<count>".
 std::optional<std::uint64_t> writer_of_part(std::string_view file) {
   constexpr std::string_view kPart = ".part-";
   const std::size_t part = file.rfind(kPart);
@@ -201,8 +201,8 @@ bool may_live(std::uint64_t pid) {
   return !file_state("/proc/self").ok() || file_state("/proc/" + std::to_string(pid)).ok();
 }
 
-// Removes what killed processes left aside. A process of another machine has a number that means nothing here, and one
-// of this machine is not found by it in another container: the lock tells for those.
+// Removes temporary files of killed processes. The pid of a process on another machine means nothing here, and one of
+// this machine may be in another container: for those the lock decides.
 void tidy(const std::string& folder) {
   const Result<Directory> directory = read_directory(folder);
   if (!directory) return;
@@ -212,13 +212,13 @@ void tidy(const std::string& folder) {
     if (!pid || may_live(*pid)) continue;
     const std::string path = join_path(folder, entry.name);
     const Result<FileLock> lock = FileLock::acquire(path);
-    if (lock) (void)remove_file(path);  // where that fails, it costs space and nothing else
+    if (lock) (void)remove_file(path);  // if that fails, it only costs space
   }
 }
 
 // RUN/checkpoints, whose own name is on the disk too.
 Status make_folder(std::string_view run_directory, const std::string& folder) {
-  if (file_state(folder).ok()) return make_directories(folder);  // which says where it is not a directory
+  if (file_state(folder).ok()) return make_directories(folder);  // which reports if it is not a directory
   if (Status status = make_directories(folder); !status) return status;
   return sync_directory(run_directory.empty() ? "." : std::string(run_directory));
 }
@@ -235,7 +235,7 @@ FileMetadata metadata_of(std::string_view name, std::int64_t step, const Checkpo
   return metadata;
 }
 
-// The names, each once, of what is there.
+// The existing names, each once.
 std::string names_text(const std::vector<Candidate>& files) {
   constexpr std::size_t kShown = 4;
   std::vector<std::string> names;

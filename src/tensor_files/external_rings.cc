@@ -56,7 +56,7 @@ std::vector<std::string> external_rings(const std::string& run_directory) {
       if (there) found.push_back(ring);
       needed |= there || !is_of_this_host(ring);
     }
-    // It is written when its ring is there, and removed after that.
+    // It is written when its ring exists, and removed after that.
     if (!needed) (void)remove_file(path);
   }
   std::ranges::sort(found);

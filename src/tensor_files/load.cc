@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kFormats = {TensorFormat::npy, TensorFormat::npz, TensorFormat::safetensors};
 
-// The format that the first bytes speak for.
+// The format that the first bytes indicate.
 std::optional<TensorFormat> format_of(std::string_view bytes) noexcept {
   if (bytes.starts_with("\x93NUMPY")) return TensorFormat::npy;
   // The second is an archive of nothing.

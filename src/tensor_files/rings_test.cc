@@ -306,7 +306,7 @@ TEST_F(Rings, InUseAreNotTouched) {
   EXPECT_TRUE(std::filesystem::exists(held));
 }
 
-// A path at which processes come and go, and two who recover what they leave.
+// A path at which processes start and end, and two others recover their rings.
 TEST_F(Rings, OfALivingProcessAreNeverTakenForTheOneBeforeAtTheSamePath) {
   const std::string prefix = dir_ / "flight-box-1-";
   const std::string path = prefix + "0.ring";

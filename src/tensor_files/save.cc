@@ -19,7 +19,7 @@
 namespace sonde {
 namespace {
 
-// What is gathered at a time of a tensor that is not dense.
+// The amount gathered at a time from a tensor that is not dense.
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 // What a format says, which knows no files.
@@ -81,8 +81,8 @@ Status write_npz(const std::string& path, const std::vector<NamedView>& tensors,
   return status ? file->commit() : saving(path, status);
 }
 
-// Locks what this process writes aside for `path`, so that nobody takes it for what a killed one left. Where the file
-// system has no locks there are none: what is not locked is not removed there either.
+// Locks the temporary file of this process for `path`, so that nobody removes it as a leftover. Without support for
+// locks there are none: unlocked files are not removed there either.
 std::vector<FileLock> lock_aside(const std::string& path) {
   std::vector<FileLock> locks;
   const std::size_t name = path.rfind('/') + 1;

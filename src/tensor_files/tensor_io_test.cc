@@ -153,7 +153,7 @@ TEST_F(TensorIo, SavingReplacesTheFileAndLeavesNoPart) {
   EXPECT_THAT(files(), ElementsAre("a.npy"));
 }
 
-// ---- What cannot be saved
+// ---- Tensors that cannot be saved
 
 TEST_F(TensorIo, RejectedTensorsKeepTheOldFile) {
   const std::vector<float> values(6);
@@ -193,7 +193,7 @@ TEST_F(TensorIo, APlaceThatCannotBeWrittenIsOneSentence) {
   EXPECT_THAT(files(), ElementsAre("file"));
 }
 
-// ---- What cannot be loaded
+// ---- Files that cannot be loaded
 
 TEST_F(TensorIo, AMissingFileIsNotFound) {
   EXPECT_EQ(load_npy(path("a.npy")).status().code(), Code::not_found);

@@ -165,7 +165,7 @@ int record_live(const std::string& run) {
   std::int64_t step = 0;
   while (std::cin >> tag >> step >> value) {
     {
-      const sonde::Step scope = recorder.step(step);                    // at whose end triggers are looked at
+      const sonde::Step scope = recorder.step(step);                    // triggers are evaluated at its end
       recorder.scalar(tag, std::strtod(value.c_str(), nullptr), step);  // also "nan" and "inf"
     }
     if (!recorder.flush().ok()) return 1;

@@ -1,14 +1,14 @@
-// Makes what `sonde captures` and `sonde recover` read, as a small network leaves it.
+// Creates captures and rings of a small network for the tests of `sonde captures` and `sonde recover`.
 //
 //   capture_tool nan RUN        a trigger's capture of the steps 118 to 123; in the last one a layer produces NaN
 //   capture_tool manual RUN     a capture in which all is well
 //   capture_tool unclear RUN    inputs are not declared, tensors were lost, and the first step is non-finite already
-//   capture_tool crowded RUN    twenty tensors of each of the steps 114 to 123 found no room in the ring, and two steps
-//                               before them none at all
-//   capture_tool empty RUN      a trigger's capture where there was no ring
-//   capture_tool gaps RUN       statistics of tensors that were not recorded, for two reasons, and what a budget
-//   changed capture_tool ring DIR       a flight ring of five steps and half of a sixth, left by a process that is
-//   killed capture_tool hold DIR       the same, but the process says "ready" and lives until standard input ends
+//   capture_tool crowded RUN    twenty tensors of each of the steps 114 to 123 did not fit into the ring, and of two
+//                               steps before them none did
+//   capture_tool empty RUN      a trigger's capture without a ring
+//   capture_tool gaps RUN       gaps in the statistics, for two reasons, and changes of a budget
+//   capture_tool ring DIR       a flight ring of five steps and half of a sixth, of a killed process
+//   capture_tool hold DIR       the same, but the process says "ready" and lives until standard input ends
 #include <csignal>
 #include <cstdio>
 #include <limits>

@@ -1,9 +1,8 @@
-// A job that runs until somebody ends it, for commands that change one: a loss that falls, and two tensors whose values
-// change.
+// A job that runs until it is stopped, for commands that change a running job: a falling loss, and two changing
+// tensors.
 //
-//   live_recorder RUN [POLICY [STEPS]]   "running" on standard output once it is; ends after so many steps, or when
-//                                        standard input does, and prints how many steps it made and how many
-//                                        captures it saved
+//   live_recorder RUN [POLICY [STEPS]]   prints "running" once it runs; ends after STEPS steps, or when standard input
+//                                        ends, and prints the number of steps and of saved captures
 //
 // The loss is 1 / (1 + step); a j on standard input makes it 100 for one step.
 #include <unistd.h>

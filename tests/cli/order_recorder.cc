@@ -2,9 +2,8 @@
 // its step.
 //
 //   order_recorder threads RUN COUNT       eight threads that share a counter
-//   order_recorder fork RUN COUNT          COUNT points by a process, then the same steps by each of three children
-//   that
-//                                          it forks, and COUNT more by itself when they have ended
+//   order_recorder fork RUN COUNT          COUNT points by a process, then the same steps by each of three forked
+//                                          children, and COUNT more by itself when they have ended
 //   order_recorder steps RUN FIRST LAST    one process, these steps
 #include <sys/wait.h>
 #include <unistd.h>

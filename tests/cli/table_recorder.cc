@@ -1,8 +1,8 @@
 // Records the tensors of a safetensors file as tables, each under its own name.
 //
-//   table_recorder RUN TABLE FILE STEPS   at each of this many steps: all of them as the columns of one table, and each
-//   as
-//                                         a probe of which the policy keeps a table
+//   table_recorder RUN TABLE FILE STEPS   at each of STEPS steps: all of them as the columns of one table, and each as
+//   a
+//                                         probe with a table
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,8 +1,8 @@
-// Writes and dumps event and statistics files with nothing but src/formats, for test_events_format.py.
+// Writes and dumps event and statistics files with src/formats only, for test_events_format.py.
 //
 //   events_tool write FILE        an event file with a value of every kind
-//   events_tool dump FILE         any event file, one JSON object a line, as our decoder sees it
-//   events_tool write_stats FILE  a statistics file; prints what is in it, one JSON object a line
+//   events_tool dump FILE         any event file, one JSON object per line, as our decoder reads it
+//   events_tool write_stats FILE  a statistics file; prints its content, one JSON object per line
 //
 // In the JSON, bytes and texts are hexadecimal, numbers "%a" or integers.
 #include <cstdio>

@@ -215,7 +215,7 @@ Status save_safetensors_file(Arguments& arguments, Fields&) {
   return save_safetensors(path, named_tensors<NamedView>(arguments, names), metadata);
 }
 
-// The format, the metadata, and every tensor with its name; what is seen in place must be the same.
+// The format, the metadata, and every tensor with its name; in-place views must be the same.
 Status load_file(Arguments& arguments, Fields& out) {
   const auto file = TensorFile::open(arguments.text());
   if (!file) return file.error();

@@ -94,7 +94,7 @@ struct Tensor {
   sonde::TensorView view;
 };
 
-// A recorder and the handles that a script has of it.
+// A recorder and the handles that a script uses.
 struct Writer {
   sonde::Recorder recorder;
   std::map<std::string, sonde::Scalar> series;

@@ -1,5 +1,5 @@
-// Every ready-made rule on networks that learn to read digits: one in which something goes wrong that it is there for,
-// and several in which nothing does. Recorded as a program records them, through the public interface.
+// Every ready-made rule on networks that learn to read digits: one with the fault that it detects, and several healthy
+// ones. Recorded like a real program, through the public interface.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ void scale(Parameter& parameter, float factor) {
 
 using BeforeStep = std::function<void(std::int64_t n, Network& network, Dataset& batch)>;
 
-// A training from which nothing is taken but what it says.
+// The result of a training.
 struct Training {
   std::function<Layers()> layers;
   std::int64_t steps = 1000;
@@ -100,7 +100,7 @@ struct Training {
   std::uint64_t seed = 1;  // of the order of digits
 };
 
-// The captures of it. `policy` decides what makes one.
+// Its captures. `policy` decides what triggers one.
 std::vector<sonde::CaptureInfo> captures_of(const Training& training, const sonde::Policy& policy) {
   static const Split digits = load();
   const sonde::TempDir dir;
@@ -215,7 +215,7 @@ std::vector<Sick> sick_tensors() {
        kMiddle,
        20,
        {.layers = relu_layers, .steps = 330, .before_step = learns_faster_and_faster}},
-      // Not at once: where all digits of a batch are read right, there is no gradient at all.
+      // Not at once: if all digits of a batch are classified correctly, there is no gradient at all.
       {"AWeightIsAThousandTimesTooLarge",
        "exploding_gradient",
        kMiddle,

@@ -1,5 +1,4 @@
-// Records into the directory that it is given, as the policy that it has says. With SONDE_DISABLED nothing looks at
-// that.
+// Records into the given directory with a policy. With SONDE_DISABLED nothing reads the policy.
 #include <sonde/sonde.h>
 
 #include <cstdint>
