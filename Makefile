@@ -1,9 +1,9 @@
-# Every goal does all set-up itself: system packages (tools/setup), the virtual environment, the build. A second time it
-# only looks. The builds are those of CMakePresets.json.
+# Every goal does all set-up itself: system packages (tools/setup), the virtual environment, the build. A second run
+# only checks. The builds are those of CMakePresets.json.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
 ARGS ?=
-# The gate says tools/run_again here: tests that fail are run again.
+# The gate sets this to tools/run_again: tests that fail are run again.
 AGAIN ?=
 
 .NOTPARALLEL:

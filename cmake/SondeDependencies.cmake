@@ -1,19 +1,19 @@
-# Packages of the system, by name. tools/packages.txt is the list that `make` installs them from.
+# System packages, by name. `make` installs them from tools/packages.txt.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
-# By pkg-config, as its CMake target would be named in the package of Sonde, where nothing private belongs.
+# By pkg-config, since its CMake target would be named in the package of Sonde, where nothing private belongs.
 pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
-find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # of its headers only, in one file
-# A program that uses the library needs nothing of what serves the page.
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # only its headers, in one file
+# A program that uses the library needs nothing of the server's dependencies.
 set(SONDE_SERVING OFF)
 if(SONDE_CLI OR SONDE_TESTS OR SONDE_FUZZ)
   set(SONDE_SERVING ON)
   pkg_check_modules(CMARK_GFM REQUIRED IMPORTED_TARGET libcmark-gfm)
-  find_path(BOOST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)  # of its headers only, in one file of the server
+  find_path(BOOST_INCLUDE_DIR boost/beast/http.hpp REQUIRED)  # only its headers, in one file of the server
 endif()
 if(SONDE_CLI)
   find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
@@ -22,15 +22,15 @@ endif()
 if(SONDE_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)
-  find_package(Eigen3 REQUIRED NO_MODULE)  # for sonde/eigen.h alone
+  find_package(Eigen3 REQUIRED NO_MODULE)  # only for sonde/eigen.h
   pkg_check_modules(SPNG REQUIRED IMPORTED_TARGET spng)
 endif()
 if(SONDE_BENCH)
   find_package(benchmark REQUIRED)
 endif()
 
-# Only TensorBoard's data server needs gRPC, so it is built where gRPC is there. By pkg-config, as Debian 12 has CMake
-# files for only half of it. No encryption is needed on loopback.
+# Only TensorBoard's data server needs gRPC, so it is built if gRPC is installed. By pkg-config, since Debian 12 has
+# CMake files for only half of it. No encryption is needed on loopback.
 pkg_check_modules(GRPC QUIET IMPORTED_TARGET grpc++_unsecure protobuf)
 find_program(PROTOC protoc)
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin)

@@ -1,6 +1,6 @@
-# Everything a program that uses Sonde sees: one shared library made from all modules, the headers of include/sonde, and
-# the files by which CMake (find_package, add_subdirectory) and pkg-config find them. What the modules use inside is
-# linked privately, so none of it is named in the installed files.
+# Everything that users of Sonde see: one shared library made from all modules, the headers of include/sonde, and the
+# files by which CMake (find_package, add_subdirectory) and pkg-config find them. The dependencies of the modules are
+# linked privately, so the installed files do not name them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,10 +11,10 @@ sonde_link_modules(sonde ${SONDE_MODULES})
 target_compile_features(sonde PUBLIC cxx_std_20)
 target_include_directories(sonde INTERFACE
   $<BUILD_INTERFACE:${SONDE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-# Its thread runs until the process ends, so that dlclose must not take the code away.
+# Its thread runs until the process ends, so dlclose must not unload the code.
 target_link_options(sonde PRIVATE -Wl,-z,nodelete)
 target_link_options(sonde PRIVATE -Wl,--version-script=${SONDE_SOURCE_DIR}/cmake/sonde.map)
-if(NOT SONDE_SANITIZE)  # the run time of a sanitizer is linked into the program only
+if(NOT SONDE_SANITIZE)  # the sanitizer's runtime is linked only into the program
   target_link_options(sonde PRIVATE -Wl,--no-undefined)
 endif()
 # Below 1.0 any minor version may change the binary interface.
@@ -30,13 +30,13 @@ install(EXPORT Sonde NAMESPACE Sonde:: FILE SondeConfig.cmake DESTINATION ${CMAK
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/SondeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SondeConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sonde)
 
-# pkg-config finds the prefix from the place of the file itself, so an installed tree may be moved.
+# pkg-config derives the prefix from the place of the file itself, so an installed tree may be moved.
 file(RELATIVE_PATH sonde_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" sonde_pc_to_prefix "${sonde_pc_to_prefix}")
 configure_file(${SONDE_SOURCE_DIR}/cmake/sonde.pc.in ${CMAKE_CURRENT_BINARY_DIR}/sonde.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sonde.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${SONDE_SOURCE_DIR}/LICENSE ${SONDE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/sonde)
-# What README.md leads to, at the same place beside it.
+# The files that README.md links to, at the same relative place.
 install(DIRECTORY ${SONDE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/sonde
   FILES_MATCHING PATTERN *.md PATTERN *.png)

@@ -1,16 +1,16 @@
-# A module is one folder of src/ and one object library. `sonde_module` makes the library from the folder's sources, and
-# from the files beside them the module's tests, benchmarks and fuzzers:
+# A module is one folder of src/ and one object library. `sonde_module` creates the library from the folder's sources,
+# and from the other files the module's tests, benchmarks and fuzzers:
 #   foo.cc -> sonde_<module>, *_test.cc -> <module>_test, *_bench.cc -> <module>_bench, foo_fuzz.cc -> foo_fuzz
 #
 #   sonde_module(stats MODULES base tensor LIBRARIES hwy TEST_LIBRARIES rapidcheck)
 #
-# MODULES are the modules it may include, directly or not; tools/check_layers holds the sources to the same list. A module
-# that is APART is for the command alone, and no part of the library. TEST_MODULES are for the files beside the sources:
-# tests, benchmarks and fuzzers.
+# MODULES are the modules it may include, directly or not; tools/check_layers checks the sources against the same list.
+# A module that is APART is only for the command, and not part of the library. TEST_MODULES are for the tests,
+# benchmarks and fuzzers.
 
 set(SONDE_MODULES "" CACHE INTERNAL "every module of the library, lower ones first")
 
-# All objects and libraries of the named modules, for something that is linked as a whole.
+# All objects and libraries of the named modules, for a target that is linked as a whole.
 function(sonde_link_modules target)
   foreach(module IN LISTS ARGN)
     if(NOT TARGET sonde_${module})  # a module of headers only
@@ -45,7 +45,8 @@ function(sonde_module module)
   if(SONDE_TESTS AND tests)
     add_executable(${module}_test ${tests})
     target_link_libraries(${module}_test PRIVATE sonde_options GTest::gmock GTest::gtest_main ${ARG_TEST_LIBRARIES})
-    # They are compiled more often than they run long: the modules' own code is as the build type says.
+    # Tests are compiled more often than they run long, so they are not optimised; the modules' own code follows the
+    # build type.
     if(SONDE_SANITIZE)
       target_compile_options(${module}_test PRIVATE -O0)
     else()

@@ -1,6 +1,6 @@
 # The page of `sonde serve`: built from web/ in this build folder, compressed, and embedded in the command (target
-# sonde_page, which defines assets() of src/server/assets.h). Node.js and the page's packages are fetched by tools/web;
-# nothing of them is needed where the page is off, as it is for sanitizers and fuzzers, which do not look at it.
+# sonde_page, which defines assets() of src/server/assets.h). tools/web fetches Node.js and the page's packages; they
+# are not needed if the page is off, as for sanitizers and fuzzers.
 set(web_default OFF)
 if(PROJECT_IS_TOP_LEVEL AND NOT SONDE_SANITIZE AND NOT SONDE_FUZZ)
   set(web_default ON)

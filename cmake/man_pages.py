@@ -12,13 +12,13 @@ def said(*command: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """As it stands, whatever troff would make of it."""
+    """Escapes the text for troff."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{text}" if text.startswith((".", "'")) else text
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The lines below each heading. Before the first one the title, behind the usage the description."""
+    """The lines below each heading. The title comes before the first one, the description after the usage."""
     headings = ("Usage", "Commands", "Arguments", "Options", "Examples", "Environment")
     found: dict[str, list[str]] = {"": []}
     name = ""
@@ -35,7 +35,7 @@ def sections(text: str) -> dict[str, list[str]]:
 
 
 def rows(lines: list[str]) -> list[tuple[str, str]]:
-    """Of a table in two columns: a name and what it means, which may go on in the lines below."""
+    """Of a table in two columns: a name and its meaning, which may continue in the lines below."""
     found: list[tuple[str, str]] = []
     for line in lines:
         if not line.strip():
