@@ -45,7 +45,7 @@ function(sonde_module module)
   if(SONDE_TESTS AND tests)
     add_executable(${module}_test ${tests})
     target_link_libraries(${module}_test PRIVATE sonde_options GTest::gmock GTest::gtest_main ${ARG_TEST_LIBRARIES})
-    # Tests are compiled more often than they run long, so they are not optimised; the modules' own code follows the
+    # Compiling the tests takes longer than running them, so they are hardly optimised; the modules' own code follows the
     # build type.
     if(SONDE_SANITIZE)
       target_compile_options(${module}_test PRIVATE -O0)

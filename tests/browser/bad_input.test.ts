@@ -26,7 +26,7 @@ test('a damaged log is shown as far as it goes, and the page names the damage', 
   await screenshot(page, 'damaged');
 });
 
-test('a link to a run that is not there shows the page, and says so', async (t) => {
+test('a link to a run that does not exist shows the page, and says so', async (t) => {
   const server = await Server.start(demoLog('--steps', '100'));
   const page = await open(t, server, { at: 'metrics?show=%2Bno-such-run' });
   await run(page, 'train').waitFor();

@@ -81,7 +81,7 @@ test('means and spreads are files, too', async (t) => {
   assert.deepEqual((JSON.parse(json) as { group: string }[]).map((one) => one.group), ['fast', 'slow']);
 });
 
-test('a logarithmic axis says that it shows nothing where no value is above zero', async (t) => {
+test('a logarithmic axis says that it shows nothing if no value is above zero', async (t) => {
   const page = await open(t, odd, { at: 'metrics?logy=1' });
   await chart(page, 'zero');
   await eventually(async () => /shows only values above zero, and none in view is/.test(await card(page, 'zero').innerText()), 'the sentence');

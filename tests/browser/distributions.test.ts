@@ -98,7 +98,7 @@ test('a click on a step moves the cursor of all views', async (t) => {
   await eventually(async () => /[?&]step=\d+/.test(page.url()), 'the step in the address');
 });
 
-test('runs stand side by side, or in one chart by their colours', async (t) => {
+test('runs are side by side, or in one chart by their colours', async (t) => {
   const page = await open(t, server, { at: 'distributions' });
   const card = await chart(page, 'activation/dense_1/out');
   assert.equal(await card.locator('canvas').count(), 2);

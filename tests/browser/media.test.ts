@@ -76,7 +76,7 @@ test('brightness and contrast change what is seen', async (t) => {
   assert.equal(await page.getByRole('slider', { name: 'Brightness' }).inputValue(), '1');
 });
 
-test('images of several tags and runs stand side by side', async (t) => {
+test('images of several tags and runs are side by side', async (t) => {
   const log = await Server.start([goldenLog('torch'), goldenLog('tensorboardx')]);
   const page = await open(t, log, { at: 'media' });
   const picture = await chart(page, 'picture');

@@ -44,7 +44,7 @@ test('the table has hyper-parameters, last and best values', async (t) => {
   await eventually(async () => /0\.0\d+/.test(await row(page, 'train').innerText()), 'the last loss');
 });
 
-test('a log where nothing is wrong says so', async (t) => {
+test('a log without problems says so', async (t) => {
   const page = await open(t, demo);
   await eventually(async () => /Nothing is wrong/.test(await page.getByRole('region', { name: 'Alerts' }).innerText()), 'the good news');
 });

@@ -76,7 +76,7 @@ test('a site that is allowed may frame the page', async (t) => {
   await page.frameLocator('iframe').locator('[data-run="train"]').first().waitFor();
 });
 
-test('another name that leads to this machine is refused', async () => {
+test('another name that leads to this machine is rejected', async () => {
   const server = await Server.start(log);
   const browser = await launch('--host-resolver-rules=MAP rebound.example 127.0.0.1');
   const page = await browser.newPage();

@@ -151,7 +151,7 @@ test('the step field shows the largest step to its last digit', async (t) => {
   assert.ok(await step.evaluate((field) => field.scrollWidth <= field.clientWidth));
 });
 
-test('at the step cursor stand the numbers of all runs where there is room', async (t) => {
+test('at the step cursor stand the numbers of all runs if there is room', async (t) => {
   const folder = newFolder();
   for (const name of ['train', 'test', '__proto__']) {
     const job = new Job(join(folder, name));

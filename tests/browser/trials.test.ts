@@ -141,7 +141,7 @@ test('each metric over each hyper-parameter, and a click for a closer look', asy
   await (await chart(page, 'scatter')).getByRole('img', { name: 'accuracy over layers' }).waitFor();
 });
 
-test('the table is sorted by any column, and what has no number stands last', async (t) => {
+test('the table is sorted by any column, and what has no number comes last', async (t) => {
   const page = await open(t, tuning, { at: 'trials' });
   await parallel(page);
   const loss = page.getByRole('columnheader', { name: /^loss/ });

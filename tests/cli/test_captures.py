@@ -33,7 +33,7 @@ class CaptureCase(Case):
 
 
 class Captures(CaptureCase):
-    def test_tell_why_what_and_who(self):
+    def test_say_why_what_and_which_tensor(self):
         self.make("nan", "logs/train")
         size = sum(path.stat().st_size for path in pathlib.Path(self.path("logs/train/captures/1-nan")).iterdir())
         text = self.output("captures", "logs")
@@ -58,7 +58,7 @@ class Captures(CaptureCase):
         for place in (path, path + "/"):
             self.assertEqual([one["reason"] for one in self.json("captures", place)["captures"]], ["nan"])
 
-    def test_stand_in_the_order_they_were_made(self):
+    def test_are_in_the_order_of_creation(self):
         for _ in range(11):
             self.make("manual", "run")
         names = [os.path.basename(one["path"]) for one in self.json("captures", "run")["captures"]]
@@ -213,12 +213,12 @@ class Captures(CaptureCase):
         os.makedirs(self.path("run/captures/1-nan"))
         self.assertIn("1-nan/capture.json", self.fails("captures", "run")[1])
 
-    def test_that_are_not_there_are_no_error(self):
+    def test_that_do_not_exist_are_not_an_error(self):
         os.makedirs(self.path("logs/run"))
         self.assertEqual(self.output("captures", "logs"), "There are no captures in 'logs'.\n")
         self.assertEqual(self.json("captures", "logs"), {"captures": []})
 
-    def test_of_what_is_no_directory_are(self):
+    def test_of_a_path_that_is_not_a_directory_are(self):
         self.assertIn("'nowhere'", self.error("captures", "nowhere"))
         self.save("a.npy", np.zeros(3))
         self.assertIn("'a.npy'", self.error("captures", "a.npy"))
@@ -262,7 +262,7 @@ class Recover(CaptureCase):
         self.assertEqual(self.output("recover", "run").count("1-crash  step 16"), 1)
         self.assertEqual(sorted(os.listdir(self.path("run/captures"))), ["1-crash", "2-crash", "3-crash"])
 
-    def test_takes_a_ring_from_elsewhere(self):
+    def test_accepts_a_ring_in_another_directory(self):
         os.makedirs(self.path("run"))
         ring = self.make("ring", "rings")
         self.assertIn("run/captures/1-crash  from " + ring, self.output("recover", "run", "--ring", ring))
@@ -346,12 +346,12 @@ class Recover(CaptureCase):
                                       "had reached it\n"
                                       "    origin   unknown, because nothing was kept\n"), text)
 
-    def test_of_what_is_not_there_is_an_error(self):
+    def test_of_a_missing_path_is_an_error(self):
         self.assertIn("'nowhere'", self.error("recover", "nowhere"))
         os.makedirs(self.path("run"))
         self.assertIn("'none.ring'", self.error("recover", "run", "--ring", "none.ring"))
 
-    def test_needs_no_run_that_was_there_before(self):
+    def test_needs_no_existing_run(self):
         ring = self.make("ring", "run")
         shutil.move(self.path(ring), self.path("run/flight-other-1-0.ring"))
         self.assertIn("1-crash", self.output("recover", "run"))

@@ -71,7 +71,7 @@ class Sound(Check):
         self.write("renamed", content)
         self.assertEqual(self.json("check", "renamed")["records"], len(records))
 
-    def test_a_file_larger_than_what_is_read_at_once_is(self):
+    def test_a_file_larger_than_the_read_buffer_is(self):
         with logs.Writer(self.path("logs")) as writer:
             for step in range(3):
                 writer.scalar("x", 1, 2 * step)
@@ -229,7 +229,7 @@ class Repair(Check):
         self.assertIn("--repair needs a value", self.error("check", "logs", "--repair", ""))
         self.output("check", "logs", "--repair", "logs-clean")  # begins with the same letters, but is beside it
 
-    def test_goes_on_where_another_file_cannot_be_read(self):
+    def test_continues_if_another_file_cannot_be_read(self):
         content, records = self.small_log()
         self.write("logs/" + EVENTS, content)
         self.write("logs/a-secret", b"x")
@@ -256,7 +256,7 @@ class Repair(Check):
 
 
 class Cannot(Check):
-    def test_look_at_what_is_not_there(self):
+    def test_reading_a_missing_directory(self):
         self.assertIn("there is no file or directory 'nowhere'", self.error("check", "nowhere"))
         os.mkdir(self.path("empty"))
         self.assertIn("no event or statistics files", self.error("check", "empty"))

@@ -60,7 +60,7 @@ class Help(Case):
         self.assertIn("sonde --help", self.error("xyzzy"))
         self.assertIn("did you mean '--version'?", self.error("--versoin"))
 
-    def test_wrong_arguments_are_said_in_one_sentence(self):
+    def test_wrong_arguments_are_reported_in_one_sentence(self):
         file = self.save("a.npy", np.arange(3))
         self.assertIn("did you mean '--full'?", self.error("show", file, "--ful"))
         self.assertIn("'b' is an unexpected argument", self.error("show", file, "b"))
@@ -91,7 +91,7 @@ class ShowFile(Case):
         for form in (np.asfortranarray(array), array.astype(">i4"), array.astype(complex), np.array(3.5), np.zeros((0, 3))):
             self.assertEqual(self.output("show", self.save("x.npy", form)).split("\n", 1)[1], f"{form}\n")
 
-    def test_what_is_not_finite_is_counted(self):
+    def test_non_finite_values_are_counted(self):
         file = self.save("x.npy", np.array([1, 2, np.nan, np.nan, np.inf, -np.inf]))
         self.assertIn("  NaN 2  Inf 1  -Inf 1\n", self.output("show", file))
 
@@ -202,7 +202,7 @@ class ShowPicture(Case):
         picture, _ = self.drawn(np.array([[0.0, 0.5, 1.0]]), "--colors", "viridis")
         self.assertEqual(picture.getpixel((2, 0)), (0xFD, 0xE7, 0x25))
 
-    def test_what_is_not_finite_stands_out(self):
+    def test_non_finite_values_stand_out(self):
         picture, _ = self.drawn(np.array([[-1.0, np.nan, np.inf, -np.inf, 1.0]]))
         self.assertEqual([picture.getpixel((x, 0)) for x in (1, 2, 3)], [PINK, ORANGE, ORANGE])
 
@@ -210,7 +210,7 @@ class ShowPicture(Case):
         self.assertEqual(self.drawn(np.arange(5) * 1.0)[0].size, (5, 1))
         self.assertEqual(self.drawn(np.array(0.5))[0].size, (1, 1))
 
-    def test_what_cannot_be_drawn_is_an_error_and_no_file(self):
+    def test_tensors_that_cannot_be_drawn_are_an_error_without_a_file(self):
         file = self.save("x.npy", np.zeros((3, 4)))
         self.assertIn("f64[3,4]", self.error("show", file, "--png", "x.png", "--layout", "NHWC"))
         self.assertIn("empty", self.error("show", self.save("e.npy", np.zeros((0, 3))), "--png", "x.png"))
@@ -343,7 +343,7 @@ class Values(Case):
         self.assertEqual(self.values(np.array([1 + 2j], np.complex64)), [[1, 2]])
         self.assertEqual(self.values(np.zeros((2, 0))), [[], []])
 
-    def test_what_is_not_finite_is_a_text(self):
+    def test_non_finite_numbers_are_strings(self):
         self.assertEqual(self.values(np.array([np.nan, np.inf, -np.inf], np.float32)), ["NaN", "Infinity", "-Infinity"])
 
     def test_of_a_transposed_array(self):

@@ -127,7 +127,7 @@ class Arm(ControlCase):
         self.assertIn("column 8: ", self.error("arm", "run", "--when", "loss > $"))
         self.assertEqual(os.listdir(self.path("run")), [])
 
-    def test_of_what_makes_no_sense_changes_nothing(self):
+    def test_of_an_invalid_condition_changes_nothing(self):
         self.assertIn("did you mean 'nonfinite'?", self.error("arm", "run", "--rule", "nonfinit"))
         self.assertIn("either 'when' or 'rule'", self.error("arm", "run", "--rule", "nonfinite", "--when", "loss > 1"))
         self.assertIn("--when EXPR or --rule NAME", self.error("arm", "run"))
@@ -158,7 +158,7 @@ class Arm(ControlCase):
             self.assertIn("this command cannot edit", self.error("trigger", "run"))
             self.assertEqual(self.control.read_text(encoding="utf-8"), text)
 
-    def test_that_is_refused_leaves_all_as_it_was(self):
+    def test_that_is_rejected_changes_nothing(self):
         def refuse():  # as a recorder of another version might
             until(lambda: "[[armed]]" in (self.control.read_text(encoding="utf-8") if self.control.exists() else ""))
             checksum = crc32c(self.control.read_bytes())
@@ -174,7 +174,7 @@ class Arm(ControlCase):
             recorder.join()
             self.assertEqual(self.control.read_text(encoding="utf-8") if self.control.exists() else None, before)
 
-    def test_says_what_of_it_could_not_be_done(self):
+    def test_reports_the_part_that_could_not_be_done(self):
         self.write("p.toml", "[flight]\nuse = true\nsize = '4000TiB'\n")
         Job(self, "run")
         self.assertRegex(self.output("policy", "run", "p.toml"),
@@ -199,12 +199,12 @@ class Trigger(ControlCase):
         self.assertEqual(len(second["steps"][-1]["tensors"]), 2)
         self.assertEqual(job.end(), "")
 
-    def test_says_where_there_is_no_ring_to_save(self):
+    def test_says_if_there_is_no_ring_to_save(self):
         Job(self, "run")
         self.assertRegex(self.output("trigger", "run"), r"\Aa capture is being saved: run/captures/1-manual, which holds no "
                                                         r"tensors: [^\n]+\n\Z")
 
-    def test_that_finds_no_room_on_the_disk_says_why(self):
+    def test_that_does_not_fit_on_the_disk_says_why(self):
         self.write("run/old", "x" * 100_000)
         self.write("own.toml", "[flight]\nuse = true\nsize = '1MiB'\n[budget]\ndisk = 100_000\n")
         job = Job(self, "run", "own.toml")
@@ -246,7 +246,7 @@ class Policy(ControlCase):
         self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
         self.assertEqual(job.end(), "")
 
-    def test_whose_ring_lies_elsewhere_is_recovered_after_a_kill(self):
+    def test_with_an_external_ring_is_recovered_after_a_kill(self):
         os.makedirs(self.path("rings"))
         self.write("new.toml", f"[flight]\nuse = true\nsize = '1MiB'\ndir = '{self.path('rings')}'\n")
         job = Job(self, "run")
@@ -375,11 +375,11 @@ class Policy(ControlCase):
         self.assertTrue(result.stdout.startswith("written: 1 watch, from /dev/stdin"), result)
         self.assertEqual(self.control.read_text(encoding="utf-8"), POLICY)
 
-    def test_of_what_is_no_file_says_so(self):
+    def test_of_a_path_that_is_not_a_file_says_so(self):
         self.assertIn("'run': Is a directory", self.error("policy", "--check", "run"))
         self.assertIn("/dev/zero is larger than 1 MiB", self.error("policy", "--check", "/dev/zero"))
 
-    def test_whose_numbers_make_no_sense_is_refused_with_its_place(self):
+    def test_with_invalid_numbers_is_rejected_with_its_position(self):
         for text, place in (("[budget]\nmemory = 0\n", "p.toml:2:10: expected a size above 0, found 0"),
                             ("[flight]\nsize = '8191B'\n", "p.toml:2:8: expected a size from 8KiB"),
                             ("[flight]\nsize = 0\n", "p.toml:2:8: expected a size from 8KiB"),
@@ -397,7 +397,7 @@ class Policy(ControlCase):
             self.write("p.toml", text)
             self.assertIn(place, self.error("policy", "--check", "p.toml"))
 
-    def test_may_have_the_smallest_ring_there_can_be(self):
+    def test_may_have_the_smallest_possible_ring(self):
         self.write("p.toml", "[flight]\nuse = true\nsize = 8192\n")
         job = Job(self, "run", "p.toml")
         (ring,) = glob.glob(self.path("run/flight-*.ring"))
@@ -418,7 +418,7 @@ class Policy(ControlCase):
 class Foreign(ControlCase):
     """What somebody else may have put in the place of control.toml: nobody waits for it, and nobody obeys it."""
 
-    def test_pipes_are_refused_at_once(self):
+    def test_pipes_are_rejected_at_once(self):
         os.mkfifo(self.control)
         self.write("p.toml", POLICY)
         sentence = "sonde: cannot read 'run/control.toml': it is not a regular file\n"
@@ -437,7 +437,7 @@ class Foreign(ControlCase):
         self.assertIn("in force", self.output("policy", "run", "p.toml"))
         job.end()
 
-    def test_directories_are_refused(self):
+    def test_directories_are_rejected(self):
         os.mkdir(self.control)
         self.assertEqual(self.error("arm", "run", "--when", "loss > 1"),
                          "sonde: cannot read 'run/control.toml': it is a directory\n")

@@ -112,7 +112,7 @@ class Scalars(Export):
         self.assertEqual(stored[0], 0.1)
         self.assertEqual([row["value"] for row in self.lines("logs")][:5], stored[:5])
 
-    def test_a_file_that_is_there_is_replaced_only_where_that_is_asked_for(self):
+    def test_an_existing_file_is_replaced_only_if_requested(self):
         with logs.Writer(self.path("logs")) as writer:
             writer.scalar("x", 1, 1)
         for file_format in ("csv", "jsonl", "sqlite"):
@@ -124,7 +124,7 @@ class Scalars(Export):
             self.assertNotEqual(pathlib.Path(self.path("mine")).read_bytes(), b"precious")
         self.assertEqual(sorted(os.listdir(self.folder)), ["logs", "mine"])
 
-    def test_damage_is_mentioned_and_the_rest_is_there(self):
+    def test_damage_is_mentioned_and_the_rest_is_exported(self):
         with logs.Writer(self.path("logs/a")) as writer:
             for step in range(5):
                 writer.scalar("x", step, step)
@@ -210,7 +210,7 @@ class Scalars(Export):
                 process.stdout.close()
                 self.assertEqual(process.stderr.read(), b"")
 
-    def test_what_is_wrong_is_one_sentence(self):
+    def test_errors_are_one_sentence(self):
         folder = str(logs.GOLDEN / "keras")
         os.mkdir(self.path("empty"))
         self.assertIn("there are no runs in 'empty'", self.error("export", "empty"))
@@ -381,7 +381,7 @@ class Files(Export):
         self.output("export", str(logs.GOLDEN / "torch"), "--kind", "images", "--tags", "picture", "-o", "out")
         self.assertEqual(self.files("out"), {"manifest.csv", *(f"train/picture/{step}.png" for step in range(3))})
 
-    def test_never_lie_outside_the_folder(self):
+    def test_are_never_outside_the_folder(self):
         names = ["../../x", "..", ".", "/etc/x", "a/../../b", "", "a//b", "c:\\d", "new\nline", "n" * 300, "%2E", "a/b/c"]
         with logs.Writer(self.path("logs/run")) as writer:
             for name in names:
@@ -503,7 +503,7 @@ class OtherKinds(Export):
         text = pathlib.Path(self.path("out_json/graph/__run_graph__/0.json")).read_text(encoding="utf-8")
         self.assertEqual([(node["name"], node["op"], node["inputs"]) for node in json.loads(text)["nodes"]], nodes)
 
-    def test_what_makes_no_sense_is_refused(self):
+    def test_invalid_input_is_rejected(self):
         folder = str(logs.GOLDEN / "torch")
         self.assertIn("--kind scalars cannot be written as pb: --format is one of csv, jsonl and sqlite",
                       self.error("export", folder, "--format", "pb", "-o", "x"))

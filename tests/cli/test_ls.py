@@ -187,7 +187,7 @@ class Ls(Case):
         (run,) = self.json("ls", "logs", "--tags", "gradient/.*")["runs"]
         self.assertEqual([probe["name"] for probe in run["probes"]], ["dense_1/kernel"])
 
-    def test_tells_of_files_that_it_cannot_read(self):
+    def test_reports_files_that_it_cannot_read(self):
         with logs.Writer(self.path("logs/a")) as writer:
             writer.scalar("x", 1, 5)
         os.makedirs(self.path("logs/a/tensors"))
@@ -197,7 +197,7 @@ class Ls(Case):
         self.assertIn("000000000005.w.safetensors", result.stderr)
         self.assertIn("1 run, 1 tag, 1 point\n", result.stdout)
 
-    def test_tells_what_was_not_recorded_a_line_for_every_reason(self):
+    def test_reports_gaps_one_line_per_reason(self):
         with logs.Writer(self.path("logs/a")) as writer:
             writer.scalar("x", 1, 5)
         subprocess.run([os.environ["SONDE_CAPTURE_TOOL"], "gaps", "logs/a"], cwd=self.folder, check=True, timeout=60)
@@ -205,7 +205,7 @@ class Ls(Case):
             "\n  ! 200 tensors not recorded, steps 10 .. 19: the buffer was full\n"
             "  ! 1 tensor not recorded, step 17: unusable tensor\n  ! budget at step 15: full -> x\n"))
 
-    def test_tells_what_a_budget_gave_up_and_when(self):
+    def test_reports_what_a_budget_turned_off_and_when(self):
         pathlib.Path(self.path("p.toml")).write_text("[budget]\ndisk = '1KB'\n", encoding="utf-8")
         with subprocess.Popen([os.environ["SONDE_LIVE_RECORDER"], "logs/a", "p.toml"], cwd=self.folder,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
@@ -232,7 +232,7 @@ class Ls(Case):
         self.assertEqual([run["tags"] for run in self.json("ls", "logs")["runs"]], [[]])
         self.assertIn("nothing yet", self.output("ls", "logs"))
 
-    def test_what_cannot_be_read(self):
+    def test_unreadable_files(self):
         self.assertIn("No such file", self.error("ls", "nowhere"))
         with open(self.path("file"), "wb") as file:
             file.write(b"x")
@@ -260,7 +260,7 @@ class NotRead(Case):
                                       "! not read: 1 file of the embedding projector (projector_config.pbtxt) in logs/train\n"
                                       "! not read: 2 files of the plugin 'profile' in logs/train\n"), text)
 
-    def test_also_where_there_are_no_runs(self):
+    def test_also_without_runs(self):
         os.mkdir(self.path("logs"))
         pathlib.Path(self.path("logs/tfdbg_events.1.host.metadata")).write_bytes(b"")
         self.assertIn("There are no runs in 'logs'.\n\n! not read: 1 file", self.output("ls", "logs"))

@@ -42,7 +42,7 @@ class Order(Case):
         self.assertEqual(collections.Counter(steps),
                          collections.Counter([*range(100)] * 4 + [*range(100, 200)]))
 
-    def test_a_restart_replaces_what_it_wrote_again_and_ls_says_so(self):
+    def test_a_restart_replaces_repeated_steps_and_ls_says_so(self):
         self.record("steps", "logs/a", 0, 799)
         self.record("steps", "logs/a", 460, 499)
         entry = self.entry()

@@ -117,7 +117,7 @@ class Serve(command.Case):
             with open(os.path.join(self.path("torch"), run, "note.md")) as file:
                 self.assertEqual(file.read().strip(), "baseline")
 
-    def test_a_port_in_use_is_told_and_the_next_is_offered_or_taken(self):
+    def test_a_port_in_use_is_reported_and_the_next_is_offered_or_used(self):
         listener, port = taken_port()
         with listener:
             sentence = self.error("serve", "torch", "--port", str(port))
@@ -131,14 +131,14 @@ class Serve(command.Case):
             self.assertRegex(errors, rf"\Asonde: port 6006 of 127\.0\.0\.1 is in use by another program, using port "
                                      rf"{port}\n\Z")
 
-    def test_several_directories_are_told_apart(self):
+    def test_several_directories_are_distinguished(self):
         os.mkdir(self.path("more"))
         logs.copy_of("torch", self.path("more"))
         with Serving(self, "serve", "torch", "--logdir", "more/torch", "--port", "0") as server:
             labels = [log["label"] for log in server.json("/api/status")["logs"]]
             self.assertEqual(labels, ["torch", "torch-2"])
 
-    def test_what_cannot_be_served_is_one_sentence(self):
+    def test_errors_at_start_are_one_sentence(self):
         with open(self.path("file"), "w") as file:
             file.write("x")
         cases = ((("nowhere",), "'nowhere'"), (("file",), "'file'"), ((), "LOGDIR is missing"),
@@ -165,7 +165,7 @@ class Serve(command.Case):
                 pass
             self.assertEqual(server.json("/api/status")["logs"][0]["problems"], [])
 
-    def test_other_names_and_pages_are_refused(self):
+    def test_other_names_and_pages_are_rejected(self):
         with Serving(self, "serve", "torch", "--port", "0") as server:
             self.assertEqual(server.ask("/api/runs", Host="evil.example").status, 403)
             self.assertEqual(server.ask("/api/runs", Origin="https://evil.example").status, 403)
@@ -193,7 +193,7 @@ class Serve(command.Case):
             self.assertEqual(server.ask("/boards/mine/api/status").status, 200)
             self.assertEqual(server.ask("/api/status").status, 404)
 
-    def test_on_a_machine_far_away_the_tunnel_is_told(self):
+    def test_on_a_remote_machine_the_ssh_tunnel_is_printed(self):
         for connection, words in (("198.51.100.1 50000 192.0.2.7 22", "me@192.0.2.7 "),
                                   ("198.51.100.1 50000 192.0.2.7 2222", "-p 2222 me@192.0.2.7 ")):
             with Serving(self, "serve", "torch", "--port", "0", SSH_CONNECTION=connection, USER="me") as server:

@@ -27,7 +27,7 @@ class Once(Case):
         self.assertRegex(lines[2], r"^train  rate +10 +0\.5 ")
         self.assertEqual(len(lines), 3)
 
-    def test_prints_all_digits_where_a_program_reads_and_three_where_a_person_does(self):
+    def test_prints_all_digits_for_programs_and_three_for_people(self):
         with logs.Writer(self.path("logs")) as writer:
             writer.scalar("single", 1 / 3, 0)
             writer.double("double", 1 / 3, 0)
@@ -122,7 +122,7 @@ class Live(Case):
                 text += os.read(descriptor, 65536).decode()
         return text
 
-    def test_appends_a_line_for_each_new_point_where_there_is_no_terminal(self):
+    def test_appends_a_line_for_each_new_point_if_there_is_no_terminal(self):
         with logs.Writer(self.path("logs/train")) as writer:
             writer.scalar("loss", 1, 1)
             writer.scalar("loss", 0.5, 2)

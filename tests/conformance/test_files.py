@@ -166,13 +166,13 @@ class Npy(FilesTest):
         for name, array in self.arrays(SMALL_FLOATS):
             self.assert_same(array_of(self.tool("npy_decode", npy_of(array))), array, f"{name}{array.shape}")
 
-    def test_refuses_what_holds_no_plain_numbers(self):
+    def test_rejects_arrays_without_plain_numbers(self):
         for array in (np.array(["a"]), np.array([b"a"]), np.array([None]), np.zeros(1, "datetime64[s]"),
                       np.zeros(2, [("a", "f4"), ("b", "i4")]), np.zeros(2, [("a", "f4", (2,))]), np.zeros(1, np.longdouble),
                       np.zeros(1, "V3"), np.zeros([1] * 9)):
             self.assert_refused("unsupported", "npy_decode", npy_of(array))
 
-    def test_refuses_what_was_cut_off(self):
+    def test_rejects_truncated_files(self):
         self.assert_refused("corrupt", "npy_decode", npy_of(np.zeros(5))[:-1])
 
 
@@ -229,7 +229,7 @@ class Npz(FilesTest):
             for name, array in arrays.items():
                 self.assert_same(decoded[name], array, name)
 
-    def test_reads_archives_with_sizes_behind_the_data_and_zip64_fields(self):
+    def test_reads_archives_with_sizes_after_the_data_and_zip64_fields(self):
         array = np.arange(1000.0)
         for compression in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             for limit in (zipfile.ZIP64_LIMIT, -1):
@@ -238,7 +238,7 @@ class Npz(FilesTest):
                     archive.writestr("a.npy", npy_of(array))
                 self.assert_same(named_arrays(self.tool("npz_decode", out.data))["a"], array)
 
-    def test_refuses_other_compressions(self):
+    def test_rejects_other_compressions(self):
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
             archive.writestr("a.npy", npy_of(np.zeros(3)))
@@ -472,7 +472,7 @@ class Png(FilesTest):
         PIL.Image.fromarray(pixels).save(out, "PNG")
         self.assert_same(array_of(self.tool("png_decode", out.getvalue())), pixels[:, :, None])
 
-    def test_refuses_palettes_and_single_bits(self):
+    def test_rejects_palettes_and_single_bits(self):
         picture = PIL.Image.fromarray(random_array(self.rng, "u1", (9, 9)))
         for mode in ("P", "1"):
             out = io.BytesIO()
@@ -525,7 +525,7 @@ class Wav(FilesTest):
                     self.assertEqual(int(rate), 8000)
                     self.assert_same(array_of(fields), data)
 
-    def test_refuses_other_encodings(self):
+    def test_rejects_other_encodings(self):
         for subtype in ("PCM_24", "PCM_U8", "PCM_32", "DOUBLE", "ULAW"):
             out = io.BytesIO()
             soundfile.write(out, np.zeros(10), 8000, format="WAV", subtype=subtype)

@@ -52,7 +52,7 @@ class Recorder(unittest.TestCase):
                          [(step, {"group/x", "group/y", "group/histogram", "group/image", "group/text"})
                           for step in range(2)])
 
-    def test_says_again_from_time_to_time_what_a_tag_is(self):
+    def test_repeats_the_metadata_of_a_tag_from_time_to_time(self):
         (path,) = glob.glob(os.path.join(LOGDIR, "again", "*tfevents*"))
         said = {}
         for event in event_file_loader.LegacyEventFileLoader(path).Load():

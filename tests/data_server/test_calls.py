@@ -94,7 +94,7 @@ class OnAGoldenLog(unittest.TestCase):
         about = found["train"]["loss/train"].summary_metadata
         self.assertEqual((about.plugin_data.plugin_name, about.data_class), ("scalars", summary_pb2.DATA_CLASS_SCALAR))
 
-    def test_read_scalars_gives_every_point_where_that_many_are_asked_for(self):
+    def test_read_scalars_gives_every_point_if_that_many_are_asked_for(self):
         found = entries(self.calls.ReadScalars(rpc.ReadScalarsRequest(plugin_filter=plugin("scalars"), downsample=ALL)))
         wanted = self.python.read_scalars(experiment_id="", plugin_name="scalars", downsample=10_000)
         del found["restarted"], wanted["restarted"]  # a named case of test_pages.py
@@ -105,7 +105,7 @@ class OnAGoldenLog(unittest.TestCase):
                 self.assertEqual(list(data.wall_time), [point.wall_time for point in points])
                 np.testing.assert_array_equal(np.float32(data.value), np.float32([point.value for point in points]))
 
-    def test_read_scalars_gives_the_last_point_where_one_is_asked_for(self):
+    def test_read_scalars_gives_the_last_point_if_one_is_asked_for(self):
         request = rpc.ReadScalarsRequest(plugin_filter=plugin("scalars"), downsample=rpc.Downsample(num_points=1))
         wanted = self.python.read_last_scalars(experiment_id="", plugin_name="scalars")
         for run, tags in entries(self.calls.ReadScalars(request)).items():
@@ -214,15 +214,15 @@ class OnAGoldenLog(unittest.TestCase):
             self.assert_refused(grpc.StatusCode.INVALID_ARGUMENT, call,
                                 request(plugin_filter=plugin("scalars"), downsample=rpc.Downsample(num_points=-1)))
 
-    def test_plugins_that_are_not_there_have_no_runs(self):
+    def test_plugins_that_do_not_exist_have_no_runs(self):
         self.assertFalse(self.calls.ListTensors(rpc.ListTensorsRequest(plugin_filter=plugin("nobody"))).runs)
         self.assertFalse(self.calls.ListTensors(rpc.ListTensorsRequest(plugin_filter=plugin("scalars"))).runs)
 
-    def test_keys_of_blobs_that_were_not_given_are_refused(self):
+    def test_unknown_blob_keys_are_rejected(self):
         for key in ("", "?", "AAAA", "WyIiLCJpbWFnZXMiXQ", "A" * 10_000):
             self.assert_refused(grpc.StatusCode.INVALID_ARGUMENT, self.calls.ReadBlob, rpc.ReadBlobRequest(blob_key=key))
 
-    def test_every_key_with_one_digit_changed_is_refused_or_finds_nothing_of_another_file(self):
+    def test_every_key_with_one_digit_changed_is_rejected_or_finds_nothing_of_another_file(self):
         key = next(iter(self.blob_keys("graphs").values()))
         known = set(self.blob_keys("graphs").values()) | set(self.blob_keys("graph_tagged_run_metadata").values())
         for at in range(len(key)):
@@ -280,7 +280,7 @@ class OnALogOfItsOwn(unittest.TestCase):
         read = PythonReader(self.logdir).read_scalars(experiment_id="", plugin_name="scalars", downsample=10_000)
         self.assertLess(sum(map(len, read["run"].values())), sum(map(len, wanted.values())) - 1)
 
-    def test_points_out_of_order_in_a_file_are_all_there_by_step(self):
+    def test_points_out_of_order_in_a_file_are_served_by_step(self):
         # The Python reader has all of them too, in the order written.
         written = [0, 1, 2, 4, 3, 5, 6]
         self.write("run", [(step, summary_pb2.Summary.Value(tag="x", simple_value=step)) for step in written])
@@ -348,7 +348,7 @@ class OnALogOfItsOwn(unittest.TestCase):
         self.assertEqual(self.scalars(calls, "run", "x", 2)[0], [0, 4999])
         self.assertEqual(self.scalars(calls, "run", "x", 1)[0], [4999])
 
-    def test_fewer_points_keep_what_is_not_finite(self):
+    def test_fewer_points_keep_non_finite_ones(self):
         values = np.zeros(5000, np.float32)
         values[2000], values[3000], values[4998:] = np.nan, np.inf, np.nan
         self.long_series(values)
@@ -361,7 +361,7 @@ class OnALogOfItsOwn(unittest.TestCase):
         calls = self.serve("--reload=once", "--samples-per-plugin=scalars=all,images=10")
         self.assertEqual(self.scalars(calls, "run", "x", 0)[0], list(range(3000)))
 
-    def test_plugins_that_nobody_knows_are_served_by_the_data_class_that_they_name(self):
+    def test_unknown_plugins_are_served_by_their_data_class(self):
         def value(tag, array, data_class):
             made = summary_pb2.Summary.Value(tag=tag, tensor=tensor_util.make_tensor_proto(array))
             made.metadata.plugin_data.plugin_name = "mine"
@@ -433,7 +433,7 @@ class Program(unittest.TestCase):
         self.assertEqual(done.stdout, os.path.realpath(servers.BINARY) + "\n")
         self.assertEqual(done.stderr, "")
 
-    def test_the_command_says_in_one_sentence_that_it_is_not_there(self):
+    def test_the_command_says_in_one_sentence_that_it_is_missing(self):
         alone = shutil.copy(os.environ["SONDE_BIN"], self.folder / "sonde")
         done = subprocess.run([alone, "data-server-path"], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))

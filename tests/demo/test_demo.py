@@ -98,7 +98,7 @@ class UsualRun(unittest.TestCase):
         self.assertGreater(float(backend), 0)
         self.assertNotIn("records are missing", self.result.stdout)
 
-    def test_prints_plain_lines_where_there_is_no_terminal(self):
+    def test_prints_plain_lines_if_there_is_no_terminal(self):
         self.assertNotIn("\r", self.result.stdout)
         self.assertNotIn("\x1b", self.result.stdout)
         self.assertIn("step 1000 of 1000", self.result.stdout)
@@ -206,7 +206,7 @@ class OtherRuns(unittest.TestCase):
         self.assertIn(f"tensorboard --logdir {made.relative_to(self.folder)}\n", result.stdout)
         self.assertEqual(list(points(read(made / "train"), "loss")), [0])
 
-    def test_a_second_run_goes_beside_the_first_and_says_so(self):
+    def test_a_second_run_gets_its_own_directory_and_says_so(self):
         log = self.folder / "log"
         first = demo("--dir", str(log), "--steps", "1")
         files = {path: path.read_bytes() for path in log.rglob("*") if path.is_file()}
@@ -265,7 +265,7 @@ class Minimal(unittest.TestCase):
 class ReadLog(unittest.TestCase):
     PROGRAM = BUILD / "examples" / "example_read_log"
 
-    def test_tells_of_a_log_what_tensorboard_tells_of_it(self):
+    def test_reports_a_log_like_tensorboard(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([BUILD / "examples" / "example_minimal"], cwd=folder, check=True)
             cache = os.environ | {"XDG_CACHE_HOME": folder}  # not the cache of the user who runs the test
@@ -281,7 +281,7 @@ class ReadLog(unittest.TestCase):
         histogram = points(log, "dense_1/kernel")[99]
         self.assertIn(f"  dense_1/kernel at step 99: {histogram[:, 2].sum():g} values in {len(histogram)} buckets", lines)
 
-    def test_a_directory_that_is_not_there_is_one_sentence(self):
+    def test_a_directory_that_does_not_exist_is_one_sentence(self):
         result = subprocess.run([self.PROGRAM, "nowhere"], capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, r"\A[^\n]*'nowhere'[^\n]*\n\Z")

@@ -97,7 +97,7 @@ class Faults(unittest.TestCase):
         self.assertLess(steps[500]["update/dense_1/bias"].max(), -49)
         self.assertIn("Where    activation/relu_2/out: ", self.output["dead"])
 
-    def test_it_is_told_in_a_few_lines_what_happened_and_where_to_look(self):
+    def test_the_output_says_what_happened_and_where_to_look(self):
         for fault, output in self.output.items():
             capture = self.capture(fault)
             told = output[output.index("\n\n"):]

@@ -159,7 +159,7 @@ class Installed(unittest.TestCase):
         return subprocess.run([COMPILER, "-fsyntax-only", "-I", self.prefix / "include", *options], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, check=False).stderr
 
-    def test_an_older_language_is_told_in_one_sentence(self):
+    def test_an_older_cpp_gets_one_clear_error(self):
         source = self.folder / "older.cc"
         for header in ("sonde.h", "recorder.h", "log.h", "tensor_io.h"):
             source.write_text(f"#include <sonde/{header}>\n")
@@ -176,7 +176,7 @@ class Installed(unittest.TestCase):
                           "auto open_capture = &sonde::Capture::open;\n")
         self.assertEqual(self.compile("-std=c++20", source), "")
 
-    def test_eigen_is_recorded_where_it_has_storage(self):
+    def test_eigen_expressions_with_storage_are_recorded(self):
         eigen = shlex.split(run("pkg-config", "--cflags", "eigen3").replace("-I", "-isystem"))
         program = self.folder / "eigen"
         run(COMPILER, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I", self.prefix / "include", *eigen,

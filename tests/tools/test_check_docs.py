@@ -83,7 +83,7 @@ class APlantedMistake(unittest.TestCase):
     def test_a_goal_that_make_does_not_have(self):
         self.assert_found("```sh\nmake tea\n```", "no goal tea")
 
-    def test_a_script_that_is_not_there(self):
+    def test_a_script_that_does_not_exist(self):
         self.assert_found("```sh\ntools/brew --now\n```", "tools/brew")
 
     def test_a_subcommand_that_sonde_does_not_have(self):

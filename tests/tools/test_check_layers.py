@@ -145,7 +145,7 @@ class APlantedViolation(unittest.TestCase):
                 self.plant("src/record/planted.cc", code)
                 self.assert_found("src/record/planted.cc:1:", "threads come from base")
 
-    def test_the_same_words_where_they_do_no_harm(self):
+    def test_accepts_the_same_words_in_harmless_places(self):
         self.plant("src/base/planted.cc", 'std::ifstream in("x");\nstd::jthread t;\n')
         self.plant("src/formats/planted_test.cc", 'std::ifstream in("x");\nstd::thread t;\n')
         self.plant("src/record/planted.cc",

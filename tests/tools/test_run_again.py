@@ -45,7 +45,7 @@ class WithCtest(unittest.TestCase):
         """How often a test was run."""
         return int((self.folder / f"count{number}").read_text())
 
-    def test_passes_on_what_ctest_says_where_nothing_fails(self):
+    def test_passes_on_what_ctest_says_if_nothing_fails(self):
         self.add("Good", 0)
         self.add("Better", 0)
         done = self.run_again()
@@ -116,7 +116,7 @@ class WithCtest(unittest.TestCase):
     def test_no_tests_at_all_is_a_failure(self):
         self.assertNotEqual(self.run_again("--no-tests=error").returncode, 0)
 
-    def test_a_program_that_is_not_there_is_a_failure(self):
+    def test_a_program_that_does_not_exist_is_a_failure(self):
         self.tests.append('add_test(Missing "/does/not/exist")')
         done = self.run_again()
         self.assertNotEqual(done.returncode, 0)

@@ -37,7 +37,7 @@ describe('a question that is never answered', () => {
     expect(api.unanswered.value).toBe(before + 1);
   });
 
-  test('fails also where the answer begins and does not end', async () => {
+  test('fails also if the answer begins and does not end', async () => {
     vi.stubGlobal('fetch', (_: string, { signal }: { signal: AbortSignal }) => {
       const body = new ReadableStream({
         start: (stream) => signal.addEventListener('abort', () => stream.error(new DOMException('aborted', 'AbortError'))),
@@ -60,7 +60,7 @@ describe('a question that is never answered', () => {
     expect(await Promise.all(series)).toEqual([0, 0, 0, 404]);
   });
 
-  test('is no failure where the asker has given up', async () => {
+  test('is not a failure if the caller has aborted', async () => {
     serve(() => null);
     const before = api.unanswered.value;
     const controller = new AbortController();

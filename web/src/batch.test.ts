@@ -15,7 +15,7 @@ describe('requests of one moment', () => {
     expect(sent).toEqual(['a:1,3', 'b:2']);
   });
 
-  test('are split where there are too many, and only a few are under way at once', async () => {
+  test('are split if there are too many, and only a few are under way at once', async () => {
     let running = 0;
     let most = 0;
     const { ask } = batch<number, number>(
@@ -34,7 +34,7 @@ describe('requests of one moment', () => {
     expect(most).toBe(2);
   });
 
-  test('that were given up never travel', async () => {
+  test('that were aborted are never sent', async () => {
     const sent: number[] = [];
     const { ask } = batch<number, number>(async (_, keys) => (sent.push(...keys), keys), 100);
     const controller = new AbortController();

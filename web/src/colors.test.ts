@@ -10,7 +10,7 @@ describe('colours of runs', () => {
       expect(new Set(assignColors(names(n), new Map()).values()).size).toBe(n);
   });
 
-  test('are used evenly where there are more runs than colours', () => {
+  test('are used evenly if there are more runs than colours', () => {
     const used = new Map<number, number>();
     for (const at of assignColors(names(10 * kPalette.length), new Map()).values())
       used.set(at, (used.get(at) ?? 0) + 1);

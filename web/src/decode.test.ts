@@ -31,7 +31,7 @@ class Writer {
 }
 
 describe('binary answers', () => {
-  test('of series, also where one is missing and one has an odd number of bad columns', () => {
+  test('of series, also if one is missing and one has an odd number of bad columns', () => {
     const buffer = new Writer()
       .text('SNDS').u32(1, 3, 0)
       .u32(0, 2, 1, 1).u64(5_000_000_000)
@@ -62,7 +62,7 @@ describe('binary answers', () => {
     expect([second?.x[0], second?.count[0], second?.total]).toEqual([7, 2, 1]);
   });
 
-  test('of another version are refused, in words', () => {
+  test('of another version are rejected, with a message', () => {
     expect(() => decodeSeries(new Writer().text('SNDS').u32(2, 0, 0).buffer())).toThrow(/reload/);
     expect(() => decodeSeries(new Writer().text('HTML').u32(1, 0, 0).buffer())).toThrow(/reload/);
     expect(() => decodeSeries(new ArrayBuffer(3))).toThrow(/too short/);

@@ -30,7 +30,7 @@ describe('what says whether it is learning', () => {
     expect(found.map((one) => one.better)).toEqual(['smaller', 'larger', null]);
   });
 
-  test('is the series with the most points where nothing has a telling name', () => {
+  test('is the series with the most points if nothing has a telling name', () => {
     expect(headlinesOf([tag('a', 10), tag('b', 1000)], 1)[0]?.tags).toEqual(['b']);
     expect(headlinesOf([], 3)).toEqual([]);
   });

@@ -84,7 +84,7 @@ describe('work that can wait', () => {
     expect(done).toEqual([false, false]);
   });
 
-  test('does not rest when it is urgent, also where that comes while it rests', async () => {
+  test('does not rest when it is urgent, also if that comes while it rests', async () => {
     const { ask, done } = worker(500, 500);
     void ask(false);
     void ask(true);

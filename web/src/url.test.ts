@@ -18,7 +18,7 @@ describe('the state in the address', () => {
     expect(new Map(read.values)).toEqual(values);
   });
 
-  test('is short where nothing was chosen', () => {
+  test('is short if nothing was chosen', () => {
     expect(writeFragment('overview', new Map())).toBe('#/overview');
     expect(parseFragment('#/overview')).toEqual({ view: 'overview', values: new Map() });
     expect(parseFragment('')).toEqual({ view: '', values: new Map() });
@@ -29,7 +29,7 @@ describe('the state in the address', () => {
       expect(list.read(list.write(items))).toEqual(items);
   });
 
-  test('falls back where a link makes no sense', () => {
+  test('falls back if a link is invalid', () => {
     expect(number.read('fast')).toBeUndefined();
     expect(number.read('')).toBeUndefined();
     expect(number.read('1e999')).toBeUndefined();

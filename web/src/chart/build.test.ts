@@ -69,7 +69,7 @@ describe('a chart with clipped outliers', () => {
     expect(scene.clipped).toEqual([null, 50]);
   });
 
-  test('leaves out nothing where nothing is an outlier, or the range is set by hand', () => {
+  test('leaves out nothing if nothing is an outlier, or the range is set by hand', () => {
     expect(sceneOf(values, { clip: kClipFew }).clipped).toEqual([null, null]);
     expect(sceneOf(values.with(30, 50), {}).clipped).toEqual([null, null]);
     expect(sceneOf(values.with(30, 50), { clip: kClipFew, yRange: [null, 3] }).clipped).toEqual([null, null]);

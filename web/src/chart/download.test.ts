@@ -23,12 +23,12 @@ const line: Line = {
 };
 
 describe('the steps that a file has', () => {
-  test('are all of them where everything is in view', () => {
+  test('are all of them if everything is in view', () => {
     expect(stepsInView('step', null, line)).toBeNull();
     expect(seriesUrl({ run: 'a', tag: 'loss', steps: null }, 'csv')).toBe('api/scalars?run=a&tag=loss&format=csv');
   });
 
-  test('are those in view, also where the axis is time', () => {
+  test('are those in view, also if the axis is time', () => {
     expect(stepsInView('step', [9.5, 20.5], line)).toEqual([10, 20]);
     expect(stepsInView('relative', [5, 25], line)).toEqual([100, 250]);
     expect(stepsInView('wall', [11, 19], line)).toEqual([1, 0]);

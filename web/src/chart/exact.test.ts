@@ -51,7 +51,7 @@ describe('values at the pointer', () => {
     expect(asked).toEqual([1, 2, 1]);
   });
 
-  test('are asked for again where the data changes before the answer', async () => {
+  test('are asked for again if the data changes before the answer', async () => {
     const { exact, asked, answer } = asker();
     exact.want(question(1));
     exact.clear();

@@ -29,7 +29,7 @@ describe('the numbers of a group', () => {
     expect(found).toMatchObject({ runs: 2, value: 2, std: 1, smoothed: 3, min: 0, max: 9, delta: -2 });
   });
 
-  test('leave out what is not finite', () => {
+  test('exclude non-finite values', () => {
     expect(groupRow([row('a', 1), { ...row('b', 0), value: 'NaN', min: 'NaN', max: 'NaN', mean: 'NaN' }])).toMatchObject({ runs: 1, value: 1 });
     expect(groupRow([{ ...row('b', 0), value: 'NaN' }])).toBe(null);
     expect(groupRow([])).toBe(null);

@@ -5,7 +5,7 @@ import { legendFit } from './legend_fit';
 describe('the names below a chart', () => {
   const box = { more: 60, gap: 10, room: 320, rows: 2 };
 
-  test('are all there where they fit', () => {
+  test('are all there if they fit', () => {
     expect(legendFit([], false, box)).toBe(0);
     expect(legendFit([100, 100, 100], false, box)).toBe(3);
     expect(legendFit([100, 100, 100, 100, 100, 100], false, box)).toBe(6);

@@ -24,7 +24,7 @@ describe('scales', () => {
       }
   });
 
-  test('leave room, but do not show less than nothing where there is none', () => {
+  test('leave room, but do not show less than nothing if there is none', () => {
     expect(padded(0, 1, false)[0]).toBe(0);
     expect(padded(0.01, 1, false)[0]).toBe(0);
     expect(padded(-1, 0, false)[1]).toBe(0);
@@ -54,7 +54,7 @@ describe('ticks', () => {
     }
   });
 
-  test('of a logarithmic axis are powers of ten where there are some', () => {
+  test('of a logarithmic axis are powers of ten if there are some', () => {
     expect(logTicks(1, 1000, 5)).toEqual([1, 10, 100, 1000]);
     expect(logTicks(2, 5, 5).length).toBeGreaterThan(1);
     expect(logTicks(1e-12, 1e12, 6).length).toBeLessThanOrEqual(7);

@@ -127,7 +127,7 @@ describe('what the pointer says', () => {
     expect(rows[2]).toMatchObject({ id: 'c', far: true, steps: [0, 0] }); // its last step, which the row names
   });
 
-  test('is NaN where that is what was recorded', () => {
+  test('is NaN if that is what was recorded', () => {
     const { rows } = rowsAt(50, 0, 'value', answer(50, { a: 6, b: 'NaN', c: '-Infinity' }));
     expect(rows.map((row) => [row.id, row.value, row.smoothed])).toEqual([
       ['b', NaN, null],
@@ -142,7 +142,7 @@ describe('what the pointer says', () => {
     expect(rows.map((row) => row.steps)).toEqual([[45, 45], [45, 45], [45, 45]]);
   });
 
-  test('is about a step of each line where the axis is time', () => {
+  test('is about a step of each line if the axis is time', () => {
     const timed = { ...one, axis: 'wall' as const, lines: [{ ...line('a', [10, 20], [1, 2]), step: Float64Array.of(5, 6) }] };
     const asked = questionAt(timed, frame, 19, { lines: timed.lines, groups: [] }, 4, 0.6);
     expect(asked?.step).toBeNull();

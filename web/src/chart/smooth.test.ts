@@ -5,7 +5,7 @@ import { byPoints, byStep, smoothed } from './smooth';
 const digits = (all: Float64Array) => [...all].map((x) => x.toFixed(9));
 
 describe('the smoothed mean', () => {
-  test('begins with its first value, and stays where all are alike', () => {
+  test('begins with its first value, and stays if all are equal', () => {
     expect(digits(smoothed(Float64Array.of(4, 4, 4), () => 0.9))).toEqual(['4.000000000', '4.000000000', '4.000000000']);
     expect(smoothed(Float64Array.of(2, 8), () => 0.6)[0]).toBeCloseTo(2);
   });

@@ -22,7 +22,7 @@ describe('at the step cursor', () => {
   const loss = tag('loss', { train: 500, test: 510 });
   const accuracy = tag('accuracy', { test: 510 });
 
-  test('all visible runs are shown where there is room for them', () => {
+  test('all visible runs are shown if there is room for them', () => {
     expect(said([loss, accuracy], ['train', 'test'])).toEqual(['train loss', 'test loss', 'test accuracy']);
     expect(said([loss, accuracy], ['train'])).toEqual(['train loss']);
     expect(said([loss, accuracy], ['train', 'test'], 3).length).toBe(3);

@@ -54,7 +54,7 @@ describe('the runs panel', () => {
 });
 
 describe('groups', () => {
-  test('never take the name of the run itself for a group, unless it is all there is', () => {
+  test('never take the name of the run itself for a group, unless it is the only one', () => {
     expect(groupOf(run('a/b/c'), 'path:1')).toBe('a');
     expect(groupOf(run('a/b/c'), 'path:9')).toBe('a/b');
     expect(groupOf(run('a'), 'path:1')).toBe('a');

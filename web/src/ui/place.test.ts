@@ -12,12 +12,12 @@ const below = (of: { bottom: number; right: number }, width: number, height: num
 });
 
 describe('a menu', () => {
-  test('opens downwards where there is room', () => {
+  test('opens downwards if there is room', () => {
     const at = button(100, 800);
     expect(placed(below(at, 200, 300), at, within)).toEqual({ up: false, height: null, shift: 0 });
   });
 
-  test('opens upwards where there is more of it', () => {
+  test('opens upwards if there is more of it', () => {
     const at = button(600, 800);
     expect(placed(below(at, 200, 300), at, within)).toEqual({ up: true, height: null, shift: 0 });
   });

@@ -11,11 +11,11 @@ describe('the step that is shown', () => {
     expect(shownAt(steps, 4000)).toEqual({ index: 2, step: 40, exact: false });
   });
 
-  it('is the first where there is none before', () => {
+  it('is the first if there is none before', () => {
     expect(shownAt(steps, 3)).toEqual({ index: 0, step: 10, exact: false });
   });
 
-  it('is the last where there is no cursor', () => {
+  it('is the last if there is no cursor', () => {
     expect(shownAt(steps, null)).toEqual({ index: 2, step: 40, exact: true });
     expect(shownAt([], null)).toBeNull();
   });

@@ -22,7 +22,7 @@ it('where nothing is predicted positive there is no point', () => {
   expect(points[2]).toEqual({ threshold: 0.5, precision: 0.75, recall: 0.75, tp: 3, fp: 1, tn: 3, fn: 1 });
 });
 
-it('what is not finite is no point either', () => {
+it('a non-finite value is not a point either', () => {
   expect(pointsOf({ ...curve, precision: ['NaN', 1, 1, 1, 1] }).map((point) => point.threshold)).toEqual([0.25, 0.5, 0.75]);
 });
 

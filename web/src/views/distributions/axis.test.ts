@@ -57,14 +57,14 @@ describe('axes', () => {
     expect(linearAxis(0, 0, 0, 100).place(0)).toBeCloseTo(50);
   });
 
-  it('give each decade the same room where all values are positive', () => {
+  it('give each decade the same room if all values are positive', () => {
     const axis = logAxis(1e-3, 1e3, 1, 0, 600);
     expect(axis.place(1)).toBeCloseTo(300);
     expect(axis.place(10)).toBeCloseTo(400);
     expect(axis.ticks).toEqual([1e-3, 1e-1, 10, 1e3]);
   });
 
-  it('are symmetric where signs mix: zero has a place, and both sides are alike', () => {
+  it('are symmetric if signs mix: zero has a place, and both sides are equal', () => {
     const axis = logAxis(-100, 100, 1e-3, 0, 400);
     expect(axis.place(0)).toBeCloseTo(200);
     expect(axis.place(10) - 200).toBeCloseTo(200 - axis.place(-10));
@@ -88,7 +88,7 @@ describe('logThreshold', () => {
     expect(logThreshold([bins([[-3e-6, -1e-6, 5], [0.5, 1.5, 195]])])).toBe(2e-6);
   });
 
-  it('does not count zeros, and is 1 where there is nothing else', () => {
+  it('does not count zeros, and is 1 if there is nothing else', () => {
     expect(logThreshold([bins([[0, 0, 500], [2, 4, 1]])])).toBe(3);
     expect(logThreshold([bins([[0, 0, 500]])])).toBe(1);
   });

@@ -61,7 +61,7 @@ async function answered(recorded: Recorded, firstBad: number | null) {
 
 afterEach(() => void vi.unstubAllGlobals());
 
-test('a step that is not finite is found also where it is not drawn, and no drawn one is bad', async () => {
+test('a step that is not finite is found also if it is not drawn, and no drawn one is bad', async () => {
   const { found } = await answered({ steps: 1000, nan: [501, 777], infinite: [3] }, 3);
   expect(found.steps.map((one) => one.step)).not.toContain(501);
   expect([found.firstNan, found.firstInfinite]).toEqual([501, 3]);

@@ -39,7 +39,7 @@ it('leaves out tags that no visible run has', () => {
   expect(groupTags(tags, ['images'], new Set(['x', 'y']))).toEqual([]);
 });
 
-it('lists tensors in the order of execution where the log knows it', () => {
+it('lists tensors in the order of execution if the log knows it', () => {
   const executed = [
     { ...tag('a/zeta', 'statistics', ['x']), order: 0 },
     { ...tag('a/alpha', 'statistics', ['x']), order: 5 },

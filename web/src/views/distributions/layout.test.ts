@@ -5,13 +5,13 @@ import { bodyHeight, cardHeight, panelGrid } from './layout';
 import { finiteParts, type Range } from './ranges';
 
 describe('panels', () => {
-  it('stand side by side as long as there is room', () => {
+  it('are side by side as long as there is room', () => {
     expect(panelGrid(3, 900, 250)).toEqual({ columns: 3, rows: 1, width: 300, height: 230 });
     expect(panelGrid(10, 900, 690)).toEqual({ columns: 4, rows: 3, width: 225, height: 210 });
     expect(panelGrid(3, 150, 690)).toEqual({ columns: 1, rows: 3, width: 150, height: 210 });
   });
 
-  it('have no title where there is one', () => {
+  it('have no title if there is one', () => {
     expect(panelGrid(1, 400, 250)).toEqual({ columns: 1, rows: 1, width: 400, height: 250 });
   });
 

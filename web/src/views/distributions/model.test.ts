@@ -25,7 +25,7 @@ function shareBelow(of: Distribution, value: number): number {
 }
 
 describe('percentile', () => {
-  it('ends with the smallest and the largest value where they are known, and with the edges of the bins elsewhere', () => {
+  it('ends with the smallest and the largest value if they are known, and with the edges of the bins elsewhere', () => {
     const bins: [number, number, number][] = [[-1.0625, -1, 1], [0.9375, 1.0625, 9]];
     const known = { ...make(bins), min: -1.01, max: 1 };
     expect([0, 100].map((percent) => percentile(make(bins), percent))).toEqual([-1.0625, 1.0625]);
@@ -59,12 +59,12 @@ describe('percentile', () => {
     expect(percentile(of, 37.5)).toBe(-0.5);
   });
 
-  it('is the value where all values are equal', () => {
+  it('is the value if all values are equal', () => {
     const of = make([[3, 3, 10]]);
     for (const percent of kPercentiles) expect(percentile(of, percent)).toBe(3);
   });
 
-  it('is nothing where there is no finite value', () => {
+  it('is nothing if there is no finite value', () => {
     expect(percentile(make([]), 50)).toBeNaN();
     expect(percentile(make([[0, 1, 0]]), 50)).toBeNaN();
   });

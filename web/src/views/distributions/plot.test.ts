@@ -74,7 +74,7 @@ describe('heat map', () => {
     expect(cells[3]!.from).toBeCloseTo(97.5);
   });
 
-  it('draws nothing where nothing was counted', () => {
+  it('draws nothing if nothing was counted', () => {
     expect(level(0, 10)).toBeNaN();
     expect(level(10, 10)).toBe(1);
     expect(level(1, 10)).toBeCloseTo(2 / 3);
@@ -99,7 +99,7 @@ describe('ridgeline', () => {
     expect(plot.stepAt(60, 170)).toBe(100);
   });
 
-  it('finds the step alone where it has no bin', () => {
+  it('finds the step alone if it has no bin', () => {
     expect(plot.hit(330, 176)).toEqual({ series: 0, index: 2, bin: -1 });
   });
 

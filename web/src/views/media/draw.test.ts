@@ -4,7 +4,7 @@ import type { Tag } from '../../api_types';
 import { cardsOf, subtitle } from './cards';
 import { brightness, pixelText, visible } from './draw';
 
-it('the numbers of a pixel are named where there are several', () => {
+it('the numbers of a pixel are named if there are several', () => {
   expect(pixelText([12])).toBe('12');
   expect(pixelText([12, 255])).toBe('12 alpha 255');
   expect(pixelText([1, 2, 3])).toBe('R 1 G 2 B 3');

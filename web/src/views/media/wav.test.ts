@@ -86,7 +86,7 @@ describe('peaks', () => {
     expect([...high]).toEqual([1, 0.5, 0.75]);
   });
 
-  it('repeat samples where there are more columns, and count what is not finite', () => {
+  it('repeat samples if there are more columns, and count what is not finite', () => {
     const { high, notFinite } = peaks(Float32Array.from([0.5, NaN]), 4);
     expect([...high]).toEqual([0.5, 0.5, 0, 0]);
     expect(notFinite).toBe(1);

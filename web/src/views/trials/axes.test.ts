@@ -15,7 +15,7 @@ it('numbers lie on a linear axis between the smallest and the largest', () => {
   expect(axis.valueAt(0.25)).toBe(2);
 });
 
-it('numbers that lie far apart are on a logarithmic axis unless told otherwise', () => {
+it('numbers that lie far apart are on a logarithmic axis by default', () => {
   const axis = axisOf(rate);
   expect(axis.log).toBe(true);
   expect(axis.place(1e-3)).toBeCloseTo(1 / 3);
@@ -25,7 +25,7 @@ it('numbers that lie far apart are on a logarithmic axis unless told otherwise',
   expect(axisOf(column('h:dropout', even)).log).toBe(false);
 });
 
-it('what is not positive has no place on a logarithmic axis', () => {
+it('non-positive values have no position on a logarithmic axis', () => {
   const axis = axisOf(column('h:x', [-1, 0, 1, 100]), 'log');
   expect([-1, 0, 1, 100].map(axis.place)).toEqual([null, null, 0, 1]);
   expect(axis.none).toBe('≤ 0');
@@ -69,7 +69,7 @@ it('a brush of texts takes those that it covers', () => {
   expect(spanOf(axis, ['gone'])).toBeNull();
 });
 
-it('only what makes sense is taken from a link', () => {
+it('only valid values are taken from a link', () => {
   expect(isBrushes({ a: [0, 1], b: ['x', 'y'], c: [] })).toBe(true);
   for (const bad of [null, [], { a: 1 }, { a: [1] }, { a: [2, 1] }, { a: ['x', 1] }, { a: [1, null] }]) expect(isBrushes(bad)).toBe(false);
 });

@@ -18,7 +18,7 @@ it('trials are runs with hyper-parameters; one that only hands them down is none
   expect(trialsOf([run('.', { lr: 1 }), run('x', { lr: 1 })], [tag('loss', ['x'])]).map((one) => one.run)).toEqual(['x']);
 });
 
-it('a hyper-parameter is a number only where it is one in all trials', () => {
+it('a hyper-parameter is a number only if it is one in all trials', () => {
   const trials = [run('a', { lr: 0.1, opt: 'adam', x: 1, on: true }), run('b', { lr: 0.2, x: 'auto' })];
   expect(hparamColumn('lr', trials)).toMatchObject({ id: 'h:lr', text: false, cells: [0.1, 0.2] });
   expect(hparamColumn('opt', trials)).toMatchObject({ text: true, cells: ['adam', null] });
@@ -39,7 +39,7 @@ it('the best of a loss is the smallest, of an accuracy the largest, of anything 
   expect(metricColumn('loss', [run('a', {}), run('b', {})], (name) => (name === 'a' ? one : undefined), 'last').cells).toEqual([2, null]);
 });
 
-it('what is missing or NaN stands last, whichever way it is sorted', () => {
+it('missing values and NaN come last, whichever way it is sorted', () => {
   const cells: Column['cells'] = [3, null, 1, NaN, 2, Infinity];
   const column: Column = { id: 'm:x', name: 'x', metric: true, text: false, cells };
   const names = cells.map(String);

@@ -10,14 +10,14 @@ const layout = layoutOf(2, 328, 300); // axes at 64 and 264
 const axes = [axis([0, 1, 0]), axis([0, 1, NaN])];
 const heights = heightsOf(axes, 3, layout);
 
-it('axes are spread over the width, and wider than the room where they need it', () => {
+it('axes are spread over the width, and wider than the room if they need it', () => {
   expect(layout.xs).toEqual([64, 264]);
   expect(layoutOf(1, 300, 300).xs).toEqual([150]);
   expect(widthFor(3, 1000)).toBe(1000);
   expect(widthFor(10, 390)).toBeGreaterThan(900);
 });
 
-it('what has no place on its axis lies below it', () => {
+it('values without a position on their axis are below it', () => {
   expect([...heights]).toEqual([layout.bottom, layout.bottom, layout.top, layout.top, layout.bottom, layout.off]);
   expect(placeAt(layout, pixelOf(layout, 0.25))).toBeCloseTo(0.25);
 });
