@@ -99,7 +99,7 @@ class Captures(CaptureCase):
 
     def test_are_shown_file_by_file(self):
         path = self.make("nan", "run")
-        self.assertIn(f"'{path}' is a capture: 'sonde captures' tells", self.error("show", path))
+        self.assertIn(f"'{path}' is a capture: 'sonde captures' lists", self.error("show", path))
         self.assertIn("activation/dense/out", self.output("show", path + "/000000000123.safetensors"))
 
     def test_in_which_all_is_well_say_so(self):

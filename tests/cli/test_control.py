@@ -408,7 +408,7 @@ class Policy(ControlCase):
         self.write("p.toml", POLICY)
         self.assertIn("name the directory of a run", self.error("policy"))
         self.assertIn("takes no file", self.error("policy", "run", "p.toml", "--clear"))
-        self.assertIn("ask for one of them", self.error("policy", "--rules", "--check", "p.toml"))
+        self.assertIn("use one of them", self.error("policy", "--rules", "--check", "p.toml"))
         self.assertIn("do not take a run", self.error("policy", "run", "--rules"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "p.toml"))
         self.assertIn("'nowhere'", self.error("policy", "nowhere", "--clear"))

@@ -102,12 +102,12 @@ class Ls(Case):
         self.assertIn("did you mean 'train'?", self.error("ls", "logs", "--runs", "trian"))
         self.assertIn("no tag matches --tags 'accuracy'; there is 'loss'",
                       self.error("ls", "logs", "--tags", "accuracy"))
-        self.assertIn("neither a tag nor a regular expression", self.error("ls", "logs", "--tags", "los("))
+        self.assertIn("neither a tag nor a valid regular expression", self.error("ls", "logs", "--tags", "los("))
 
     def test_a_pattern_that_is_none_is_an_error_also_without_runs(self):
         os.mkdir(self.path("empty"))
         for option in ("--runs", "--tags"):
-            self.assertIn("nor a regular expression", self.error("ls", "empty", option, "("))
+            self.assertIn("nor a valid regular expression", self.error("ls", "empty", option, "("))
 
     def test_mentions_damage_and_what_to_do(self):
         folder = logs.copy_of("torch", self.folder)

@@ -143,9 +143,9 @@ class Serve(command.Case):
             file.write("x")
         cases = ((("nowhere",), "'nowhere'"), (("file",), "'file'"), ((), "LOGDIR is missing"),
                  (("torch", "--port", "65536"), "--port is 65536"), (("torch", "--port", "x"), "--port needs a whole number"),
-                 (("torch", "--host", "203.0.113.7"), "203.0.113.7"), (("torch", "--token", "a b"), "a token is made of"),
-                 (("torch", "--allow-origin", "example.org"), "'example.org' is no origin to allow"),
-                 (("torch", "--path-prefix", "/a b"), "'a b' is no path prefix"))
+                 (("torch", "--host", "203.0.113.7"), "203.0.113.7"), (("torch", "--token", "a b"), "a token may contain only"),
+                 (("torch", "--allow-origin", "example.org"), "'example.org' is not a valid origin"),
+                 (("torch", "--path-prefix", "/a b"), "'a b' is not a valid path prefix"))
         for arguments, words in cases:
             self.assertIn(words, self.error("serve", *arguments), arguments)
 
