@@ -50,7 +50,7 @@ TEST(DataServerOptions, ReportsErrorsInOneSentence) {
   EXPECT_EQ(complaint({}), "--logdir is missing: name the log directory");
   EXPECT_EQ(complaint({"--logdir=x", "--speed=9"}), "there is no option '--speed'; see 'sonde-data-server --help'");
   EXPECT_EQ(complaint({"logs"}), "there is no option 'logs'; see 'sonde-data-server --help'");
-  EXPECT_EQ(complaint({"--logdir"}), "the option '--logdir' lacks its value");
+  EXPECT_EQ(complaint({"--logdir"}), "the option '--logdir' needs a value");
   EXPECT_EQ(complaint({"--logdir=x", "--die-after-stdin=1"}), "the option '--die-after-stdin' takes no value");
   EXPECT_THAT(complaint({"--logdir=x", "--reload=soon"}), HasSubstr("a number of seconds or 'once'"));
   EXPECT_THAT(complaint({"--logdir=x", "--port=65536"}), HasSubstr("up to 65535"));

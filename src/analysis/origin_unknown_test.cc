@@ -31,8 +31,8 @@ TEST(FindOrigin, OfACrashSaysThatLaterStepsMayBeMissing) {
   info.cause = CaptureInfo::Cause::crash;
   EXPECT_EQ(find_origin(info).text(),
             "all values that were seen are finite\n"
-            "note: later steps may be missing: what the process handed over last need not have reached the ring when "
-            "it ended\n");
+            "note: later steps may be missing: the last data may not have reached the ring when the process "
+            "ended\n");
   info.steps[1].tensors[0].nan = 1;
   EXPECT_THAT(find_origin(info).caveats, IsEmpty()) << "what came later does not matter";
 }

@@ -126,7 +126,7 @@ TEST(FixedFile, LargerThanTheDiskSaysHowMuchIsFreeAndLeavesNothing) {
   const auto file = FixedFile::create(dir / "m-", ".x", std::uint64_t{1} << 60);
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().code(), Code::no_space);
-  EXPECT_THAT(file.error().message(), HasSubstr("1152921504606846976 bytes are wanted"));
+  EXPECT_THAT(file.error().message(), HasSubstr("1152921504606846976 bytes are needed"));
   EXPECT_THAT(file.error().message(), HasSubstr("are free"));
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }

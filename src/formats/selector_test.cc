@@ -78,8 +78,8 @@ TEST(Selector, RejectsAnInvalidPattern) {
   ASSERT_FALSE(selector);
   EXPECT_EQ(selector.error().code(), Code::invalid_argument);
   EXPECT_EQ(selector.error().message(),
-            "'dense_(' is not a valid regular expression (missing ): dense_(); put \\ before characters that stand for "
-            "themselves");
+            "'dense_(' is not a valid regular expression (missing ): dense_(); escape special "
+            "characters of a name with \\");
   EXPECT_THAT(Selector::create("a", "[").error().message(), HasSubstr("'[' is not a valid regular expression"));
   EXPECT_FALSE(Selector::create("((a{1000}){1000}){1000}"));
   EXPECT_FALSE(Selector::create("\xff"));

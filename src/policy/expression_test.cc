@@ -138,8 +138,8 @@ TEST(Errors, SayWhereAndWhatWasExpected) {
       {"max", "column 1: 'max' is a statistic of tensors; write max('pattern'), or use it inside any('pattern', ...)"},
       {"delta > 1", "column 1: 'delta' is a function; write delta(...), or scalar('delta') for a scalar of that name"},
       {"max('a(')",
-       "column 5: 'a(' is not a valid regular expression (missing ): a(); put \\ before characters that stand for "
-       "themselves"},
+       "column 5: 'a(' is not a valid regular expression (missing ): a(); escape special "
+       "characters of a name with \\"},
       {"max('a)", "column 5: the text is not closed: its second quote is missing"},
       {"any('a')", "column 8: expected ',', found ')'"},
       {"any('a', any('b', max > 1))", "column 10: any and all cannot be nested"},

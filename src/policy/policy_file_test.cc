@@ -224,9 +224,8 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:2:20: expected what to record (stats, histogram, image, audio, whole, npy, npz, print or csv), "
        "found \"histo\""},
       {"[[watch]]\ntensors = \"a(\"",
-       "policy.toml:2:11: 'a(' is not a valid regular expression (missing ): a(); put \\ before characters that stand "
-       "for "
-       "themselves"},
+       "policy.toml:2:11: 'a(' is not a valid regular expression (missing ): a(); escape special "
+       "characters of a name with \\"},
       {"[[watch]]\ntensors = \"\"",
        "policy.toml:2:11: expected a pattern for the names of tensors, such as \"dense_.*\", found \"\""},
       {"[[watch]]\nwhen = \"loss > \"", "policy.toml:2:16: expected a number or a name, found the end"},

@@ -76,7 +76,7 @@ TEST(PrCurve, IsAskedOfCurvesAtStepsThatTheyHave) {
   EXPECT_EQ(asked.get("pr_curve?run=train&tag=weights&step=1").status, 404);
   const Answer none = asked.get("pr_curve?run=train&tag=curve&step=77");
   EXPECT_EQ(none.status, 404);
-  EXPECT_THAT(none.body, HasSubstr("a step that it has is 2"));
+  EXPECT_THAT(none.body, HasSubstr("the nearest step is 2"));
 }
 
 // A value of the plugin with a tensor of any shape.

@@ -176,7 +176,7 @@ TEST_F(CallbacksTest, TensorsWithUnansweredConditionsAtExitAreNotKeptAndTheLogSa
   EXPECT_TRUE(log.steps.back().tensors.empty());
   ASSERT_EQ(log.gaps.size(), 1U);
   EXPECT_EQ(log.gaps[0].reason, stats_record::GapReason::rejected);
-  EXPECT_NE(log.gaps[0].detail.find("was not asked in step"), std::string::npos);
+  EXPECT_NE(log.gaps[0].detail.find("was not evaluated in step"), std::string::npos);
 }
 
 TEST_F(CallbacksTest, StepsRunWaitingCallbacks) {

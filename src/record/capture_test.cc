@@ -410,14 +410,14 @@ TEST(FlightRecorder, ARingThatIsCutShortCostsTheRingAndNotTheJob) {
   EXPECT_EQ(rec.committed_step(), 399);
   EXPECT_EQ(read_log(dir.path()).steps.size(), 400U);
   ASSERT_EQ(errors.messages.size(), 1U);
-  EXPECT_THAT(errors.messages[0], testing::HasSubstr("was cut short"));
+  EXPECT_THAT(errors.messages[0], testing::HasSubstr("was truncated"));
   EXPECT_TRUE(files_with(dir.path(), ".ring").empty());
   const auto captures = list_captures(dir.path());
   ASSERT_TRUE(captures && captures->size() == 1);
   const auto capture = Capture::open(captures->front());
   ASSERT_TRUE(capture);
   ASSERT_EQ(capture->info().dropped.size(), 1U);
-  EXPECT_THAT(capture->info().dropped[0].reason, testing::HasSubstr("was cut short"));
+  EXPECT_THAT(capture->info().dropped[0].reason, testing::HasSubstr("was truncated"));
 }
 
 }  // namespace

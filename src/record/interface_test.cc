@@ -131,7 +131,7 @@ TEST(ProbeOptions, GiveWayToAPolicyAndAreComparedAsAWhole) {
   (void)rec.probe("out", {.record = {{Keep::stats, 2}}});
   ASSERT_TRUE(rec.close().ok());
   ASSERT_THAT(errors.messages, SizeIs(1));
-  EXPECT_THAT(errors.messages[0], HasSubstr("made before with other options"));
+  EXPECT_THAT(errors.messages[0], HasSubstr("already exists with other options"));
 }
 
 // ---- Statistics from elsewhere.

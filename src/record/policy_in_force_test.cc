@@ -77,7 +77,7 @@ TEST_F(PolicyInForceTest, ReturnsOneProbePerNameAndReportsOtherOptionsOnce) {
   EXPECT_EQ(policy.probes().size(), 2U);
   errors.deliver();
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_NE(told[0].find("'dense' was made before with other options"), std::string::npos);
+  EXPECT_NE(told[0].find("'dense' already exists with other options"), std::string::npos);
 }
 
 TEST_F(PolicyInForceTest, WantsLessAtALowerLevel) {

@@ -120,7 +120,7 @@ TEST(Policy, KeepsComplexTensorsWholeAndSeesWhetherTheyAreFinite) {
   values[4].imag(std::numeric_limits<float>::quiet_NaN());
   out.record(rec.step(1), view(values, {3, 2}));
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the probe 'out' leaves no statistics")));
+  EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the probe 'out' has no statistics")));
   EXPECT_EQ(rec.counters().captures, 1U);
   const auto files = files_with(dir / "tensors", ".safetensors");
   ASSERT_EQ(files.size(), 2U);
@@ -428,7 +428,7 @@ TEST(Policy, SupportsManyWatchesOnOneTensorAndReportsTooMany) {
   watches.insert(watches.end(), 40, WatchPolicy{.every = 1000, .record = Keep::stats});
   ASSERT_TRUE(rec.set_policy(watching(watches)).ok());
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(errors.messages, ElementsAre("more than 64 watches match 'out': the first ones count"));
+  EXPECT_THAT(errors.messages, ElementsAre("more than 64 watches match 'out': only the first ones count"));
 }
 
 TEST(Probe, CreatedAgainWithOtherOptionsIsReportedOnce) {

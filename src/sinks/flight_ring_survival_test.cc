@@ -153,7 +153,7 @@ TEST(FlightRing, LargerThanTheDiskSaysWhatToDo) {
   const auto ring = FlightRing::create({.directory = dir.path(), .bytes = std::uint64_t{1} << 60});
   ASSERT_FALSE(ring.ok());
   EXPECT_EQ(ring.error().code(), Code::no_space);
-  EXPECT_THAT(ring.error().message(), HasSubstr("1152921504606846976 bytes are wanted and"));
+  EXPECT_THAT(ring.error().message(), HasSubstr("1152921504606846976 bytes are needed and"));
   EXPECT_THAT(ring.error().message(), HasSubstr("[flight] size"));
   EXPECT_THAT(ring.error().message(), HasSubstr("[flight] dir"));
   EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
