@@ -1,4 +1,4 @@
-"""The bars that recording and reading are held to, and where they stand in the results of one run."""
+"""The performance targets of recording and reading, and their values in the results of one run."""
 
 import dataclasses
 

@@ -42,7 +42,7 @@ class Reading:
         self.found = {}  # name: (unit, values)
 
     def log(self, kind, *sizes):
-        """The folder of a log; made where it is not there yet, and read once, so that the page cache holds it."""
+        """The folder of a log; created if it does not exist, and read once, so that the page cache holds it."""
         folder = self.build / "bench-logs" / "-".join([kind, *map(str, sizes)])
         if not folder.exists():
             temporary = folder.with_name(folder.name + ".part")
@@ -93,7 +93,7 @@ class Reading:
         for _ in range(TURNS):
             with tempfile.TemporaryDirectory(dir=self.build) as temporary:
                 out = pathlib.Path(temporary, "scalars.csv")
-                # A cache of its own, so that nothing is remembered from one turn to the next.
+                # A separate cache, so that nothing is shared between turns.
                 environment = os.environ | {"XDG_CACHE_HOME": temporary}
                 command = [self.build / "bin" / "sonde", "export", folder, "--format", "csv", "-o", out]
                 begin = time.perf_counter()

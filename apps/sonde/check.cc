@@ -151,7 +151,7 @@ class Check final : public Subcommand {
 
   std::string text() const {
     std::string out = styled(harmless(path_), Style::bold, color_) + "  " + counted(files_, "file") + ", " +
-                      counted(records_, "sound record") + ", " + size_text(bytes_) + "\n";
+                      counted(records_, "intact record") + ", " + size_text(bytes_) + "\n";
     for (const Finding& finding : findings_) out += finding_text(finding);
     if (!findings_.empty()) out += "\n";
     if (!empty_files_.empty()) {
@@ -167,7 +167,7 @@ class Check final : public Subcommand {
     }
     if (!copy_) return out;
     out += styled(harmless(out_), Style::bold, color_) + "  a copy";
-    out += findings_.empty() ? "" : " with all " + counted(records_, "sound record") + ", without what is listed above";
+    out += findings_.empty() ? "" : " with all " + counted(records_, "intact record") + ", without what is listed above";
     if (!tree_.problems.empty()) {
       out += ", without what cannot be read\n";
     } else {

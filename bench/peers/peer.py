@@ -1,4 +1,4 @@
-"""What the measurements of peers share. Results are lines as those of the C++ programs: name, value, unit."""
+"""Shared code of the measurements of peers. Results are lines like those of the C++ programs: name, value, unit."""
 
 import statistics
 import time

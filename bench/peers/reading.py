@@ -16,7 +16,7 @@ import time
 
 from peer import report
 
-POLL = 0.005  # seconds between two looks at the data server
+POLL = 0.005  # seconds between two polls of the data server
 QUIET = 0.2  # seconds without a tick of the processor after which it has probably loaded everything
 LIMIT = 300  # seconds after which it never will
 

@@ -1,4 +1,4 @@
-"""What a training thread pays for TensorBoard's writers: `writers.py tensorboardX` or `writers.py torch`.
+"""The cost of TensorBoard's writers for a training thread: `writers.py tensorboardX` or `writers.py torch`.
 
 Calls are paced as ours are, so that a writer's own thread is not what is waited for; scalars also one after the other.
 """

@@ -14,7 +14,7 @@ async function settled(page: Page): Promise<void> {
   await eventually(async () => (await page.locator('[data-ready]').count()) > 0, 'something drawn');
 }
 
-// Texts whose colour stands out too little from what is behind them, by the formula of WCAG 2.
+// Texts with too little contrast, by the formula of WCAG 2.
 const paleTexts = (page: Page) =>
   page.evaluate(() => {
     const parse = (colour: string): number[] => {

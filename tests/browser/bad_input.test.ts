@@ -1,4 +1,4 @@
-// What the page says where the log, the link or the server is not as it should be.
+// What the page shows if the log, the link or the server is broken.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

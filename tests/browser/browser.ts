@@ -20,7 +20,7 @@ export interface Look extends BrowserContextOptions {
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
 
-// A page with nothing remembered; closed, and its complaints looked at, when the test ends.
+// A page with empty storage; closed, and checked for console messages, when the test ends.
 export async function open(test: TestContext, server: Server, look: Look = {}): Promise<Page> {
   const { at, expected = [], ...options } = look;
   browser ??= launch();
@@ -69,13 +69,14 @@ export async function eventually<T>(condition: () => Promise<T>, what: string): 
   throw new Error(`${what}: not within ${patience} ms${last ? ` (${String(last)})` : ''}`);
 }
 
-// ---- What the page promises to those who look at it from outside
+// ---- Attributes of the page that tests and scripts rely on
 
 export function charts(page: Page): Locator {
   return page.locator('[data-chart][data-ready]');
 }
 
-// The first chart of a tag, scrolled to, once it has drawn its data. Until one comes near, only its place is there.
+// The first chart of a tag, scrolled to, once it has drawn its data. Until it is near the screen, there is only a
+// placeholder.
 export async function chart(page: Page, tag: string): Promise<Locator> {
   const selector = `[data-chart=${JSON.stringify(tag)}]`;
   const found = page.locator(selector).first();

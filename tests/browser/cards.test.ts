@@ -1,4 +1,4 @@
-// What is around the charts: menus, downloads, names, sentences, the focus, and the order of the runs table.
+// Everything around the charts: menus, downloads, names, messages, the focus, and the order of the runs table.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

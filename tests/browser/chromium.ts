@@ -7,7 +7,7 @@ import { source } from './sonde.ts';
 
 const { chromium } = createRequire(join(source, 'web/package.json'))('playwright-core') as typeof import('playwright-core');
 
-// Its own sandbox works neither for root nor where there are no user namespaces: in most containers.
+// Its own sandbox works neither for root nor without user namespaces, as in most containers.
 export async function launch(...args: string[]): Promise<Browser> {
   const executablePath = process.env['SONDE_CHROMIUM'] ?? '/usr/bin/chromium';
   const options = { executablePath, args: ['--disable-dev-shm-usage', ...args] };

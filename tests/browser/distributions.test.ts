@@ -15,7 +15,7 @@ const choose = (page: Page, group: string, name: string) =>
 
 const picture = (card: Locator) => card.locator('canvas').first();
 
-// Where in the chart something answers the pointer: walks over it until a tooltip is there.
+// A position in the chart with a tooltip: moves over it until one appears.
 async function hoverUntilTip(page: Page, card: Locator): Promise<string> {
   const box = (await picture(card).boundingBox())!;
   for (let y = 0.9; y > 0.2; y -= 0.1) {

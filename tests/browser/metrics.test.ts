@@ -96,7 +96,7 @@ test('the vertical range is fitted, or fixed by hand', async (t) => {
   await changes(loss, async () => {
     await top.fill('10');
     await top.press('Enter');
-    await page.keyboard.press('Escape'); // the menu lies over the chart
+    await page.keyboard.press('Escape'); // the menu covers the chart
   });
   await inAddress(page, /cards=.*10/);
 });

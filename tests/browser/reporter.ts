@@ -1,4 +1,4 @@
-// What the tests say, with the last line as ctest has it, which .ci/run counts; a failed test is marked with ***.
+// Prints the test results, with the last line as in ctest, which .ci/run counts; a failed test is marked with ***.
 import type { TestEvent } from 'node:test/reporters';
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {

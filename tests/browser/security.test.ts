@@ -1,4 +1,4 @@
-// Who may come in, seen from a browser: other sites, other names for this machine, and what a log tries to smuggle in.
+// Access control, seen from a browser: other sites, other names for this machine, and malicious logs.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

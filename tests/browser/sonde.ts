@@ -77,7 +77,7 @@ export function goldenLog(writer: string): string {
   return folder;
 }
 
-// A job that records what it is told.
+// A job that records on command.
 export class Job {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -130,7 +130,7 @@ export class Server {
     return Server.#running(start(command, ['serve', ...[folders].flat(), ...port, ...args]));
   }
 
-  // `sonde demo`, which trains and then serves what it recorded, on the port that is free.
+  // `sonde demo`, which trains and then serves its log, on a free port.
   static demo(...args: string[]): Promise<Server> {
     return Server.#running(start(command, ['demo', '--dir', newFolder(), ...args]));
   }

@@ -1,4 +1,4 @@
-"""What a browser has to load before the page shows anything stays small."""
+"""The data that a browser loads before the page shows anything stays small."""
 import gzip
 import json
 import os

@@ -1,4 +1,4 @@
-"""The command as a person uses it: what it prints, where, and how it exits."""
+"""The command from a user's view: what it prints, where, and how it exits."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class Case(unittest.TestCase):
                               env={**self.environment, **environment}, text=True, timeout=60)
 
     def run_unprivileged(self, *arguments):
-        """As somebody who has to have permission: the superuser may look anywhere, and is somebody else here."""
+        """Runs as a user without root's permissions: root may read everything, so it becomes another user here."""
         user = {"user": 65534, "group": 65534, "extra_groups": []} if may_become_others() else {}
         command = self.path("sonde")
         if not os.path.exists(command):

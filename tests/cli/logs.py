@@ -53,7 +53,7 @@ def copy_of(writer, folder):
 
 
 def records(content):
-    """The (offset, size) of all records in a sound file."""
+    """The (offset, size) of all records in an intact file."""
     found, offset = [], 0
     while offset < len(content):
         size = struct.unpack_from("<Q", content, offset)[0] + 16

@@ -1,4 +1,4 @@
-"""sonde captures and sonde recover: why something was saved, what of it, and who produced the NaN."""
+"""sonde captures and sonde recover: why something was saved, what it contains, and which tensor produced the NaN."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class CaptureCase(Case):
         return result.stdout.strip()
 
     def fails(self, *arguments):
-        """A command that does what it can and names what it cannot: its output, and the sentences."""
+        """A command that succeeds in part: its output, and its error messages."""
         result = self.run_sonde(*arguments)
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, r"\A(sonde: [^\n]+\n)+\Z")

@@ -1,4 +1,4 @@
-"""sonde check: all damage is found and named, and a repaired copy keeps every sound record."""
+"""sonde check: all damage is found and named, and a repaired copy keeps every intact record."""
 
 import filecmp
 import os
@@ -35,7 +35,7 @@ class Check(Case):
         return content, logs.records(content)
 
     def record_with(self, payload):
-        """The bytes of one sound record."""
+        """The bytes of one intact record."""
         path = self.path("record")
         with open(path, "wb") as file:
             RecordWriter(file).write(payload)
@@ -296,7 +296,7 @@ class Cannot(Check):
             self.assertRegex(result.stderr, r"\Asonde: [^\n]*'[^\n]*closed'[^\n]*Permission denied\n\Z")
             return result.stdout
 
-        self.assertIn("sound record", run("check", "logs"))  # what can be looked at is
+        self.assertIn("intact record", run("check", "logs"))  # readable files are still checked
         self.assertIn("at the root", run("ls", "logs"))
         self.assertIn("open,at the root", run("export", "logs"))
         for arguments in (("check",), ("ls",), ("export",), ("tail", "--once")):

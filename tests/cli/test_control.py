@@ -416,7 +416,7 @@ class Policy(ControlCase):
 
 
 class Foreign(ControlCase):
-    """What somebody else may have put in the place of control.toml: nobody waits for it, and nobody obeys it."""
+    """Other things in the place of control.toml: they neither block nor take effect."""
 
     def test_pipes_are_rejected_at_once(self):
         os.mkfifo(self.control)

@@ -1,4 +1,4 @@
-"""`sonde serve`: what it says, what it refuses to start with, and how it ends."""
+"""`sonde serve`: what it prints, when it does not start, and how it ends."""
 
 import contextlib
 import http.client
@@ -58,7 +58,7 @@ class Serving:
         return urllib.parse.parse_qs(urllib.parse.urlsplit(self.address).query)["token"][0]
 
     def end(self, number):
-        """Its exit code, and what it has said on stderr but for the note of a build without the page."""
+        """Its exit code, and what it has said on stderr except the note of a build without the page."""
         self.process.send_signal(number)
         _, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, errors.replace(WITHOUT_PAGE, "")

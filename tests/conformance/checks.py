@@ -1,4 +1,4 @@
-"""What TensorBoard must say of a recorded log, and how its answers are compared with what was recorded."""
+"""What TensorBoard must report about a recorded log, and how its answers are compared with what was recorded."""
 
 import io
 import json
@@ -58,7 +58,7 @@ def expected_tags(expected):
 
 
 def bin_of(edge):
-    """The bounds of the bin around `edge` in a grid of 16 bins an octave: what the recorder's histogram resolves."""
+    """The bounds of the bin around `edge` in a grid of 16 bins per octave: the resolution of the recorder's histogram."""
     if edge == 0:
         return -5e-324, 5e-324
     mantissa, exponent = np.frexp(abs(edge))

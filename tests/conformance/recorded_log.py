@@ -8,8 +8,8 @@ import numpy as np
 
 from recording import ColorMap, DTYPES, DTYPE_NUMBERS, Encoding, Keep, Kind, Layout, Precision, Script
 
-END = "end"  # a text, the last thing recorded in each run: who sees it has seen the whole run
-# What a finite number that f32 cannot hold costs: a complaint, and a text in the log.
+END = "end"  # a text, the last record of each run: a reader that sees it has seen the whole run
+# A finite number that f32 cannot hold causes an error, and a text in the log.
 OVERFLOW = ("the scalar 'overflow' was 1e+300, which is infinite in the log, since scalars are written as f32: set "
             "RecorderOptions::precision to f64, or record it in another unit")
 
@@ -199,7 +199,7 @@ def special(script, expected, logdir):
         recorder.histogram("steps of a histogram", np.arange(3.0), step)
         recorder.text("steps of a text", f"step {step}", step)
         recorder.image("steps of an image", np.full((1, 1), 9, np.uint8), step, Layout.HW, np.full((1, 1), 9))
-    # What is no UTF-8 is replaced, byte by byte: readers refuse it.
+    # Invalid UTF-8 is replaced, byte by byte: readers reject it.
     for tag, readable in [(b"bad \xff\xfe bytes", "bad \ufffd\ufffd bytes"), (b"cut \xe6\x90", "cut \ufffd\ufffd")]:
         recorder("scalar", tag, 1, 1)
         recorder.expect_scalar(readable, 1, 1)
@@ -251,7 +251,7 @@ def repetitions(script, expected, logdir):
 
 
 def metadata_again(script, expected, logdir):
-    """A run that is long enough for every tag to say again what it is."""
+    """A run that is long enough for every tag to repeat its metadata."""
     recorder = Recorder(script, expected, logdir, "again")
     rng = np.random.default_rng(3)
     for step in range(8):

@@ -100,7 +100,7 @@ def gap(reader):
 
 
 def decode(payload):
-    """One record as a dictionary; of a newer one only what it is."""
+    """One record as a dictionary; of a newer one only its type."""
     reader = Reader(payload)
     version, grid = reader.u8(), reader.u8()
     if (version, grid) != (1, 1):

@@ -177,7 +177,7 @@ class Npy(FilesTest):
 
 
 class Unseekable(io.RawIOBase):
-    """A stream onto which zipfile writes sizes and checksums behind the data."""
+    """A stream onto which zipfile writes sizes and checksums after the data."""
 
     def __init__(self):
         self.data = b""

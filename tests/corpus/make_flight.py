@@ -113,7 +113,7 @@ ring.save("damaged.ring")
 
 Ring(640, version=2).save("version_2.ring")
 
-# Two passes of one number, open side by side, of a kind that nobody knows.
+# Two passes of one number, open at the same time, of an unknown kind.
 ring = Ring(1280)
 first = ring.tensor(7, None, "x", "kind 9", "f32", [1], struct.pack("<f", 1))
 second = ring.tensor(7, None, "x", "kind 9", "f32", [1], struct.pack("<f", 2))

@@ -1,4 +1,4 @@
-"""The calls of TensorBoard's data provider one by one: what they answer, and how they refuse what makes no sense. The
+"""The calls of TensorBoard's data provider one by one: what they answer, and how they reject invalid requests. The
 oracle is TensorBoard's reader in Python, used as a library."""
 
 import functools
@@ -38,7 +38,7 @@ def only(runs=None, tags=None):
 
 
 def entries(response):
-    """{run: {tag: what is said of it}}"""
+    """{run: {tag: its description}}"""
     return {run.run_name: {tag.tag_name: tag.data if hasattr(tag, "data") else tag.metadata for tag in run.tags}
             for run in response.runs}
 

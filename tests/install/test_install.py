@@ -1,4 +1,4 @@
-"""What `cmake --install` leaves behind is exactly what a user needs, and projects of their own build with it."""
+"""`cmake --install` installs exactly what a user needs, and the user's projects build with it."""
 import concurrent.futures
 import os
 import pathlib

@@ -27,7 +27,7 @@ def wait_until(condition, what):
 
 
 class WebServer:
-    """`tensorboard --logdir`, with a folder of its own for what it leaves behind."""
+    """`tensorboard --logdir`, with its own folder for temporary files."""
 
     def __init__(self, logdir, *flags, **environment):
         self._folder = tempfile.TemporaryDirectory()

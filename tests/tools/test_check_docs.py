@@ -92,7 +92,7 @@ class APlantedMistake(unittest.TestCase):
     def test_an_option_that_sonde_does_not_have(self):
         self.assert_found("```sh\nsonde demo --tea\n```", "no option --tea")
 
-    # Put together here, as this file is one of those that are looked at.
+    # Concatenated here, since this file is checked as well.
     def test_a_path_of_a_machine(self):
         self.assert_found("See " + "/".join(("", "home", "somebody", "sonde")) + " for more.", "path of one machine")
 

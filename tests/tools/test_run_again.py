@@ -8,7 +8,7 @@ import unittest
 
 PROJECT = pathlib.Path(os.environ["SONDE_SOURCE_DIR"])
 
-# Fails as often as it is told to, and prints what it is told to when it does.
+# Fails and prints as often as requested.
 FAKE = """import pathlib, sys
 count = pathlib.Path(sys.argv[1])
 times = int(count.read_text()) if count.exists() else 0
@@ -32,7 +32,7 @@ class WithCtest(unittest.TestCase):
         self.tests = []
 
     def add(self, name: str, failures: int, output: str = "it went wrong") -> None:
-        """A test that fails so many times, then passes."""
+        """A test that fails this many times, then passes."""
         count = self.folder / f"count{len(self.tests)}"
         self.tests.append(f'add_test([=[{name}]=] "{sys.executable}" "{self.folder}/fake.py" "{count}" "{failures}" "{output}")')
 
