@@ -159,7 +159,7 @@ class Check final : public Subcommand {
     }
     if (newer_ > 0) out += counted(newer_, "record") + " of a newer Sonde, which this one cannot decode\n";
     if (findings_.empty()) {
-      out += tree_.problems.empty() ? styled("all sound", Style::green, color_) + "\n" : "";
+      out += tree_.problems.empty() ? styled("everything is intact", Style::green, color_) + "\n" : "";
     } else {
       out += styled(counted(damaged_places_, "damaged place"), Style::red, color_) + " in " +
              counted(findings_.size(), "file") + ", " + size_text(damaged_bytes_);

@@ -57,12 +57,12 @@ class Sound(Check):
     def test_our_own_logs_with_statistics_are(self):
         self.run_sonde("demo", "--dir", "demo", "--steps", "20", "--no-serve")
         self.assertTrue(list(pathlib.Path(self.path("demo")).rglob("stats.*.tfrecord")))
-        self.assertTrue(self.output("check", "demo").endswith("all sound\n"))
+        self.assertTrue(self.output("check", "demo").endswith("everything is intact\n"))
 
     def test_an_empty_event_file_is_and_is_named(self):
         self.write("logs/" + EVENTS, b"")
         self.assertEqual(self.json("check", "logs")["records"], 0)
-        self.assertIn(f"\n'logs/{EVENTS}' is empty\nall sound\n", self.output("check", "logs"))
+        self.assertIn(f"\n'logs/{EVENTS}' is empty\neverything is intact\n", self.output("check", "logs"))
 
     def test_a_single_file_may_be_named(self):
         content, records = self.small_log()
