@@ -167,7 +167,8 @@ class Check final : public Subcommand {
     }
     if (!copy_) return out;
     out += styled(harmless(out_), Style::bold, color_) + "  a copy";
-    out += findings_.empty() ? "" : " with all " + counted(records_, "intact record") + ", without what is listed above";
+    out +=
+        findings_.empty() ? "" : " with all " + counted(records_, "intact record") + ", without what is listed above";
     if (!tree_.problems.empty()) {
       out += ", without what cannot be read\n";
     } else {

@@ -70,8 +70,8 @@ TEST_F(CacheTest, AReplacedFileIsReadAgain) {
   open_cached().wait();
   std::string other = version();
   for (int i = 0; i < kPoints; ++i) other += scalar("loss", i, -i);
-  overwrite(dir_ / "aside", other);
-  std::filesystem::rename(dir_ / "aside", path());
+  overwrite(dir_ / "temporary", other);
+  std::filesystem::rename(dir_ / "temporary", path());
   EXPECT_EQ(values_of(*open_cached().run("r"), "loss").at(5), -5);
 }
 

@@ -211,8 +211,8 @@ TEST(Follow, AFileThatIsReplacedIsNoticed) {
   append(path, version() + scalar("loss", 0, 0));
   const Log log = open(dir.path(), live());
   log.wait();
-  overwrite(dir / "aside", version() + scalar("loss", 0, 1) + scalar("loss", 1, 1) + scalar("loss", 2, 1));
-  std::filesystem::rename(dir / "aside", path);
+  overwrite(dir / "temporary", version() + scalar("loss", 0, 1) + scalar("loss", 1, 1) + scalar("loss", 2, 1));
+  std::filesystem::rename(dir / "temporary", path);
   ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == 3; }));
 }
 

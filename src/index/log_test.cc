@@ -268,8 +268,8 @@ TEST(File, ThatIsReplacedIsReadAgain) {
   Log log = open(dir.path());
   log.wait();
   // Like rsync: written to a temporary file, then renamed.
-  overwrite(dir / "aside", version() + scalar("loss", 0, 50) + scalar("loss", 1, 51) + scalar("loss", 2, 52));
-  std::filesystem::rename(dir / "aside", path);
+  overwrite(dir / "temporary", version() + scalar("loss", 0, 50) + scalar("loss", 1, 51) + scalar("loss", 2, 52));
+  std::filesystem::rename(dir / "temporary", path);
   log.refresh();
   EXPECT_EQ(values_of(*log.run("r"), "loss"), (Values{50, 51, 52}));
 }

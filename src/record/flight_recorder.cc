@@ -56,7 +56,7 @@ Status FlightRecorder::make_ring(const Policy& policy, std::span<const std::int6
                                          .steps = flight.steps,
                                          .writer = writer_,
                                          .allow_negative_infinity = allow_negative_infinity_,
-                                         .aside = policy.budget.memory ? bytes : 0});
+                                         .copy_bytes = policy.budget.memory ? bytes : 0});
   if (!ring && ring_) {
     ring_->set_allowed(allow_negative_infinity_);
     return {ring.error().code(), "the flight ring stays as it was: " + ring.error().message()};

@@ -214,7 +214,7 @@ bool Pool::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t bytes, 
   return found;
 }
 
-// Whoever returns it later must not need memory for that.
+// Returning it later must not need memory.
 Holding* Pool::new_holding() noexcept {
   std::unique_ptr<Holding> made(new (std::nothrow) Holding);
   if (!made) return nullptr;

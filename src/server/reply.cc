@@ -85,7 +85,7 @@ Part part_of(const Reply& reply, const Wanted& wanted) {
   }
   const std::span<const std::byte> body = reply.body();
   const bool takes_parts = reply.status == 200 && reply.in_parts;
-  // Whoever has a part of something else gets all of this.
+  // A client with a part of another version gets everything.
   const bool of_this = wanted.if_range.empty() || (wanted.if_range == reply.etag && !reply.etag.starts_with("W/"));
   if (takes_parts && of_this && !wanted.head && !wanted.range.empty()) {
     if (const std::optional<Range> range = range_of(wanted.range, body.size())) {

@@ -116,7 +116,7 @@ struct PinnedStep {
   const std::uint64_t tensors;
   std::mutex mutex;  // guards the following members
   std::uint64_t pins = 0;
-  enum class Place : std::uint8_t { in_ring, aside, lost } place = Place::in_ring;
+  enum class Place : std::uint8_t { in_ring, in_memory, lost } place = Place::in_ring;
   std::unique_ptr<std::byte[]> copy;  // once it is copied to memory
 };
 
@@ -126,7 +126,7 @@ struct FlightRing::State {
         capacity(file.size() - kHeaderBytes),
         identity(std::move(owner)),
         most_steps(options.steps),
-        most_aside(options.aside == 0 ? capacity : options.aside) {
+        most_copied_bytes(options.copy_bytes == 0 ? capacity : options.copy_bytes) {
     meta.reserve(4096);
     open.reserve(16);
   }
@@ -166,7 +166,7 @@ struct FlightRing::State {
   std::vector<std::byte> dense;  // elements of a strided tensor
   const flight::Identity identity;
   const std::int64_t most_steps;
-  const std::uint64_t most_aside;
+  const std::uint64_t most_copied_bytes;
   std::uint64_t begin = 0;     // as in the file
   std::uint64_t position = 0;  // position of the next entry; at most the capacity after `begin`
   std::uint64_t sequence = 0;  // of the last entry
@@ -174,8 +174,8 @@ struct FlightRing::State {
   std::vector<Open> open;  // steps in progress
   std::string meta;        // the description that is being written
   std::uint64_t dropped = 0;
-  std::uint64_t ended = 0;               // training steps
-  std::atomic<std::uint64_t> aside = 0;  // bytes. Other threads give them back
+  std::uint64_t ended = 0;                      // training steps
+  std::atomic<std::uint64_t> copied_bytes = 0;  // of pinned steps; other threads subtract them
 };
 
 // Bytes that stay unused where an entry does not fit in front of the end of the file.
@@ -474,7 +474,7 @@ void PinnedStep::unpin(FlightRing::State& ring) {
 void PinnedStep::unpin_locked(FlightRing::State& ring) noexcept {
   if (--pins > 0 || !copy) return;
   copy.reset();
-  ring.aside.fetch_sub(size, std::memory_order_relaxed);
+  ring.copied_bytes.fetch_sub(size, std::memory_order_relaxed);
 }
 
 bool PinnedStep::is_pinned() {
@@ -495,12 +495,12 @@ void PinnedStep::copy_from_ring(const FlightRing::State& ring, std::byte* to) co
 void PinnedStep::leave_ring(FlightRing::State& ring) {
   const std::scoped_lock lock(mutex);  // others hold it for as long as it takes to copy the step
   place = Place::lost;
-  if (pins == 0 || ring.aside.load(std::memory_order_relaxed) + size > ring.most_aside) return;
+  if (pins == 0 || ring.copied_bytes.load(std::memory_order_relaxed) + size > ring.most_copied_bytes) return;
   copy.reset(new (std::nothrow) std::byte[size]);
   if (!copy) return;
-  ring.aside.fetch_add(size, std::memory_order_relaxed);
+  ring.copied_bytes.fetch_add(size, std::memory_order_relaxed);
   copy_from_ring(ring, copy.get());
-  place = Place::aside;
+  place = Place::in_memory;
 }
 
 FlightPin::FlightPin() noexcept = default;
@@ -510,7 +510,7 @@ FlightPin& FlightPin::operator=(FlightPin&& other) noexcept {
   ring_ = std::move(other.ring_);
   steps_ = std::move(other.steps_);
   training_steps_ = other.training_steps_;
-  aside_ = std::move(other.aside_);
+  copied_ = std::move(other.copied_);
   bytes_ = std::move(other.bytes_);
   step_ = std::move(other.step_);
   return *this;
@@ -518,13 +518,13 @@ FlightPin& FlightPin::operator=(FlightPin&& other) noexcept {
 FlightPin::~FlightPin() { let_go(); }
 
 void FlightPin::let_go() noexcept {
-  if (aside_) std::exchange(aside_, nullptr)->unpin(*ring_);
+  if (copied_) std::exchange(copied_, nullptr)->unpin(*ring_);
   for (const auto& pinned : steps_) pinned->unpin(*ring_);
   steps_.clear();
 }
 
 const flight::Step* FlightPin::next() {
-  if (aside_) std::exchange(aside_, nullptr)->unpin(*ring_);
+  if (copied_) std::exchange(copied_, nullptr)->unpin(*ring_);
   if (steps_.empty()) return nullptr;
   const std::shared_ptr<PinnedStep> pinned = std::move(steps_.front());
   steps_.pop_front();
@@ -538,8 +538,8 @@ const flight::Step* FlightPin::next() {
         pinned->unpin_locked(*ring_);
         bytes = bytes_;
         break;
-      case PinnedStep::Place::aside:
-        aside_ = pinned;
+      case PinnedStep::Place::in_memory:
+        copied_ = pinned;
         bytes = Bytes(pinned->copy.get(), pinned->size);
         break;
       case PinnedStep::Place::lost:

@@ -30,7 +30,7 @@ class FlightRing {
     std::int64_t steps = 0;   // at most the last N steps; 0: as many as fit
     std::string writer = {};
     std::vector<std::string> allow_negative_infinity = {};  // as many as fit into the header
-    std::uint64_t aside = 0;  // maximum bytes of pinned steps copied out of the ring; 0: as many as the ring has
+    std::uint64_t copy_bytes = 0;  // maximum bytes of pinned steps copied out of the ring; 0: as many as the ring has
   };
   // The error says what to do: not enough space, or the file system does not support it.
   static Result<std::unique_ptr<FlightRing>> create(const Options& options);
@@ -107,7 +107,7 @@ class FlightPin {
   std::deque<std::shared_ptr<PinnedStep>> steps_;  // not read yet, oldest first
   std::uint64_t training_steps_ = 0;
   // The last step that was read: its bytes, copied to memory earlier or now.
-  std::shared_ptr<PinnedStep> aside_;
+  std::shared_ptr<PinnedStep> copied_;
   std::vector<std::byte> bytes_;
   flight::Step step_;
 };

@@ -517,15 +517,15 @@ TEST(FlightPin, HoldsStepsAcrossTheEndOfTheFile) {
     add_step(*ring, step, 100);
     FlightPin in_ring = ring->pin(ring->ended() - 1, ring->ended() - 1);
     ASSERT_NO_FATAL_FAILURE(expect_whole(in_ring.next(), step, 100));
-    FlightPin aside = ring->pin(ring->ended() - 1, ring->ended() - 1);
+    FlightPin copied = ring->pin(ring->ended() - 1, ring->ended() - 1);
     for (int i = 0; i < 20; ++i) add_step(*ring, step, 100);
-    ASSERT_NO_FATAL_FAILURE(expect_whole(aside.next(), step, 100));
+    ASSERT_NO_FATAL_FAILURE(expect_whole(copied.next(), step, 100));
   }
 }
 
 TEST(FlightPin, CountsStepsThatCouldNotBeCopiedToMemory) {
   TempDir dir;
-  FlightRing::Options options = {.directory = dir.path(), .bytes = 8192, .aside = 1000};
+  FlightRing::Options options = {.directory = dir.path(), .bytes = 8192, .copy_bytes = 1000};
   const auto ring = *FlightRing::create(options);
   for (int step = 0; step < 10; ++step) add_step(*ring, step, 100);
   const auto read = [&](FlightPin pin) {
