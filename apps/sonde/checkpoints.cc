@@ -14,7 +14,7 @@
 #include "base/input_file.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/run_layout.h"
 #include "output.h"
 #include "render/console.h"
@@ -246,17 +246,22 @@ class CheckpointsCommand final : public Subcommand {
   }
 
   static void print_json(const std::vector<RunCheckpoints>& runs) {
-    std::string out;
+    JsonWriter json;
+    json.object().key("checkpoints").array();
     for (const RunCheckpoints& run : runs) {
       for (const CheckpointInfo& one : run.checkpoints) {
-        out.append(out.empty() ? "" : ",").append("{\"run\":").append(json_text(run.run));
-        out += ",\"name\":" + json_text(one.name) + ",\"step\":" + std::to_string(one.step) +
-               ",\"path\":" + json_text(one.path) + ",\"bytes\":" + std::to_string(one.bytes) +
-               ",\"tensors\":" + std::to_string(one.tensors) + ",\"wall_time\":" + json_number(one.wall_time) +
-               ",\"metric\":" + (std::isnan(one.metric) ? "null" : json_number(one.metric)) + "}";
+        json.object().key("run").text(run.run).key("name").text(one.name).key("step").integer(one.step);
+        json.key("path").text(one.path).key("bytes").integer(one.bytes).key("tensors").integer(one.tensors);
+        json.key("wall_time").number(one.wall_time).key("metric");
+        if (std::isnan(one.metric)) {
+          json.null();
+        } else {
+          json.number(one.metric);
+        }
+        json.end();
       }
     }
-    print("{\"checkpoints\":[" + out + "]}\n");
+    print(json.end().end().take() + "\n");
   }
 
   std::string directory_;

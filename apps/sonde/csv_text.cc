@@ -11,7 +11,7 @@
 #include "base/input_file.h"
 #include "base/utf8.h"
 #include "formats/csv.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -195,37 +195,38 @@ std::string text_of(const Rows& rows, const CsvRequest& request) {
   return text;
 }
 
-std::string json_of(const Rows& rows) {
-  std::string out = "\"columns\":[";
-  for (const std::string& name : rows.heading()) {
-    out.append(&name == rows.heading().data() ? "" : ",").append(json_text(name));
-  }
-  out += "],\"rows\":" + std::to_string(rows.count()) + ",\"left_out\":" + std::to_string(rows.left_out()) +
-         ",\"values\":[";
-  bool begun = false;
+void put_rows(JsonWriter& json, const Rows& rows) {
+  json.key("columns").texts(rows.heading()).key("rows").integer(rows.count());
+  json.key("left_out").integer(rows.left_out()).key("values").array();
   const auto put = [&](const Row& row) {
-    out += std::exchange(begun, true) ? ",[" : "[";
+    json.array();
     for (const std::string& cell : row) {
-      out.append(&cell == row.data() ? "" : ",");
-      out += cell == "-0" ? "-0.0" : is_json_number(cell) ? cell : json_text(cell);  // an integer has no negative zero
+      if (cell == "-0") {
+        json.raw("-0.0");  // an integer has no negative zero
+      } else if (is_json_number(cell)) {
+        json.raw(cell);
+      } else {
+        json.text(cell);
+      }
     }
-    out += ']';
+    json.end();
   };
   for (const Row& row : rows.first()) put(row);
   for (const Row& row : rows.last()) put(row);
-  return out + "]";
+  json.end();
 }
 
 }  // namespace
 
-Result<CsvText> show_csv(const std::string& path, const CsvRequest& request) {
+Result<CsvText> show_csv(const std::string& path, const CsvRequest& request, JsonWriter& json) {
   Rows rows(request);
   if (Status status = read_rows(path, rows); !status) return status;
   if (rows.heading().empty()) return Status(Code::corrupt, "'" + path + "' is not a table: it is empty");
   if (request.step && !rows.has_steps()) {
     return Status(Code::invalid_argument, "--step needs a column 'step', and '" + path + "' has none");
   }
-  return CsvText{text_of(rows, request), json_of(rows), rows.count()};
+  put_rows(json, rows);
+  return CsvText{text_of(rows, request), rows.count()};
 }
 
 }  // namespace sonde::cli

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/json_writer.h"
 #include "sonde/status.h"
 
 namespace sonde::cli {
@@ -18,10 +19,10 @@ struct CsvRequest {
 
 struct CsvText {
   std::string text;        // lines for people
-  std::string json;        // "columns":[...],"rows":N,"left_out":N,"values":[[...],...]
   std::uint64_t rows = 0;  // number of rows, of the given step if there is one
 };
 // Reads the file once, in pieces, and keeps only what is shown. The file may grow meanwhile.
-Result<CsvText> show_csv(const std::string& path, const CsvRequest& request);
+// `json` gets the members "columns":[...],"rows":N,"left_out":N,"values":[[...],...], or nothing if this fails.
+Result<CsvText> show_csv(const std::string& path, const CsvRequest& request, JsonWriter& json);
 
 }  // namespace sonde::cli

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/utf8.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "tensor/convert.h"
 #include "tensor/tensor_data.h"
 #include "tensor_text.h"
@@ -29,19 +29,10 @@ Cell cell_of(const std::byte* at, DType dtype) noexcept {
   }
 }
 
-std::string json_list(const std::vector<std::string_view>& texts) {
-  std::string out = "[";
-  for (const std::string_view& text : texts) out.append(&text == texts.data() ? "" : ",").append(json_text(text));
-  return out + "]";
-}
-
-std::string json_attributes(const NodeInfo& node) {
-  std::string out = "{";
-  for (const auto& one : node.attributes) {
-    out.append(&one == node.attributes.data() ? "" : ",").append(json_text(one.first)).append(":");
-    out += json_text(one.second);
-  }
-  return out + "}";
+void put_attributes(JsonWriter& json, const NodeInfo& node) {
+  json.object();
+  for (const auto& [name, value] : node.attributes) json.text_key(name).text(value);
+  json.end();
 }
 
 }  // namespace
@@ -131,9 +122,10 @@ Status put_tensor(TableWriter& table, std::string_view format, const ValueRef& v
   const Cell dtype = Cell::of_text(sonde::to_string(view.dtype));
   const Cell shape = Cell::of_shape(view.shape);
   if (format == "jsonl") {
-    const Result<std::string> values = json_values(view);
-    if (!values) return values.error();
-    return table.row(std::array{step, time, dtype, shape, Cell::of_json(*values)});
+    JsonWriter json;
+    if (Status status = put_values(json, view); !status) return status;
+    const std::string values = json.take();
+    return table.row(std::array{step, time, dtype, shape, Cell::of_json(values)});
   }
   if (view.dtype == DType::c64 || view.dtype == DType::c128) {
     return {Code::corrupt, "complex numbers do not fit into one column: --format jsonl writes them"};
@@ -155,8 +147,10 @@ Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<No
     const std::string name = valid_utf8(node.name);
     const std::string op = valid_utf8(node.op);
     const std::string device = valid_utf8(node.device);
-    const std::string inputs = json_list(node.inputs);
-    const std::string attributes = json_attributes(node);
+    const std::string inputs = JsonWriter().texts(node.inputs).take();
+    JsonWriter json;
+    put_attributes(json, node);
+    const std::string attributes = json.take();
     const std::array cells = {
         Cell::of_integer(value.step), Cell::of_time(value.wall_time), Cell::of_text(name),      Cell::of_text(op),
         Cell::of_text(device),        Cell::of_json(inputs),          Cell::of_json(attributes)};
@@ -166,13 +160,15 @@ Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<No
 }
 
 std::string json_graph(const std::vector<NodeInfo>& nodes) {
-  std::string out = "{\"nodes\":[";
+  JsonWriter json;
+  json.object().key("nodes").array();
   for (const NodeInfo& node : nodes) {
-    out.append(&node == nodes.data() ? "\n" : ",\n").append("{\"name\":").append(json_text(node.name));
-    out += ",\"op\":" + json_text(node.op) + ",\"device\":" + json_text(node.device) +
-           ",\"inputs\":" + json_list(node.inputs) + ",\"attributes\":" + json_attributes(node) + "}";
+    json.line().object().key("name").text(node.name).key("op").text(node.op).key("device").text(node.device);
+    json.key("inputs").texts(node.inputs).key("attributes");
+    put_attributes(json, node);
+    json.end();
   }
-  return out + "\n]}\n";
+  return json.line().end().end().take() + "\n";
 }
 
 }  // namespace sonde::cli

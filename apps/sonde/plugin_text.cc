@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/utf8.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/shortest.h"
 #include "render/console.h"
 #include "tensor/convert.h"
@@ -19,19 +19,6 @@ namespace {
 double f1_of(const PrPoint& point) noexcept {
   const double sum = point.precision + point.recall;
   return sum > 0 ? 2 * point.precision * point.recall / sum : 0;
-}
-
-std::string json_of(const hparams::Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return json_number(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return json_text(*text);
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
-  return "null";
-}
-
-std::string json_list(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const std::string& text : texts) out.append(&text == texts.data() ? "" : ",").append(json_text(text));
-  return out + "]";
 }
 
 std::string line(const std::string& label, std::size_t width, const std::string& text) {
@@ -95,28 +82,28 @@ std::string pr_curve_text(const PrCurve& curve, const TextStyle& style) {
   return text;
 }
 
-std::string json_of(const PrCurve& curve) {
-  std::string out = "\"average_precision\":" + json_number(average_precision(curve)) + ",\"points\":[";
+void put_pr_curve(JsonWriter& json, const PrCurve& curve) {
+  json.key("average_precision").number(average_precision(curve)).key("points").array();
   for (const PrPoint& one : curve) {
-    out.append(&one == curve.data() ? "" : ",").append("{\"threshold\":").append(json_number(one.threshold));
-    const auto put = [&](std::string_view key, double value) {
-      out.append(",\"").append(key).append("\":").append(json_number(shortest_double(value)));
-    };
+    json.object().key("threshold").number(one.threshold);
+    const auto put = [&](std::string_view key, double value) { json.key(key).number(shortest_double(value)); };
     put("true_positives", one.true_positives);
     put("false_positives", one.false_positives);
     put("true_negatives", one.true_negatives);
     put("false_negatives", one.false_negatives);
     put("precision", one.precision);
     put("recall", one.recall);
-    out += '}';
+    json.end();
   }
-  return out + "]";
+  json.end();
 }
 
 std::string value_text(const hparams::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* number = std::get_if<double>(&value)) return exact_text(*number, false);
-  return json_of(value);
+  JsonWriter json;
+  hparams::put_value(json, value);
+  return json.take();
 }
 
 std::string hparams_text(const hparams::Content& content) {
@@ -150,30 +137,21 @@ std::string hparams_text(const hparams::Content& content) {
   return text;
 }
 
-std::string json_of(const hparams::Content& content) {
-  std::string out;
-  const auto begin = [&](std::string_view key) { out.append(out.empty() ? "\"" : ",\"").append(key).append("\":"); };
+void put_hparams(JsonWriter& json, const hparams::Content& content) {
   if (content.start) {
-    begin("hparams");
-    out += '{';
-    for (const auto& one : content.start->hparams) {
-      out.append(&one == content.start->hparams.data() ? "" : ",").append(json_text(one.first)).append(":");
-      out += json_of(one.second);
-    }
-    out += "},\"group\":" + json_text(content.start->group);
-    out += ",\"start_time\":" + json_number(content.start->start_time);
+    json.key("hparams").object();
+    for (const auto& [name, value] : content.start->hparams) hparams::put_value(json.text_key(name), value);
+    json.end().key("group").text(content.start->group).key("start_time").number(content.start->start_time);
   }
   if (content.end) {
-    begin("status");
-    out += json_text(hparams::status_text(content.end->status));
-    out += ",\"end_time\":" + json_number(content.end->end_time);
+    json.key("status").text(hparams::status_text(content.end->status));
+    json.key("end_time").number(content.end->end_time);
   }
   if (content.experiment) {
-    begin("names");
-    out += json_list(content.experiment->hparams) + ",\"metrics\":" + json_list(content.experiment->metrics) +
-           ",\"description\":" + json_text(content.experiment->description);
+    json.key("names").texts(content.experiment->hparams).key("metrics").texts(content.experiment->metrics);
+    json.key("description").text(content.experiment->description);
   }
-  return out.empty() ? "\"hparams\":{}" : out;
+  if (!content.start && !content.end && !content.experiment) json.key("hparams").object().end();
 }
 
 }  // namespace sonde::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/hparams.h"
+#include "formats/json_writer.h"
 #include "sonde/status.h"
 #include "sonde/tensor.h"
 #include "tensor_text.h"
@@ -28,10 +29,10 @@ Result<PrCurve> pr_curve_of(const TensorView& view);
 // The area below the curve: for each threshold the precision times what the recall loses at the next one.
 double average_precision(const PrCurve& curve) noexcept;
 std::string pr_curve_text(const PrCurve& curve, const TextStyle& style);
-std::string json_of(const PrCurve& curve);  // "average_precision":...,"points":[...]
+void put_pr_curve(JsonWriter& json, const PrCurve& curve);  // the members "average_precision" and "points"
 
 std::string hparams_text(const hparams::Content& content);
-std::string json_of(const hparams::Content& content);  // members of an object
+void put_hparams(JsonWriter& json, const hparams::Content& content);  // members of an object
 // "0.001", "adam", "true"; "null" where there is none.
 std::string value_text(const hparams::Value& value);
 

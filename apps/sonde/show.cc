@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "csv_text.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/run_layout.h"
 #include "picture.h"
 #include "render/array.h"
@@ -105,9 +105,11 @@ class Show final : public Subcommand {
     CsvRequest request = {
         .rows = static_cast<std::uint64_t>(recorded_.rows), .full = full_, .name = fs::path(file_).filename().string()};
     if (recorded_.step != kLastStep) request.step = recorded_.step;
-    const Result<CsvText> table = show_csv(file_, request);
+    JsonWriter json;
+    json.object().key("file").text(file_).key("format").text("csv");
+    const Result<CsvText> table = show_csv(file_, request, json);
     if (!table) return fail(table.error());
-    print(json_ ? "{\"file\":" + json_text(file_) + ",\"format\":\"csv\"," + table->json + "}\n" : table->text);
+    print(json_ ? json.end().take() + "\n" : table->text);
     return kSuccess;
   }
 
@@ -220,22 +222,22 @@ class Show final : public Subcommand {
   }
 
   int show_json(TensorFile& file, const std::vector<std::size_t>& chosen) const {
-    std::string out = "{\"file\":" + json_text(file_) + ",\"format\":" + json_text(to_string(file.format()));
-    if (file.format() == FileFormat::wav) out += ",\"rate\":" + std::to_string(file.sample_rate());
-    out += ",\"tensors\":[";
+    JsonWriter json;
+    json.object().key("file").text(file_).key("format").text(to_string(file.format()));
+    if (file.format() == FileFormat::wav) json.key("rate").integer(file.sample_rate());
+    json.key("tensors").array();
     for (std::size_t i : chosen) {
       Result<LoadedTensor> loaded = file.load(i);
       if (!loaded) return fail(loaded.error());
       Result<Described> described = describe(loaded->view);
       if (!described) return fail(described.error());
-      const Result<std::string> members = json_tensor(loaded->view, *described, full_);
-      if (!members) return fail(members.error());
-      if (i != chosen.front()) out += ',';
-      out += "{\"index\":" + std::to_string(i) + ",\"name\":" + json_text(file.names()[i]) + "," + *members + "}";
+      json.object().key("index").integer(i).key("name").text(file.names()[i]);
+      if (Status status = put_tensor(json, loaded->view, *described, full_); !status) return fail(status);
+      json.end();
       std::string drawn;
       if (Status status = draw(loaded->view, *described, drawn); !status) return fail(status);
     }
-    print(out + "]}\n");
+    print(json.end().end().take() + "\n");
     return kSuccess;
   }
 

@@ -13,7 +13,7 @@
 #include "base/suggest.h"
 #include "csv_text.h"
 #include "formats/hparams.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/png.h"
 #include "formats/run_layout.h"
 #include "formats/shortest.h"
@@ -37,12 +37,6 @@ namespace {
 constexpr int kBars = 16;
 constexpr double kQuantiles[] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
 
-// The output for one kind of recording: lines for people, or the members of a JSON object.
-struct Section {
-  std::string text;
-  std::string json;
-};
-
 // "steps 0 .. 589"
 std::string steps_text(std::int64_t first, std::int64_t last) {
   if (first == last) return "step " + std::to_string(first);
@@ -58,19 +52,9 @@ std::string percent_text(std::uint64_t part, std::uint64_t all) {
   return grouped(part) + " (" + number_text(100 * static_cast<double>(part) / static_cast<double>(all)) + " %)";
 }
 
-// The first members of every JSON object.
-std::string json_head(std::string_view kind, std::int64_t step) {
-  return "\"kind\":" + json_text(kind) + ",\"step\":" + std::to_string(step);
-}
-
-std::string json_buckets(const std::vector<Bucket>& buckets) {
-  std::string out = "[";
-  for (const Bucket& one : buckets) {
-    if (&one != buckets.data()) out += ',';
-    out.append("[").append(json_number(one.left)).append(",").append(json_number(one.right));
-    out.append(",").append(json_number(one.count)).append("]");
-  }
-  return out + "]";
+void put_buckets(JsonWriter& json, const std::vector<Bucket>& buckets) {
+  json.list("histogram", buckets,
+            [&](const Bucket& one) { json.array().number(one.left).number(one.right).number(one.count).end(); });
 }
 
 // "24 x 24 pixels, RGB, 8 bits, 1.2 kB"
@@ -99,10 +83,11 @@ class Recorded {
     for (Tag& tag : run_->tags()) {
       if (tag.name == request_.tag && tag.points > 0) tags_.push_back(std::move(tag));
     }
+    json_.object().key("run").text(run_->name()).key("tag").text(request_.tag).key("values").array();
     const Status status = collect();
     if (!status) return fail(status);
     if (request_.json) {
-      print_json();
+      print(json_.end().end().take() + "\n");
     } else {
       print_text();
     }
@@ -115,7 +100,7 @@ class Recorded {
 
   // ---- Collecting the data.
 
-  // Fills sections_, and draws the picture if one is wanted.
+  // Fills sections_ and json_, and draws the picture if one is wanted.
   Status collect() {
     std::optional<tensor_files::KeptTensor> whole =
         kept_->last(request_.tag, at_last_step() ? std::nullopt : std::optional(request_.step));
@@ -164,10 +149,12 @@ class Recorded {
       CsvRequest request = {
           .rows = static_cast<std::uint64_t>(request_.rows), .full = request_.full, .step = {}, .name = path};
       if (!at_last_step()) request.step = request_.step;
-      const Result<CsvText> table = show_csv(join_path(run_->directory(), path), request);
+      json_.object().key("kind").text("table").key("file").text(path);
+      const Result<CsvText> table = show_csv(join_path(run_->directory(), path), request, json_);
       if (!table) return table.error();
+      json_.end();
       rows += table->rows;
-      sections_.push_back({table->text, "\"kind\":\"table\",\"file\":" + json_text(path) + "," + table->json});
+      sections_.push_back(table->text);
     }
     if (rows > 0 || at_last_step()) return Status::success();
     return {Code::not_found,
@@ -228,7 +215,12 @@ class Recorded {
                                    " cannot be drawn: only images can, and tensors that were kept whole"};
   }
 
-  // ---- Each kind.
+  // ---- Each kind: lines for people, and a JSON object.
+
+  // The first members of every JSON object.
+  JsonWriter& begin_json(std::string_view kind, std::int64_t step) {
+    return json_.object().key("kind").text(kind).key("step").integer(step);
+  }
 
   Status add(const Tag& tag) {
     if (tag.kind == TagKind::scalars) return at_last_step() ? add_course(tag) : add_point(tag);
@@ -268,28 +260,27 @@ class Recorded {
     }
     const bool single = all_single(all->values);
     const auto text = [&](double value) { return exact_text(value, single); };
-    const auto json = [&](double value) { return json_number(single ? shortest_double(value) : value); };
+    const auto exact = [&](double value) { return single ? shortest_double(value) : value; };
     const auto at = [&](std::size_t i) { return text(all->values[i]) + " at step " + std::to_string(all->steps[i]); };
-    Section section;
-    section.text = labelled("points", grouped(all->size()) + ", " + steps_text(all->steps.front(), all->steps.back())) +
-                   labelled("first", text(all->values.front())) + labelled("last", text(all->values.back()));
-    if (finite > 0) section.text += labelled("min", at(least)) + labelled("max", at(most));
+    std::string section =
+        labelled("points", grouped(all->size()) + ", " + steps_text(all->steps.front(), all->steps.back())) +
+        labelled("first", text(all->values.front())) + labelled("last", text(all->values.back()));
+    if (finite > 0) section += labelled("min", at(least)) + labelled("max", at(most));
     if (finite < all->size()) {
-      section.text +=
+      section +=
           labelled("nonfinite", styled(percent_text(all->size() - finite, all->size()), Style::red, style_.color));
     }
     constexpr int kLine = 60;
     if (const Result<Drawing> drawing = run_->draw(tag.name, kLine); drawing && all->size() > 1) {
-      section.text += "\n  " + styled(sparkline(*drawing, kLine, style_.glyphs), Style::cyan, style_.color) + "\n";
+      section += "\n  " + styled(sparkline(*drawing, kLine, style_.glyphs), Style::cyan, style_.color) + "\n";
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
-    section.json = "\"kind\":" + json_text("scalars") + ",\"points\":" + std::to_string(all->size()) +
-                   ",\"first_step\":" + std::to_string(all->steps.front()) +
-                   ",\"last_step\":" + std::to_string(all->steps.back()) + ",\"first\":" + json(all->values.front()) +
-                   ",\"last\":" + json(all->values.back()) +
-                   ",\"min\":" + json(finite > 0 ? all->values[least] : none) +
-                   ",\"max\":" + json(finite > 0 ? all->values[most] : none) +
-                   ",\"nonfinite\":" + std::to_string(all->size() - finite);
+    json_.object().key("kind").text("scalars").key("points").integer(all->size());
+    json_.key("first_step").integer(all->steps.front()).key("last_step").integer(all->steps.back());
+    json_.key("first").number(exact(all->values.front())).key("last").number(exact(all->values.back()));
+    json_.key("min").number(finite > 0 ? exact(all->values[least]) : none);
+    json_.key("max").number(finite > 0 ? exact(all->values[most]) : none);
+    json_.key("nonfinite").integer(all->size() - finite).end();
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -304,9 +295,8 @@ class Recorded {
     const double value = all->values[at];
     const bool single = all_single(all->values);
     const Style style = std::isfinite(value) ? Style::plain : Style::red;
-    sections_.push_back(
-        {labelled("value", styled(exact_text(value, single), style, style_.color)),
-         json_head("scalars", request_.step) + ",\"value\":" + json_number(single ? shortest_double(value) : value)});
+    sections_.push_back(labelled("value", styled(exact_text(value, single), style, style_.color)));
+    begin_json("scalars", request_.step).key("value").number(single ? shortest_double(value) : value).end();
     return Status::success();
   }
 
@@ -316,51 +306,52 @@ class Recorded {
     const stats::Summary summary = summary_of(*known);
     const stats::Histogram histogram = histogram_of(*known);
     const bool binned = !known->histogram.empty();
-    Section section;
-    section.text = labelled("type", styled(render::type_text(known->dtype, known->shape), Style::cyan, style_.color) +
-                                        ", " + counted(known->count, "value"));
+    std::string section =
+        labelled("type", styled(render::type_text(known->dtype, known->shape), Style::cyan, style_.color) + ", " +
+                             counted(known->count, "value"));
     const std::string nonfinite = render::nonfinite_text(summary);
-    section.text += labelled("nonfinite", nonfinite.empty() ? "none" : styled(nonfinite, Style::red, style_.color));
-    section.text += labelled("zero", percent_text(known->zeros, known->count)) +
-                    labelled("negative", percent_text(known->negatives, known->count));
-    section.json = json_head("statistics", known->step) + ",\"dtype\":" + json_text(sonde::to_string(known->dtype)) +
-                   ",\"shape\":" + json_shape(known->shape) + ",\"count\":" + std::to_string(known->count) +
-                   ",\"negative\":" + std::to_string(known->negatives) + ",\"stats\":" + json_stats(summary);
+    section += labelled("nonfinite", nonfinite.empty() ? "none" : styled(nonfinite, Style::red, style_.color));
+    section += labelled("zero", percent_text(known->zeros, known->count)) +
+               labelled("negative", percent_text(known->negatives, known->count));
+    begin_json("statistics", known->step).key("dtype").text(sonde::to_string(known->dtype));
+    json_.key("shape").shape(known->shape).key("count").integer(known->count);
+    put_stats(json_.key("negative").integer(known->negatives).key("stats"), summary);
     const bool varied = known->min < known->max;  // false if nothing is finite
     if (varied) {
-      section.text += labelled("range", number_text(known->min) + " .. " + number_text(known->max)) +
-                      labelled("mean", number_text(known->mean) + ", std " + number_text(known->std));
+      section += labelled("range", number_text(known->min) + " .. " + number_text(known->max)) +
+                 labelled("mean", number_text(known->mean) + ", std " + number_text(known->std));
     } else if (summary.finite() > 0) {
-      section.text += labelled("range", "all " + number_text(known->min));
+      section += labelled("range", "all " + number_text(known->min));
     }
     if (binned && summary.finite() > 0) add_quantiles(summary, histogram, varied, section);
-    if (binned) section.json += ",\"histogram\":" + json_buckets(known->histogram);
-    if (!binned && varied) section.text += "  no histogram was recorded\n";
+    if (binned) put_buckets(json_, known->histogram);
+    json_.end();
+    if (!binned && varied) section += "  no histogram was recorded\n";
     if (binned && varied) {
       std::vector<Bucket> equal;
       for (const stats::Bucket& one : stats::tensorboard_buckets(summary, histogram, kBars)) {
         equal.push_back({one.left, one.right, one.count});
       }
-      section.text += "\n" + bars(equal, kBars, style_);
+      section += "\n" + bars(equal, kBars, style_);
     }
     sections_.push_back(std::move(section));
     return Status::success();
   }
 
-  static void add_quantiles(const stats::Summary& summary, const stats::Histogram& histogram, bool for_people,
-                            Section& section) {
+  void add_quantiles(const stats::Summary& summary, const stats::Histogram& histogram, bool for_people,
+                     std::string& section) {
     std::string lower;
     std::string upper;
-    std::string json;
+    json_.key("percentiles").object();
     for (const double q : kQuantiles) {
       const double value = stats::percentile(summary, histogram, q);
       const std::string name = std::to_string(std::lround(100 * q));
       std::string& line = q <= 0.5 ? lower : upper;  // together they are too long for a terminal
       line.append(line.empty() ? "" : ", ").append(name).append(" % ").append(number_text(value));
-      json += (json.empty() ? "\"" : ",\"") + name + "\":" + json_number(value);
+      json_.key(name).number(value);
     }
-    if (for_people) section.text += labelled("quantiles", lower) + labelled("", upper);
-    section.json += ",\"percentiles\":{" + json + "}";
+    json_.end();
+    if (for_people) section += labelled("quantiles", lower) + labelled("", upper);
   }
 
   // As TensorBoard has it; the statistics file has more detail about a tensor.
@@ -383,11 +374,11 @@ class Recorded {
       count += one.count;
     }
     const std::string drawn = bars(*buckets, kBars, style_);
-    Section section;
-    section.text = labelled("count", number_text(count)) +
-                   (count > 0 ? labelled("range", number_text(low) + " .. " + number_text(high)) + "\n" + drawn : "");
-    section.json = json_head("histograms", value.step) + ",\"count\":" + json_number(count) +
-                   ",\"histogram\":" + json_buckets(*buckets);
+    std::string section =
+        labelled("count", number_text(count)) +
+        (count > 0 ? labelled("range", number_text(low) + " .. " + number_text(high)) + "\n" + drawn : "");
+    put_buckets(begin_json("histograms", value.step).key("count").number(count), *buckets);
+    json_.end();
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -395,14 +386,14 @@ class Recorded {
   Status add_images(const ValueRef& value) {
     const Result<EncodedImages> images = run_->images(value);
     if (!images) return images.error();
-    Section section;
-    std::string json;
+    std::string section;
+    begin_json("images", value.step).key("width").integer(images->width).key("height").integer(images->height);
+    json_.key("images").array();
     for (const std::string& file : images->files) {
-      section.text += labelled(&file == images->files.data() ? "image" : "", image_text(*images, file));
-      json += (json.empty() ? "" : ",") + ("{\"bytes\":" + std::to_string(file.size()) + "}");
+      section += labelled(&file == images->files.data() ? "image" : "", image_text(*images, file));
+      json_.object().key("bytes").integer(file.size()).end();
     }
-    section.json = json_head("images", value.step) + ",\"width\":" + std::to_string(images->width) +
-                   ",\"height\":" + std::to_string(images->height) + ",\"images\":[" + json + "]";
+    json_.end().end();
     sections_.push_back(std::move(section));
     if (!wants_picture()) return Status::success();
     for (std::size_t i = 0; i < images->files.size(); ++i) {
@@ -419,25 +410,25 @@ class Recorded {
   Status add_audio(const ValueRef& value) {
     const Result<std::vector<AudioClip>> clips = run_->audio(value);
     if (!clips) return clips.error();
-    Section section;
-    std::string json;
+    std::string section;
+    begin_json("audio", value.step).key("clips").array();
     for (const AudioClip& clip : *clips) {
       std::string text = size_text(clip.file.size());
-      json += (json.empty() ? "{" : ",{") + ("\"bytes\":" + std::to_string(clip.file.size()));
+      json_.object().key("bytes").integer(clip.file.size());
       if (const Result<wav::Sound> sound = wav::decode(as_bytes(clip.file)); sound) {
         const TensorView& view = sound->samples.view();
         const double seconds = static_cast<double>(view.shape[0]) / sound->rate;
         const auto channels = static_cast<std::uint64_t>(view.shape[1]);
         text.insert(0, std::to_string(sound->rate) + " Hz, " + counted(channels, "channel") + ", " +
                            number_text(seconds) + " s, " + std::string(sonde::to_string(view.dtype)) + ", ");
-        json += ",\"rate\":" + std::to_string(sound->rate) + ",\"dtype\":" + json_text(sonde::to_string(view.dtype)) +
-                ",\"shape\":" + json_shape(view.shape);
+        json_.key("rate").integer(sound->rate).key("dtype").text(sonde::to_string(view.dtype));
+        json_.key("shape").shape(view.shape);
       }
-      json += ",\"label\":" + json_text(clip.label) + "}";
-      section.text += labelled(&clip == clips->data() ? "audio" : "", text);
-      if (!clip.label.empty()) section.text += labelled("", harmless(clip.label));
+      json_.key("label").text(clip.label).end();
+      section += labelled(&clip == clips->data() ? "audio" : "", text);
+      if (!clip.label.empty()) section += labelled("", harmless(clip.label));
     }
-    section.json = json_head("audio", value.step) + ",\"clips\":[" + json + "]";
+    json_.end().end();
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -445,18 +436,16 @@ class Recorded {
   Status add_text(const ValueRef& value) {
     const Result<std::vector<std::string>> texts = run_->text(value);
     if (!texts) return texts.error();
-    Section section;
-    std::string json;
+    std::string section;
     for (const std::string& text : *texts) {
-      json += (json.empty() ? "" : ",") + json_text(text);
-      // Line breaks stay; within a line no terminal codes are printed.
+      // Lines stay lines; within them nothing reaches the terminal that it would obey.
       for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
-        if (end > at || end < text.size()) section.text += harmless(text.substr(at, end - at)) + "\n";
+        if (end > at || end < text.size()) section += harmless(text.substr(at, end - at)) + "\n";
         at = end + 1;
       }
     }
-    section.json = json_head("text", value.step) + ",\"texts\":[" + json + "]";
+    begin_json("text", value.step).key("texts").texts(*texts).end();
     sections_.push_back(std::move(section));
     return Status::success();
   }
@@ -466,21 +455,26 @@ class Recorded {
     if (!tensor) return tensor.error();
     const Result<PrCurve> curve = pr_curve_of(tensor->view());
     if (!curve) return curve.error();
-    sections_.push_back({pr_curve_text(*curve, style_), json_head("pr_curves", value.step) + "," + json_of(*curve)});
+    sections_.push_back(pr_curve_text(*curve, style_));
+    put_pr_curve(begin_json("pr_curves", value.step), *curve);
+    json_.end();
     return Status::success();
   }
 
   Status add_hparams(const Tag& tag) {
     const Result<hparams::Content> content = hparams::decode(tag.plugin_content);
     if (!content) return content.error();
-    sections_.push_back({hparams_text(*content), json_head("hparams", *step_) + "," + json_of(*content)});
+    sections_.push_back(hparams_text(*content));
+    put_hparams(begin_json("hparams", *step_), *content);
+    json_.end();
     return Status::success();
   }
 
   Status add_tensor(const Tag& tag, const ValueRef& value) {
     const Result<Tensor> tensor = run_->tensor(value);
     if (!tensor) return tensor.error();
-    return add_view(tensor->view(), json_head(to_string(tag.kind), value.step));
+    begin_json(to_string(tag.kind), value.step);
+    return add_view(tensor->view());
   }
 
   Status add(const tensor_files::KeptTensor& kept) {
@@ -489,26 +483,25 @@ class Recorded {
     const auto at = std::ranges::find(file->names(), kept.name) - file->names().begin();
     const Result<LoadedTensor> loaded = file->load(static_cast<std::size_t>(at));
     if (!loaded) return loaded.error();
-    return add_view(loaded->view, json_head("whole", kept.step) + ",\"file\":" + json_text(kept.path));
+    begin_json("whole", kept.step).key("file").text(kept.path);
+    return add_view(loaded->view);
   }
 
-  // As `sonde show FILE` prints it.
-  Status add_view(const TensorView& view, std::string json) {
+  // As `sonde show FILE` prints it. Ends the JSON object.
+  Status add_view(const TensorView& view) {
     const Result<Described> described = describe(view);
     if (!described) return described.error();
-    Section section;
-    section.text =
+    std::string section =
         tensor_line(render::printable(request_.tag), render::type_text(view.dtype, view.shape), *described, 0, style_);
-    const Result<std::string> members = json_tensor(view, *described, request_.full);
-    if (!members) return members.error();
-    section.json = std::move(json) + "," + *members;
+    if (Status status = put_tensor(json_, view, *described, request_.full); !status) return status;
+    json_.end();
     if (wants_picture()) {
       Result<std::string> drawn = write_picture(view, described->summary.value_or(stats::Summary{}), request_.picture);
       if (!drawn) return drawn.error();
       drawn_ += harmless(*drawn) + "\n";
     }
     if (request_.full || !wants_picture()) {
-      section.text +=
+      section +=
           render::numpy_style(view, {.threshold = request_.full ? render::ArrayOptions::kEverything : 1000}) + "\n";
     }
     sections_.push_back(std::move(section));
@@ -525,8 +518,8 @@ class Recorded {
       if (wall_time_) heading += styled(", " + time_text(*wall_time_), Style::dim, style_.color);
     }
     print(heading + "\n");
-    for (const Section& section : sections_) {
-      print((&section == sections_.data() ? "" : "\n") + section.text);
+    for (const std::string& section : sections_) {
+      print((&section == sections_.data() ? "" : "\n") + section);
     }
     if (kept_elsewhere_) {
       print(styled("  kept whole at step " + std::to_string(*kept_elsewhere_) + ": --step " +
@@ -537,22 +530,15 @@ class Recorded {
     print(drawn_);
   }
 
-  void print_json() const {
-    std::string out = "{\"run\":" + json_text(run_->name()) + ",\"tag\":" + json_text(request_.tag) + ",\"values\":[";
-    for (const Section& section : sections_) {
-      out += (&section == sections_.data() ? "{" : ",{") + section.json + "}";
-    }
-    print(out + "]}\n");
-  }
-
   const RecordedRequest& request_;
   const TextStyle style_ = output_style();
   std::optional<Run> run_;
   std::vector<Tag> tags_;  // all tags of this name, of every kind
   std::optional<tensor_files::KeptTensors> kept_;
   std::optional<std::int64_t> step_;
-  std::optional<double> wall_time_;  // of that step
-  std::vector<Section> sections_;
+  std::optional<double> wall_time_;             // of that step
+  std::vector<std::string> sections_;           // lines for people, of one kind of recording each
+  JsonWriter json_;                             // the same for programs
   std::optional<std::int64_t> kept_elsewhere_;  // a step
   std::string drawn_;
 };

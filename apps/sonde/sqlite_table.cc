@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/shortest.h"
 #include "interrupt.h"
 #include "output.h"
@@ -117,7 +117,7 @@ class SqliteTable final : public TableWriter {
       case Cell::Type::time: sqlite3_bind_double(insert_, at, cell.real); return;
       case Cell::Type::text:
       case Cell::Type::json: return bind_text(at, cell.text);
-      case Cell::Type::shape: shape_ = json_shape(*cell.shape); return bind_text(at, shape_);
+      case Cell::Type::shape: shape_ = JsonWriter().shape(*cell.shape).take(); return bind_text(at, shape_);
       case Cell::Type::any: return;  // no cell has this type
     }
   }

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "formats/csv.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "ordered_texts.h"
 #include "output.h"
 
@@ -65,32 +65,10 @@ class TextTable : public TableWriter {
  protected:
   std::string& buffer() noexcept { return output_.buffer(); }
 
-  void put(std::string& out, const Cell& cell) const {
-    switch (cell.type) {
-      case Cell::Type::integer: return put_digits(out, cell.integer);
-      case Cell::Type::count: return put_digits(out, cell.count);
-      case Cell::Type::single:
-      case Cell::Type::real:
-      case Cell::Type::time:
-        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
-        return put_nonfinite(out, cell.real);
-      case Cell::Type::text: return put_text(out, cell.text);
-      case Cell::Type::shape: return put_shape(out, *cell.shape);
-      case Cell::Type::truth: out += cell.integer != 0 ? "true" : "false"; return;
-      case Cell::Type::json: return put_json(out, cell.text);
-      case Cell::Type::any: return;  // no cell has this type
-    }
-  }
-
  private:
   // The prefix of every row of a series. These are called on any thread.
   virtual std::string prefix(std::string_view run, std::string_view tag) const = 0;
   virtual void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const = 0;
-  // The cells that each format writes differently.
-  virtual void put_nonfinite(std::string& out, double value) const = 0;
-  virtual void put_text(std::string& out, std::string_view text) const = 0;
-  virtual void put_shape(std::string& out, const Shape& shape) const = 0;
-  virtual void put_json(std::string& out, std::string_view json) const = 0;
 
   Output output_;
   std::string prefix_;
@@ -122,41 +100,72 @@ class CsvTable final : public TextTable {
     out += '\n';
   }
 
-  void put_nonfinite(std::string& out, double value) const override { csv::put_number(out, value); }
-  void put_text(std::string& out, std::string_view text) const override { csv::put_field(out, text); }
-  void put_shape(std::string& out, const Shape& shape) const override { csv::put_field(out, json_shape(shape)); }
-  void put_json(std::string& out, std::string_view json) const override { csv::put_field(out, json); }
+  static void put(std::string& out, const Cell& cell) {
+    switch (cell.type) {
+      case Cell::Type::integer: return put_digits(out, cell.integer);
+      case Cell::Type::count: return put_digits(out, cell.count);
+      case Cell::Type::single:
+      case Cell::Type::real:
+      case Cell::Type::time:
+        if (std::isfinite(cell.real)) return put_finite(out, cell.type, cell.real);
+        return csv::put_number(out, cell.real);
+      case Cell::Type::text:
+      case Cell::Type::json: return csv::put_field(out, cell.text);
+      case Cell::Type::shape: return csv::put_field(out, JsonWriter().shape(*cell.shape).take());
+      case Cell::Type::truth: out += cell.integer != 0 ? "true" : "false"; return;
+      case Cell::Type::any: return;  // no cell has this type
+    }
+  }
 };
 
 class JsonLines final : public TextTable {
  public:
   JsonLines(Output output, std::string_view key, const std::vector<Column>& columns)
-      : TextTable(std::move(output)), key_(",") {
-    key_.append(json_text(key)).append(":");
-    for (const Column& column : columns) keys_.emplace_back(",").append(json_text(column.name)).append(":");
+      : TextTable(std::move(output)), key_(key) {
+    for (const Column& column : columns) columns_.emplace_back(column.name);
   }
 
  private:
+  // Members of an object.
   std::string prefix(std::string_view run, std::string_view tag) const override {
-    return "{\"run\":" + json_text(run) + key_ + json_text(tag);
+    return JsonWriter().key("run").text(run).key(key_).text(tag).take();
   }
 
   void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const override {
-    out += prefix;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      out += keys_[i];
-      put(out, cells[i]);
-    }
-    out += "}\n";
+    JsonWriter json(std::move(out));
+    json.object().raw(prefix);
+    for (std::size_t i = 0; i < cells.size(); ++i) put(json.key(columns_[i]), cells[i]);
+    out = json.end().take();
+    out += '\n';
   }
 
-  void put_nonfinite(std::string& out, double value) const override { out += json_number(value); }
-  void put_text(std::string& out, std::string_view text) const override { out += json_text(text); }
-  void put_shape(std::string& out, const Shape& shape) const override { out += json_shape(shape); }
-  void put_json(std::string& out, std::string_view json) const override { out += json; }
+  static void put(JsonWriter& json, const Cell& cell) {
+    switch (cell.type) {
+      case Cell::Type::integer: json.integer(cell.integer); return;
+      case Cell::Type::count: json.integer(cell.count); return;
+      case Cell::Type::single:
+      case Cell::Type::real:
+      case Cell::Type::time: put_number(json, cell.type, cell.real); return;
+      case Cell::Type::text: json.text(cell.text); return;
+      case Cell::Type::shape: json.shape(*cell.shape); return;
+      case Cell::Type::truth: json.truth(cell.integer != 0); return;
+      case Cell::Type::json: json.raw(cell.text); return;
+      case Cell::Type::any: return;  // no cell has this type
+    }
+  }
+
+  static void put_number(JsonWriter& json, Cell::Type type, double value) {
+    if (!std::isfinite(value)) {
+      json.number(value);
+      return;
+    }
+    std::string digits;
+    put_finite(digits, type, value);
+    json.raw(digits);
+  }
 
   std::string key_;
-  std::vector<std::string> keys_;
+  std::vector<std::string> columns_;
 };
 
 }  // namespace

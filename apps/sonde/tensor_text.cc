@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "formats/csv.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/shortest.h"
 #include "tensor/convert.h"
 #include "terminal.h"
@@ -12,43 +12,34 @@
 namespace sonde::cli {
 namespace {
 
-// A float, printed with as many digits as a float needs.
-void put_real(std::string& out, double value, bool single) {
-  out += json_number(single ? shortest_double(value) : value);
-}
-
-void put_value(std::string& out, const std::byte* at, DType dtype) {
+void put_value(JsonWriter& json, const std::byte* at, DType dtype) {
   switch (dtype) {
-    case DType::boolean: out += load<std::uint8_t>(at) != 0 ? "true" : "false"; return;
-    case DType::f64: return put_real(out, load<double>(at), false);
+    case DType::boolean: json.truth(load<std::uint8_t>(at) != 0); return;
+    case DType::f64: json.number(load<double>(at)); return;
     case DType::c64:
-    case DType::c128: {
-      const bool single = dtype == DType::c64;
-      out += '[';
-      put_real(out, single ? static_cast<double>(load<float>(at)) : load<double>(at), single);
-      out += ',';
-      put_real(out, single ? static_cast<double>(load<float>(at + 4)) : load<double>(at + 8), single);
-      out += ']';
+      json.array().number(shortest_double(load<float>(at))).number(shortest_double(load<float>(at + 4))).end();
       return;
-    }
+    case DType::c128: json.array().number(load<double>(at)).number(load<double>(at + 8)).end(); return;
+    // With as many digits as a float needs.
     case DType::f32:
     case DType::f16:
     case DType::bf16:
     case DType::f8_e4m3:
-    case DType::f8_e5m2: return put_real(out, element_as_double(at, dtype), true);
-    default: return csv::put_element(out, at, dtype);  // integers
+    case DType::f8_e5m2: json.number(shortest_double(element_as_double(at, dtype))); return;
+    default: {  // integers
+      std::string digits;
+      csv::put_element(digits, at, dtype);
+      json.raw(digits);
+    }
   }
 }
 
-void put_values(std::string& out, const TensorView& view, int axis, const std::byte* at) {
-  if (axis == view.shape.rank()) return put_value(out, at, view.dtype);
+void put_axis(JsonWriter& json, const TensorView& view, int axis, const std::byte* at) {
+  if (axis == view.shape.rank()) return put_value(json, at, view.dtype);
   const std::int64_t stride = view.strides[axis] * static_cast<std::int64_t>(size_of(view.dtype));
-  out += '[';
-  for (std::int64_t i = 0; i < view.shape[axis]; ++i) {
-    if (i > 0) out += ',';
-    put_values(out, view, axis + 1, at + i * stride);
-  }
-  out += ']';
+  json.array();
+  for (std::int64_t i = 0; i < view.shape[axis]; ++i) put_axis(json, view, axis + 1, at + i * stride);
+  json.end();
 }
 
 }  // namespace
@@ -62,28 +53,27 @@ Result<Described> describe(const TensorView& view) {
   return described;
 }
 
-std::string json_stats(const stats::Summary& summary) {
-  return "{\"min\":" + json_number(summary.min) + ",\"max\":" + json_number(summary.max) +
-         ",\"mean\":" + json_number(summary.mean) + ",\"std\":" + json_number(summary.stddev()) +
-         ",\"nan\":" + std::to_string(summary.nan) +
-         ",\"inf\":" + std::to_string(summary.positive_infinity + summary.negative_infinity) +
-         ",\"zero\":" + std::to_string(summary.zeros) + "}";
+void put_stats(JsonWriter& json, const stats::Summary& summary) {
+  json.object().key("min").number(summary.min).key("max").number(summary.max);
+  json.key("mean").number(summary.mean).key("std").number(summary.stddev());
+  json.key("nan").integer(summary.nan).key("inf").integer(summary.positive_infinity + summary.negative_infinity);
+  json.key("zero").integer(summary.zeros).end();
 }
 
-Result<std::string> json_tensor(const TensorView& view, const Described& described, bool values) {
-  std::string out = "\"dtype\":" + json_text(sonde::to_string(view.dtype)) + ",\"shape\":" + json_shape(view.shape) +
-                    ",\"stats\":" + (described.summary ? json_stats(*described.summary) : "null");
-  if (!values) return out;
-  Result<std::string> all = json_values(view);
-  if (!all) return all;
-  return out + ",\"values\":" + *all;
+Status put_tensor(JsonWriter& json, const TensorView& view, const Described& described, bool values) {
+  json.key("dtype").text(sonde::to_string(view.dtype)).key("shape").shape(view.shape).key("stats");
+  if (described.summary) {
+    put_stats(json, *described.summary);
+  } else {
+    json.null();
+  }
+  return values ? put_values(json.key("values"), view) : Status::success();
 }
 
-Result<std::string> json_values(const TensorView& view) {
-  if (!view.valid()) return Status(Code::invalid_argument, "the tensor's values cannot be listed: it is not valid");
-  std::string out;
-  put_values(out, view, 0, static_cast<const std::byte*>(view.data));
-  return out;
+Status put_values(JsonWriter& json, const TensorView& view) {
+  if (!view.valid()) return {Code::invalid_argument, "the tensor's values cannot be listed: it is not valid"};
+  put_axis(json, view, 0, static_cast<const std::byte*>(view.data));
+  return Status::success();
 }
 
 TextStyle output_style() {

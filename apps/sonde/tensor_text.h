@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/json_writer.h"
 #include "render/console.h"
 #include "sonde/status.h"
 #include "sonde/tensor.h"
@@ -19,12 +20,12 @@ struct Described {
 Result<Described> describe(const TensorView& view);
 
 // {"min":...,"max":...,"mean":...,"std":...,"nan":...,"inf":...,"zero":...}
-std::string json_stats(const stats::Summary& summary);
+void put_stats(JsonWriter& json, const stats::Summary& summary);
 // "dtype":...,"shape":...,"stats":... and, if wanted, "values":... nested like the axes
-Result<std::string> json_tensor(const TensorView& view, const Described& described, bool values);
+Status put_tensor(JsonWriter& json, const TensorView& view, const Described& described, bool values);
 // The elements, nested like the axes: numbers that parse to the same value, NaN and infinities as strings, booleans as
 // true and false, complex numbers as [real, imaginary].
-Result<std::string> json_values(const TensorView& view);
+Status put_values(JsonWriter& json, const TensorView& view);
 
 // The style for standard output.
 struct TextStyle {

@@ -88,6 +88,18 @@ SessionEnd end_of(pbf_reader from) {
 
 }  // namespace
 
+void put_value(JsonWriter& json, const Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) {
+    json.number(*number);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    json.text(*text);
+  } else if (const auto* truth = std::get_if<bool>(&value)) {
+    json.truth(*truth);
+  } else {
+    json.null();
+  }
+}
+
 std::string_view status_text(std::int64_t status) noexcept {
   switch (status) {
     case 1: return "success";

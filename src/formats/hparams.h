@@ -16,11 +16,14 @@
 #include <variant>
 #include <vector>
 
+#include "formats/json_writer.h"
 #include "sonde/status.h"
 
 namespace sonde::hparams {
 
 using Value = std::variant<std::monostate, bool, double, std::string>;  // monostate: none of these
+
+void put_value(JsonWriter& json, const Value& value);  // null where there is none
 
 struct Experiment {
   std::string description;

@@ -1,6 +1,8 @@
 // A sequential JSON writer, used for all JSON that this project writes.
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -8,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/json.h"
+#include "sonde/tensor.h"
 
 namespace sonde {
 
@@ -20,9 +22,14 @@ namespace sonde {
 //   json.end().end();
 class JsonWriter {
  public:
+  JsonWriter() = default;
+  // Appends to the given text.
+  explicit JsonWriter(std::string begin) : out_(std::move(begin)) {}
+
   JsonWriter& object() { return open('{', '}'); }
   JsonWriter& array() { return open('[', ']'); }
   JsonWriter& end() {
+    break_line();
     out_ += closing_.back();
     closing_.pop_back();
     comma_ = true;
@@ -36,31 +43,37 @@ class JsonWriter {
   }
   // A key that needs escaping.
   JsonWriter& text_key(std::string_view name) {
-    separate();
-    out_.append(json_text(name)).append(":");
+    text(name);
+    out_ += ':';
     comma_ = false;
     return *this;
   }
-  JsonWriter& text(std::string_view value) { return raw(json_text(value)); }
-  JsonWriter& number(double value) { return raw(json_number(value)); }
+  // Bytes that are not UTF-8 become U+FFFD.
+  JsonWriter& text(std::string_view value);
+  // Parses to the same double. JSON has no NaN and infinities: they are the texts "NaN", "Infinity" and
+  // "-Infinity".
+  JsonWriter& number(double value);
   template <std::integral Integer>
   JsonWriter& integer(Integer value) {
-    return raw(std::to_string(value));
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    return raw({digits.data(), end.ptr});
   }
   JsonWriter& truth(bool value) { return raw(value ? "true" : "false"); }
   JsonWriter& null() { return raw("null"); }
-  JsonWriter& shape(const Shape& value) { return raw(json_shape(value)); }
-  JsonWriter& texts(const std::vector<std::string>& values) {
+  JsonWriter& shape(const Shape& value);
+  template <class Texts = std::vector<std::string>>
+  JsonWriter& texts(const Texts& values) {
     array();
-    for (const std::string& value : values) text(value);
+    for (const auto& value : values) text(value);
     return end();
   }
-  // Puts the next value on a new line.
+  // Puts the next value or closing bracket on a new line.
   JsonWriter& line(std::string_view indent = {}) {
     break_.assign("\n").append(indent);
     return *this;
   }
-  // Text that is already JSON.
+  // Text that is already JSON: a value, or members of an object.
   JsonWriter& raw(std::string_view json) {
     separate();
     out_ += json;
@@ -90,6 +103,9 @@ class JsonWriter {
   }
   void separate() {
     if (comma_) out_ += ',';
+    break_line();
+  }
+  void break_line() {
     if (!break_.empty()) out_ += std::exchange(break_, {});
   }
 

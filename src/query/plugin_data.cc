@@ -1,7 +1,6 @@
 #include "query/plugin_data.h"
 
 #include <utility>
-#include <variant>
 
 #include "formats/hparams.h"
 #include "formats/json_writer.h"
@@ -16,13 +15,6 @@ using wire::reader_of;
 
 std::string text_of(pbf_reader& from) { return from.get_string(); }
 bool is_bytes(const pbf_reader& from) { return from.wire_type() == pbf_wire_type::length_delimited; }
-
-std::string json_of(const hparams::Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return json_number(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return json_text(*text);
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
-  return "null";
-}
 
 struct Margin {
   std::string value;
@@ -109,7 +101,7 @@ std::optional<std::string> session_hparams(std::string_view content) {
   if (!decoded || !decoded->start) return std::nullopt;
   JsonWriter json;
   json.object();
-  for (const auto& [key, value] : decoded->start->hparams) json.text_key(key).raw(json_of(value));
+  for (const auto& [key, value] : decoded->start->hparams) hparams::put_value(json.text_key(key), value);
   json.end();
   return json.take();
 }

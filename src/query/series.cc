@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "formats/csv.h"
-#include "formats/json.h"
 #include "formats/json_writer.h"
 #include "formats/shortest.h"
 #include "query/answers.h"

@@ -300,7 +300,7 @@ Result<Answer> answer_statistics(const Context& context, const Params& params) {
   JsonWriter json;
   json.object().key("total").integer(selection->total);
   const TensorStatistics last = rows.empty() ? TensorStatistics{} : rows.back();
-  json.key("dtype").text(to_string(last.dtype)).key("shape").raw(json_shape(last.shape));
+  json.key("dtype").text(to_string(last.dtype)).key("shape").shape(last.shape);
   put_times(json, values);
   using Counts = std::pair<std::string_view, std::uint64_t TensorStatistics::*>;
   for (const auto& [name, member] :

@@ -13,7 +13,7 @@
 #include "base/numbered_directory.h"
 #include "base/utf8.h"
 #include "formats/capture_json.h"
-#include "formats/json.h"
+#include "formats/json_writer.h"
 #include "formats/run_layout.h"
 #include "formats/tensor_tags.h"
 #include "sonde/tensor_io.h"
@@ -134,16 +134,17 @@ class Writer {
 
   Status save(const CapturedStep& step, const std::vector<const TensorView*>& views) const {
     std::vector<NamedView> tensors;
-    std::string order = "[";
+    JsonWriter order;
+    order.array();
     for (std::size_t i = 0; i < views.size(); ++i) {
       tensors.push_back({step.tensors[i].key, *views[i]});
-      if (i > 0) order += ',';
-      order += json_text(step.tensors[i].key);
+      order.text(step.tensors[i].key);
     }
     // The file has its own order, so that elements are aligned.
-    return save_safetensors(
-        join_path(directory_.path(), step.file), tensors,
-        {{"step", std::to_string(step.step)}, {"wall_time", json_number(step.wall_time)}, {"order", order + "]"}});
+    return save_safetensors(join_path(directory_.path(), step.file), tensors,
+                            {{"step", std::to_string(step.step)},
+                             {"wall_time", JsonWriter().number(step.wall_time).take()},
+                             {"order", order.end().take()}});
   }
 
   CaptureInfo info_;

@@ -1,4 +1,4 @@
-#include "formats/json.h"
+#include "formats/json_writer.h"
 
 #include <array>
 #include <charconv>
@@ -8,42 +8,42 @@
 
 namespace sonde {
 
-std::string json_text(std::string_view text) {
+JsonWriter& JsonWriter::text(std::string_view value) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (char c : valid_utf8(text)) {
+  separate();
+  out_ += '"';
+  for (char c : valid_utf8(value)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
-      out += {'\\', c};
+      out_ += {'\\', c};
     } else if (byte < 0x20) {
-      out += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
+      out_ += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
     } else {
-      out += c;
+      out_ += c;
     }
   }
-  return out + '"';
+  out_ += '"';
+  comma_ = true;
+  return *this;
 }
 
-std::string json_number(double value) {
-  if (std::isnan(value)) return "\"NaN\"";
-  if (std::isinf(value)) return value < 0 ? "\"-Infinity\"" : "\"Infinity\"";
+JsonWriter& JsonWriter::number(double value) {
+  if (std::isnan(value)) return raw("\"NaN\"");
+  if (std::isinf(value)) return raw(value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
   // Readers take what looks like an integer as one, which has no negative zero and ends at 64 bits.
-  if (value == 0 && std::signbit(value)) return "-0.0";
+  if (value == 0 && std::signbit(value)) return raw("-0.0");
   constexpr double kLargest = 9007199254740992;  // 2^53: up to here all integers are doubles
   std::array<char, 32> text;
   char* const last = text.data() + text.size();
   const auto end = std::abs(value) > kLargest ? std::to_chars(text.data(), last, value, std::chars_format::scientific)
                                               : std::to_chars(text.data(), last, value);
-  return {text.data(), end.ptr};
+  return raw({text.data(), end.ptr});
 }
 
-std::string json_shape(const Shape& shape) {
-  std::string out = "[";
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (i > 0) out += ',';
-    out += std::to_string(shape[i]);
-  }
-  return out + "]";
+JsonWriter& JsonWriter::shape(const Shape& value) {
+  array();
+  for (const std::int64_t size : value) integer(size);
+  return end();
 }
 
 }  // namespace sonde
