@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "export_rows.h"
 #include "formats/graph_def.h"
+#include "formats/graph_text.h"
 #include "formats/hparams.h"
 #include "formats/shortest.h"
 #include "interrupt.h"
@@ -41,7 +42,7 @@ constexpr std::array kKinds = {
     ExportKind{"tensors", TagKind::tensors, kRows},
     ExportKind{"pr_curves", TagKind::pr_curves, kRows},
     ExportKind{"hparams", TagKind::hparams, kRows},
-    ExportKind{"graphs", TagKind::graphs, "csv jsonl sqlite json pb"},
+    ExportKind{"graphs", TagKind::graphs, "csv jsonl sqlite json pb pbtxt"},
     ExportKind{"images", TagKind::images, ""},
     ExportKind{"audio", TagKind::audio, ""},
     ExportKind{"text", TagKind::text, ""},
@@ -111,24 +112,26 @@ class ScalarPieces {
 class Export final : public Subcommand {
  public:
   Export()
-      : Subcommand({.name = "export",
-                    .usage = "export LOGDIR [options]",
-                    .summary = "write a log as CSV, JSON lines, a database or files",
-                    .details =
-                        "Scalars, statistics, histograms, tensors, PR curves and graphs become rows that begin with "
-                        "run, tag, step and wall_time (seconds since 1970): one row for each point, bucket of a "
-                        "histogram, threshold of a curve, node of a graph and element of a tensor; in JSON lines "
-                        "a tensor is one row. For hyper-parameters a row has run, hparam and value. Images, audio and "
-                        "text become files in the folder that -o names, RUN/TAG/STEP.png and so on, with a list of "
-                        "them in manifest.csv; so do graphs with --format json, or pb, which is a GraphDef. Tensors "
-                        "that were kept whole are files already, RUN/tensors.\n"
-                        "Numbers have as many digits as are needed to restore the recorded value: 0.1 for the nearest "
-                        "float32, in CSV, in JSON, and in SQLite, where a REAL is the double nearest to 0.1. NaN and "
-                        "infinities are NaN, Infinity and -Infinity: in JSON as strings, in SQLite NaN is NULL.",
-                    .examples = {"sonde export logs > scalars.csv", "sonde export logs --tags '.*loss' --format jsonl",
-                                 "sonde export logs --kind statistics --format sqlite -o stats.db",
-                                 "sonde export logs --kind hparams", "sonde export logs --kind images -o pictures",
-                                 "sonde export logs --kind graphs --format pb -o graphs"}}) {}
+      : Subcommand(
+            {.name = "export",
+             .usage = "export LOGDIR [options]",
+             .summary = "write a log as CSV, JSON lines, a database or files",
+             .details =
+                 "Scalars, statistics, histograms, tensors, PR curves and graphs become rows that begin with "
+                 "run, tag, step and wall_time (seconds since 1970): one row for each point, bucket of a "
+                 "histogram, threshold of a curve, node of a graph and element of a tensor; in JSON lines "
+                 "a tensor is one row. For hyper-parameters a row has run, hparam and value. Images, audio and "
+                 "text become files in the folder that -o names, RUN/TAG/STEP.png and so on, with a list of "
+                 "them in manifest.csv; so do graphs with --format json, or pb, which is a GraphDef, or pbtxt, the "
+                 "same in protobuf's text format. Tensors "
+                 "that were kept whole are files already, RUN/tensors.\n"
+                 "Numbers have as many digits as are needed to restore the recorded value: 0.1 for the nearest "
+                 "float32, in CSV, in JSON, and in SQLite, where a REAL is the double nearest to 0.1. NaN and "
+                 "infinities are NaN, Infinity and -Infinity: in JSON as strings, in SQLite NaN is NULL.",
+             .examples = {"sonde export logs > scalars.csv", "sonde export logs --tags '.*loss' --format jsonl",
+                          "sonde export logs --kind statistics --format sqlite -o stats.db",
+                          "sonde export logs --kind hparams", "sonde export logs --kind images -o pictures",
+                          "sonde export logs --kind graphs --format pb -o graphs"}}) {}
 
   void setup(Flags& flags) override {
     std::vector<std::string> kinds;
@@ -137,8 +140,8 @@ class Export final : public Subcommand {
     flags.argument(directory_, "LOGDIR", "a directory with runs");
     const std::string help = "what to export: " + enumerated(kinds) + " (scalars)";
     flags.choice(kind_, "--kind", std::move(kinds), help, "KIND");
-    flags.choice(format_, "--format", {"csv", "jsonl", "sqlite", "json", "pb"},
-                 "the format of rows (csv); json and pb are for graphs");
+    flags.choice(format_, "--format", {"csv", "jsonl", "sqlite", "json", "pb", "pbtxt"},
+                 "the format of rows (csv); json, pb and pbtxt are for graphs");
     flags.option(runs_.pattern(), "--runs", "RE", "the run of this name, or those that match (all)");
     flags.option(tags_.pattern(), "--tags", "RE", "the tag of this name, or those that match (all)");
     flags.choice(history_, "--history", {"newest", "all"}, "all: also the points that a restart replaced (newest)");
@@ -175,13 +178,17 @@ class Export final : public Subcommand {
     Status status = writes_files(kind) ? write_files(*selected, points) : write_rows(kind, *selected, points);
     if (!status) return fail(status);
     report_damage(*log, *runs);
+    if (unknown_fields_ > 0) {
+      note("left out " + counted(unknown_fields_, "field") +
+           " of graphs whose names this version does not know: the files say where; --format pb has all");
+    }
     const int skipped = report_skipped();
     return std::max(skipped, report_unreadable(*log, *runs));
   }
 
  private:
   bool writes_files(const ExportKind& kind) const {
-    return kind.formats.empty() || format_ == "json" || format_ == "pb";
+    return kind.formats.empty() || format_ == "json" || format_ == "pb" || format_ == "pbtxt";
   }
 
   Status check_output(const ExportKind& kind) {
@@ -355,10 +362,16 @@ class Export final : public Subcommand {
     return status ? (*files)->finish() : status;
   }
 
-  Status add_graph(MediaFiles& files, const Run& run, const Tag& tag, const ValueRef& value) const {
+  Status add_graph(MediaFiles& files, const Run& run, const Tag& tag, const ValueRef& value) {
     const Result<std::string> graph = run.graph(value);
     if (!graph) return graph.error();
     if (format_ == "pb") return files.add(run, tag, value, *graph, "pb");
+    if (format_ == "pbtxt") {
+      const Result<GraphText> text = graph_def_text(as_bytes(*graph));
+      if (!text) return text.error();
+      unknown_fields_ += text->unknown_fields;
+      return files.add(run, tag, value, text->text, "pbtxt");
+    }
     const Result<std::vector<NodeInfo>> nodes = decode_graph_def(as_bytes(*graph));
     if (!nodes) return nodes.error();
     return files.add(run, tag, value, json_graph(*nodes), "json");
@@ -408,6 +421,7 @@ class Export final : public Subcommand {
   Selector runs_{"--runs", "run"};
   Selector tags_{"--tags", "tag"};
   std::uint64_t skipped_ = 0;
+  std::uint64_t unknown_fields_ = 0;  // of graphs
   std::string first_skipped_;
 };
 

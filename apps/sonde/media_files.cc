@@ -34,7 +34,8 @@ std::string checksum(std::string_view text) {
 
 // Whether a file that is written here may have this name.
 bool like_a_file(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 8> kEnds = {".png", ".jpg", ".gif", ".bmp", ".bin", ".wav", ".md", ".csv"};
+  constexpr std::array<std::string_view, 11> kEnds = {".png", ".jpg", ".gif",  ".bmp", ".bin",  ".wav",
+                                                      ".md",  ".csv", ".json", ".pb",  ".pbtxt"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 

@@ -97,6 +97,10 @@ class Writer:
         self._records.write(event.SerializeToString())
         self._records.flush()
 
+    def graph(self, graph_def, step=0):
+        """`graph_def` is the encoded message."""
+        self._write(event_pb2.Event(wall_time=1.7e9 + step, step=step, graph_def=graph_def))
+
     def summary(self, value, step, wall_time=None):
         time = 1.7e9 + step if wall_time is None else wall_time
         self._write(event_pb2.Event(wall_time=time, step=step, summary=summary_pb2.Summary(value=[value])))

@@ -14,6 +14,7 @@ import sys
 import unittest
 
 import numpy as np
+from google.protobuf import text_format
 from tensorboard.backend.event_processing import event_file_loader
 from tensorboard.compat.proto import graph_pb2
 from tensorboard.util import tensor_util
@@ -221,7 +222,7 @@ class Scalars(Export):
         self.assertIn("'nowhere/x.db'", self.error("export", folder, "--format", "sqlite", "-o", "nowhere/x.db"))
         self.assertIn("is a directory", self.error("export", folder, "-o", "empty"))
         self.assertIn("is not a regular file", self.error("export", folder, "-o", "/dev/null"))
-        self.assertIn("csv, jsonl, sqlite, json or pb", self.error("export", folder, "--format", "html"))
+        self.assertIn("csv, jsonl, sqlite, json, pb or pbtxt", self.error("export", folder, "--format", "html"))
         self.assertIn("there is no audio in", self.error("export", folder, "--kind", "audio", "-o", "out"))
         self.assertIn("--output needs a value", self.error("export", folder, "-o", ""))
         self.assertEqual(os.listdir(self.folder), ["empty"])
@@ -495,11 +496,13 @@ class OtherKinds(Export):
                                                                  "metadata and Keras models: 'step1'\n"))
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual([(row["node"], row["op"], row["inputs"]) for row in rows], nodes)
-        for file_format in ("pb", "json"):
+        for file_format in ("pb", "json", "pbtxt"):
             folder = "out_" + file_format
             self.run_sonde("export", str(logs.GOLDEN / "torch"), "--kind", "graphs", "--format", file_format, "-o", folder)
             self.assertTrue(os.path.exists(self.path(folder + "/manifest.csv")))
         self.assertEqual(pathlib.Path(self.path("out_pb/graph/__run_graph__/0.pb")).read_bytes(), bytes_written)
+        text = pathlib.Path(self.path("out_pbtxt/graph/__run_graph__/0.pbtxt")).read_text(encoding="ascii")
+        self.assertEqual(text_format.Parse(text, graph_pb2.GraphDef()), graph)
         text = pathlib.Path(self.path("out_json/graph/__run_graph__/0.json")).read_text(encoding="utf-8")
         self.assertEqual([(node["name"], node["op"], node["inputs"]) for node in json.loads(text)["nodes"]], nodes)
 
