@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace sonde {
@@ -105,29 +106,31 @@ Status Statistics::check() const {
 }
 
 namespace stats {
+namespace {
+
+// The values that both structs hold. The bindings name every field: one that is added to only one of the structs, or
+// to both but not here, does not compile.
+auto values(const Statistics& statistics) noexcept {
+  const auto& [dtype, shape, count, nan, positive_infinity, negative_infinity, zeros, negatives, min, max, mean, m2,
+               sum_abs, histogram] = statistics;
+  return std::tie(count, nan, positive_infinity, negative_infinity, zeros, negatives, min, max, mean, m2, sum_abs);
+}
+auto values(Summary& summary) noexcept {
+  auto& [count, nan, positive_infinity, negative_infinity, zeros, negatives, min, max, mean, m2, sum_abs] = summary;
+  return std::tie(count, nan, positive_infinity, negative_infinity, zeros, negatives, min, max, mean, m2, sum_abs);
+}
+
+}  // namespace
 
 Result<Computed> take(const Statistics& statistics) {
   if (Status status = statistics.check(); !status.ok()) return status;
   Computed computed;
-  computed.summary = {.count = statistics.count,
-                      .nan = statistics.nan,
-                      .positive_infinity = statistics.positive_infinity,
-                      .negative_infinity = statistics.negative_infinity,
-                      .zeros = statistics.zeros,
-                      .negatives = statistics.negatives,
-                      .min = statistics.min,
-                      .max = statistics.max,
-                      .mean = statistics.mean,
-                      .m2 = statistics.m2,
-                      .sum_abs = statistics.sum_abs};
+  values(computed.summary) = values(statistics);
   if (computed.summary.finite() > 0) {
     computed.summary.mean = std::clamp(statistics.mean, statistics.min, statistics.max);
   }
   if (statistics.histogram.empty()) return computed;
-  std::vector<Histogram::Bin> bins;
-  bins.reserve(statistics.histogram.size());
-  for (const HistogramBin& bin : statistics.histogram) bins.push_back({bin.key, bin.count});
-  auto histogram = Histogram::from_bins(std::move(bins));
+  auto histogram = Histogram::from_bins(statistics.histogram);
   if (!histogram) return histogram.error();
   computed.histogram = std::move(*histogram);
   return computed;

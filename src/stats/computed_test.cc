@@ -12,6 +12,7 @@
 namespace sonde::stats {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -33,7 +34,7 @@ Statistics statistics_of(const std::vector<float>& data) {
                      .mean = s.mean,
                      .m2 = s.m2,
                      .sum_abs = s.sum_abs};
-  for (const Histogram::Bin& bin : histogram.bins()) made.histogram.push_back({bin.key, bin.count});
+  made.histogram.assign(histogram.bins().begin(), histogram.bins().end());
   return made;
 }
 
@@ -49,6 +50,27 @@ RC_GTEST_PROP(ComputedStatistics, AreTakenAsTheyAreWhereATensorHasThem, (const s
   RC_ASSERT(taken->summary.m2 == expected.m2);
   RC_ASSERT(taken->summary.mean == expected.mean || std::isnan(expected.mean));
   RC_ASSERT(taken->histogram.value_or(Histogram()) == histogram);
+}
+
+TEST(ComputedStatistics, AreTakenFieldByField) {
+  const Statistics given = {.shape = {28},
+                            .count = 28,
+                            .nan = 2,
+                            .positive_infinity = 3,
+                            .negative_infinity = 4,
+                            .zeros = 5,
+                            .negatives = 6,
+                            .min = -7,
+                            .max = 8,
+                            .mean = 0.5,
+                            .m2 = 9,
+                            .sum_abs = 10};
+  const auto taken = take(given);
+  ASSERT_TRUE(taken.ok()) << taken.error().message();
+  const Summary& s = taken->summary;
+  EXPECT_THAT((std::vector{s.count, s.nan, s.positive_infinity, s.negative_infinity, s.zeros, s.negatives}),
+              ElementsAre(28, 2, 3, 4, 5, 6));
+  EXPECT_THAT((std::vector{s.min, s.max, s.mean, s.m2, s.sum_abs}), ElementsAre(-7, 8, 0.5, 9, 10));
 }
 
 TEST(ComputedStatistics, MayLackAHistogramAndFiniteValues) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "sonde/statistics.h"
 #include "sonde/status.h"
 #include "sonde/tensor.h"
 
@@ -40,21 +41,15 @@ struct Summary {
   void merge(const Summary& other) noexcept;
 };
 
-// A log-linear histogram over the real values: one bin for zero, and for either sign 16 bins an octave, from 2^-1074 to
-// 2^1024. The key of a bin orders bins as numbers: 0 is zero; a positive x with exponent e = floor(log2 x) and m the
-// top four bits of its mantissa has key 1 + (e + 1074) * 16 + m; -x has the negative of that key. The grid does not
-// depend on the dtype, so all histograms merge, exactly.
+// A log-linear histogram over the real values, with the bins and keys of sonde/statistics.h. Keys order bins as
+// numbers. The grid does not depend on the dtype, so all histograms merge, exactly.
 class Histogram {
  public:
   static constexpr std::uint32_t kGrid = 1;  // names the grid in files
   // Keys go from -kMaxKey to kMaxKey.
   static constexpr std::int32_t kMaxKey = (1024 + 1074) * 16;
 
-  struct Bin {
-    std::int32_t key = 0;
-    std::uint64_t count = 0;
-    friend bool operator==(const Bin&, const Bin&) = default;
-  };
+  using Bin = HistogramBin;
 
   Histogram() = default;
   // Bins in any order; equal keys are added, empty bins removed. Keys outside the grid are an error.
