@@ -57,10 +57,10 @@ Status copy_file(const std::string& from, const std::string& to) {
   for (std::uint64_t at = 0;;) {
     const Result<std::size_t> count = file->read_at(at, piece);
     if (!count) return count.error();
-    if (*count == 0) return about_path(output->finish(), to);
+    if (*count == 0) return output->finish();
     output->buffer() += as_text(Bytes(piece).first(*count));
     at += *count;
-    if (Status status = output->flush_some(); !status) return about_path(status, to);
+    if (Status status = output->flush_some(); !status) return status;
   }
 }
 

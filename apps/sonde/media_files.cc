@@ -59,7 +59,7 @@ std::string path_part(std::string_view name) {
   if (out.empty()) return "%";
   if (out.size() <= kLongest) return out;
   std::size_t cut = kLongest - 10;
-  while ((out[cut] & 0xc0) == 0x80) --cut;  // between characters
+  while (!begins_character(out[cut])) --cut;  // between characters
   return out.substr(0, cut) + checksum(name);
 }
 

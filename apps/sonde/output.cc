@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "base/process.h"
 #include "interrupt.h"
@@ -58,23 +57,10 @@ Result<Output> Output::open(const std::string& path, Existing existing) {
   if (path.empty()) return output;
   if (Status status = writable_as_file(path, existing); !status) return status;
   catch_interrupts();
-  Result<AppendFile> file = AppendFile::create(temporary_path(path));
-  if (!file) return about_path(file.error(), path);
-  output.file_ = *std::move(file);
-  output.path_ = path;
+  Result<ReplaceFile> file = ReplaceFile::create(path);
+  if (!file) return file.error();
+  output.file_.emplace(*std::move(file));
   return output;
-}
-
-Output::Output(Output&& other) noexcept
-    : buffer_(std::move(other.buffer_)),
-      file_(std::exchange(other.file_, std::nullopt)),
-      path_(std::move(other.path_)),
-      reader_left_(other.reader_left_) {}
-
-Output::~Output() {
-  if (!file_) return;
-  std::error_code error;
-  fs::remove(file_->path(), error);
 }
 
 Status Output::flush() {
@@ -99,10 +85,7 @@ Status Output::flush() {
 
 Status Output::finish() {
   if (Status status = flush(); !status || !file_) return status;
-  if (Status status = file_->close(); !status) return status;
-  Status status = move_into_place(file_->path(), path_);
-  if (status) file_.reset();
-  return status;
+  return file_->commit();
 }
 
 }  // namespace sonde::cli

@@ -1,5 +1,4 @@
-// Large output of a command: standard output, or a temporary file that is renamed at the end, so that nobody ever sees
-// a part of it.
+// Large output of a command: standard output, or a file that is replaced as a whole (base/replace_file.h).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/replace_file.h"
 #include "sonde/status.h"
 
 namespace sonde::cli {
@@ -27,14 +26,11 @@ Status move_into_place(const std::string& temporary, const std::string& path);
 // The error for a failed write to standard output; 0 if the reason is not known.
 Status standard_output_error(int error);
 
+// Without `finish`, no file is left on the disk.
 class Output {
  public:
   // An empty path is standard output.
   static Result<Output> open(const std::string& path, Existing existing);
-  Output(Output&& other) noexcept;
-  Output& operator=(Output&&) = delete;
-  // Removes an unfinished file.
-  ~Output();
 
   // The text to write; append to it, and call `flush_some` from time to time.
   std::string& buffer() noexcept { return buffer_; }
@@ -51,8 +47,7 @@ class Output {
   Status flush();
 
   std::string buffer_;
-  std::optional<AppendFile> file_;
-  std::string path_;
+  std::optional<ReplaceFile> file_;  // none: standard output
   bool reader_left_ = false;
 };
 

@@ -216,9 +216,7 @@ class Show final : public Subcommand {
       return text + std::to_string(file.sample_rate()) + " Hz, " +
              counted(static_cast<std::uint64_t>(view.shape[1]), "channel") + ", " + render::brief(seconds) + " s\n";
     }
-    constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
-    return text + std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
-           std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits\n";
+    return text + pixels_text(view) + "\n";
   }
 
   int show_json(TensorFile& file, const std::vector<std::size_t>& chosen) const {

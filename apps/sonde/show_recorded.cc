@@ -59,14 +59,9 @@ void put_buckets(JsonWriter& json, const std::vector<Bucket>& buckets) {
 
 // "24 x 24 pixels, RGB, 8 bits, 1.2 kB"
 std::string image_text(const EncodedImages& images, const std::string& file) {
-  constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
-  std::string text = std::to_string(images.width) + " x " + std::to_string(images.height) + " pixels";
-  if (const Result<Tensor> picture = png::decode(as_bytes(file)); picture) {
-    const TensorView& view = picture->view();
-    text = std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
-           std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits";
-  }
-  return text + ", " + size_text(file.size());
+  const Result<Tensor> picture = png::decode(as_bytes(file));
+  const std::string size = std::to_string(images.width) + " x " + std::to_string(images.height) + " pixels";
+  return (picture ? pixels_text(picture->view()) : size) + ", " + size_text(file.size());
 }
 
 class Recorded {

@@ -76,6 +76,12 @@ Status put_values(JsonWriter& json, const TensorView& view) {
   return Status::success();
 }
 
+std::string pixels_text(const TensorView& view) {
+  constexpr std::string_view kColors[] = {"", "grey", "grey and alpha", "RGB", "RGBA"};
+  return std::to_string(view.shape[1]) + " x " + std::to_string(view.shape[0]) + " pixels, " +
+         std::string(kColors[view.shape[2]]) + ", " + std::to_string(8 * size_of(view.dtype)) + " bits";
+}
+
 TextStyle output_style() {
   return {colored(stdout), shows_unicode(stdout) ? render::Glyphs::blocks : render::Glyphs::ascii};
 }

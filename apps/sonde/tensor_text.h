@@ -27,6 +27,9 @@ Status put_tensor(JsonWriter& json, const TensorView& view, const Described& des
 // true and false, complex numbers as [real, imaginary].
 Status put_values(JsonWriter& json, const TensorView& view);
 
+// A picture of [height, width, channels]: "24 x 24 pixels, RGB, 8 bits".
+std::string pixels_text(const TensorView& view);
+
 // The style for standard output.
 struct TextStyle {
   bool color = false;

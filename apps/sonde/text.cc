@@ -103,7 +103,7 @@ std::string fitted(std::string_view name, std::size_t width) {
   const auto byte_of = [&](std::size_t character) {
     std::size_t at = 0;
     for (; at < text.size(); ++at) {
-      if ((text[at] & 0xc0) != 0x80 && character-- == 0) break;
+      if (begins_character(text[at]) && character-- == 0) break;
     }
     return at;
   };
@@ -117,7 +117,7 @@ std::string harmless(std::string_view text) {
   while (!text.empty()) {
     std::size_t end = std::min(kPiece, text.size());
     // Not within a character; invalid bytes may be split anywhere.
-    for (int i = 0; i < 3 && end < text.size() && (text[end] & 0xc0) == 0x80; ++i) ++end;
+    for (int i = 0; i < 3 && end < text.size() && !begins_character(text[end]); ++i) ++end;
     out += render::printable(text.substr(0, end));
     text.remove_prefix(end);
   }

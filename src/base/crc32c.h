@@ -17,10 +17,6 @@ std::uint32_t crc32c_by_table(Bytes bytes) noexcept;
 
 // A checksum over data that holds checksums is weak, so TFRecord rotates them and adds a constant.
 constexpr std::uint32_t mask_crc(std::uint32_t crc) noexcept { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-constexpr std::uint32_t unmask_crc(std::uint32_t masked) noexcept {
-  const std::uint32_t rotated = masked - 0xa282ead8u;
-  return (rotated >> 17) | (rotated << 15);
-}
 inline std::uint32_t masked_crc32c(Bytes bytes) noexcept { return mask_crc(crc32c(bytes)); }
 
 }  // namespace sonde

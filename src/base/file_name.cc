@@ -19,12 +19,6 @@ void put_escaped(std::string& out, std::string_view bytes) {
   }
 }
 
-// The bytes of the character that valid UTF-8 begins with.
-std::size_t character_length(std::string_view text) noexcept {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
 bool is_safe(std::string_view character) noexcept {
   const auto byte = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) {

@@ -15,7 +15,7 @@ std::size_t character_length(std::string_view text, std::size_t at) noexcept {
                                            : 0;
   if (length == 0 || at + length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+    if (begins_character(text[at + i])) return 0;
   }
   if (lead == 0xe0 && byte(at + 1) < 0xa0) return 0;  // overlong
   if (lead == 0xed && byte(at + 1) > 0x9f) return 0;  // surrogates
@@ -25,7 +25,7 @@ std::size_t character_length(std::string_view text, std::size_t at) noexcept {
 }
 
 std::size_t count_characters(std::string_view text) noexcept {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
 std::string valid_utf8(std::string_view text) {

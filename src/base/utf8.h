@@ -10,6 +10,9 @@ namespace sonde {
 // The length of the valid UTF-8 character that begins at `at`, which is inside the text; 0 if there is none.
 std::size_t character_length(std::string_view text, std::size_t at = 0) noexcept;
 
+// Whether a byte of valid UTF-8 is the first one of a character; the others continue one.
+constexpr bool begins_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
 // How many characters a text has; bytes that continue a character do not count.
 std::size_t count_characters(std::string_view text) noexcept;
 

@@ -94,12 +94,6 @@ std::size_t written_points(const ByFile<Source>& by_file) {
   for (const auto& entry : by_file.entries()) points += entry.source.size();
   return points;
 }
-template <class Source>
-std::size_t selected_points(std::span<const Selected<Source>> selected) {
-  std::size_t points = 0;
-  for (const Selected<Source>& one : selected) points += one.end - one.begin;
-  return points;
-}
 
 inline bool contains(const Range& range, std::int64_t step, double time) noexcept {
   // A NaN time is inside every range.

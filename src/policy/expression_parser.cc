@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/suggest.h"
+#include "base/utf8.h"
 #include "policy/expression_lexer.h"
 #include "policy/expression_text.h"
 
@@ -57,10 +58,7 @@ class Parser {
   NodePtr fail(std::size_t place, std::string message) {
     if (failed_) return nullptr;
     failed_ = true;
-    const auto before = text_.substr(0, place);
-    const auto characters =
-        std::ranges::count_if(before, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-    error_.column = static_cast<std::size_t>(characters) + 1;
+    error_.column = count_characters(text_.substr(0, place)) + 1;
     error_.message = std::move(message);
     return nullptr;
   }
@@ -360,7 +358,7 @@ std::string place_in(std::string_view text, const ParseError& error) {
   std::size_t column = 0;  // of the last character that was seen
   std::size_t seen = 0;
   for (std::size_t at = 0; at < text.size() && seen + 1 < error.column; ++at) {
-    if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) continue;
+    if (!begins_character(text[at])) continue;
     ++seen;
     const bool ends_line = text[at] == '\n';
     if (ends_line) ++line;

@@ -51,14 +51,12 @@ std::string described(const toml::node& node) {
   return "a date or time";
 }
 
-bool is_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }  // its first byte
-
 // Behind this byte; columns count characters.
 void advance(toml::source_position& place, char byte) noexcept {
   if (byte == '\n') {
     ++place.line;
     place.column = 1;
-  } else if (is_character(byte)) {
+  } else if (begins_character(byte)) {
     ++place.column;
   }
 }
@@ -242,7 +240,7 @@ std::optional<Reader::Place> Reader::place_in_file(const toml::node& node, std::
   std::optional<Place> found;
   std::size_t seen = 0;
   for (const char byte : value) {
-    if (is_character(byte) && ++seen == column) found = place;
+    if (begins_character(byte) && ++seen == column) found = place;
     if (!rest.starts_with(byte) && !(byte == '\n' && rest.starts_with("\r\n"))) return std::nullopt;
     byte == '\n' ? skip_line_end() : skip(1);
   }

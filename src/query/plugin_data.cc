@@ -9,12 +9,10 @@
 namespace sonde::query {
 namespace {
 
+using wire::get_text;
 using wire::pbf_reader;
 using wire::pbf_wire_type;
 using wire::reader_of;
-
-std::string text_of(pbf_reader& from) { return from.get_string(); }
-bool is_bytes(const pbf_reader& from) { return from.wire_type() == pbf_wire_type::length_delimited; }
 
 struct Margin {
   std::string value;
@@ -30,12 +28,11 @@ struct ChartParts {
 Margin margin_of(pbf_reader series) {
   Margin margin;
   while (series.next()) {
-    std::string* const parts[] = {&margin.value, &margin.lower, &margin.upper};
-    if (series.tag() >= 1 && series.tag() <= 3 && is_bytes(series)) {
-      const std::size_t which = series.tag() - 1;
-      *parts[which] = text_of(series);
-    } else {
-      series.skip();
+    switch (series.tag_and_type()) {
+      case wire::text(1): margin.value = get_text(series); break;
+      case wire::text(2): margin.lower = get_text(series); break;
+      case wire::text(3): margin.upper = get_text(series); break;
+      default: series.skip();
     }
   }
   return margin;
@@ -44,17 +41,21 @@ Margin margin_of(pbf_reader series) {
 ChartParts chart_of(pbf_reader chart) {
   ChartParts parts;
   while (chart.next()) {
-    if (!is_bytes(chart) || chart.tag() > 3) {
-      chart.skip();
-    } else if (chart.tag() == 1) {
-      parts.title = text_of(chart);
-    } else if (chart.tag() == 2) {
-      pbf_reader lines = chart.get_message();
-      while (lines.next(1, pbf_wire_type::length_delimited)) parts.tags.push_back(text_of(lines));
-    } else {
-      pbf_reader margins = chart.get_message();
-      while (margins.next(1, pbf_wire_type::length_delimited))
-        parts.margins.push_back(margin_of(margins.get_message()));
+    switch (chart.tag_and_type()) {
+      case wire::text(1): parts.title = get_text(chart); break;
+      case wire::text(2): {
+        pbf_reader lines = chart.get_message();
+        while (lines.next(1, pbf_wire_type::length_delimited)) parts.tags.emplace_back(get_text(lines));
+        break;
+      }
+      case wire::text(3): {
+        pbf_reader margins = chart.get_message();
+        while (margins.next(1, pbf_wire_type::length_delimited)) {
+          parts.margins.push_back(margin_of(margins.get_message()));
+        }
+        break;
+      }
+      default: chart.skip();
     }
   }
   return parts;
@@ -65,29 +66,20 @@ void put_category(JsonWriter& json, pbf_reader category) {
   bool closed = false;
   std::vector<ChartParts> charts;
   while (category.next()) {
-    if (category.tag() == 1 && is_bytes(category)) {
-      title = text_of(category);
-    } else if (category.tag() == 2 && is_bytes(category)) {
-      charts.push_back(chart_of(category.get_message()));
-    } else if (category.tag() == 3 && category.wire_type() == pbf_wire_type::varint) {
-      closed = category.get_bool();
-    } else {
-      category.skip();
+    switch (category.tag_and_type()) {
+      case wire::text(1): title = get_text(category); break;
+      case wire::text(2): charts.push_back(chart_of(category.get_message())); break;
+      case wire::integer(3): closed = category.get_bool(); break;
+      default: category.skip();
     }
   }
   json.object().key("title").text(title).key("closed").truth(closed).key("charts").array();
   for (const ChartParts& chart : charts) {
     json.object().key("title").text(chart.title);
-    json.list("tags", chart.tags, [&](const std::string& tag) { json.text(tag); });
+    json.key("tags").texts(chart.tags);
     json.list("margins", chart.margins, [&](const Margin& margin) {
-      json.object()
-          .key("value")
-          .text(margin.value)
-          .key("lower")
-          .text(margin.lower)
-          .key("upper")
-          .text(margin.upper)
-          .end();
+      json.object().key("value").text(margin.value).key("lower").text(margin.lower);
+      json.key("upper").text(margin.upper).end();
     });
     json.end();
   }
@@ -102,8 +94,7 @@ std::optional<std::string> session_hparams(std::string_view content) {
   JsonWriter json;
   json.object();
   for (const auto& [key, value] : decoded->start->hparams) hparams::put_value(json.text_key(key), value);
-  json.end();
-  return json.take();
+  return json.end().take();
 }
 
 std::optional<std::vector<std::string>> experiment_metrics(std::string_view content) {
@@ -118,8 +109,7 @@ std::optional<std::string> layout_categories(std::string_view layout) {
     JsonWriter json;
     json.array();
     while (reader.next(2, pbf_wire_type::length_delimited)) put_category(json, reader.get_message());
-    json.end();
-    return json.take();
+    return json.end().take();
   } catch (const protozero::exception&) {
     return std::nullopt;
   }

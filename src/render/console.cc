@@ -49,7 +49,7 @@ bool is_control(std::string_view character) noexcept {
 
 // The largest cut at or before `at` that does not part a character.
 std::size_t cut_before(std::string_view text, std::size_t at) noexcept {
-  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  while (at > 0 && !begins_character(text[at])) --at;
   return at;
 }
 
