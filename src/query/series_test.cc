@@ -204,7 +204,7 @@ TEST_F(Series, RejectsInvalidRequests) {
   EXPECT_THAT(refused("{" + series + R"(,"width":16385})"), HasSubstr("from 1 to 16384"));
   EXPECT_THAT(refused("{" + series + R"(,"smooth":1})"), HasSubstr("below 1"));
   EXPECT_THAT(refused("{" + series + R"(,"smooth":"a"})"), HasSubstr("below 1"));
-  EXPECT_THAT(refused("{" + series + R"(,"range":[2,1]})"), HasSubstr("beyond"));
+  EXPECT_THAT(refused("{" + series + R"(,"range":[2,1]})"), HasSubstr("after its end"));
   EXPECT_THAT(refused("{" + series + R"(,"axis":"depth"})"), HasSubstr("'depth'"));
   EXPECT_THAT(refused("{" + series + R"(,"colour":1})"), HasSubstr("'colour'"));
   EXPECT_THAT(refused(R"({"series":[{"run":"short"}]})"), HasSubstr("'tag'"));

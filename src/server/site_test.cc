@@ -140,7 +140,7 @@ TEST(Site, BeginsAStreamAtTheClientsRevision) {
   }
   const Reply unknown = reply_of(site(), get("/api/events?zzz=1"));
   EXPECT_EQ(unknown.status, 400);
-  EXPECT_THAT(body_of(unknown), HasSubstr("there is no parameter 'zzz' here"));
+  EXPECT_THAT(body_of(unknown), HasSubstr("there is no parameter 'zzz'"));
 }
 
 TEST(Site, KnowsThreeMethods) {
