@@ -77,6 +77,8 @@ bool decode_step_end(Bytes meta, Step& step) {
     step.scalars.emplace_back(std::move(name), reader.get<double>());
   }
   if (!reader.ok()) return false;
+  step.lost = reader.done() ? 0 : reader.varint();
+  if (!reader.ok()) return false;
   if (tensors > step.tensors.size()) step.damaged = tensors - step.tensors.size();
   step.complete = true;
   return true;
@@ -298,6 +300,7 @@ void put_step_end_meta(std::string& out, const StepEndMeta& meta) {
     put_text(out, name);
     put(out, value);
   }
+  put_varint(out, meta.lost);
 }
 
 std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,

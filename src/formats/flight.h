@@ -49,6 +49,7 @@ struct Step {
   std::vector<std::pair<std::string, double>> scalars;
   std::vector<Tensor> tensors;  // in the order of execution
   std::uint64_t dropped = 0;    // tensors that did not fit
+  std::uint64_t lost = 0;       // tensors that were dropped before they reached the ring
   bool overwritten = false;     // it was complete, but its tensors were overwritten: all of them count as dropped
   std::uint64_t damaged = 0;    // tensors that were in the ring, but cannot be read
   std::uint64_t position = 0;   // of its first entry: unique to this step

@@ -21,7 +21,8 @@
 //   tensor     step (zigzag), evaluation (u8), time (f64), kind, dtype, rank (u8 each), occurrence, sizes, name,
 //              number of inputs, inputs; then the elements, dense and row-major
 //   step end   step (zigzag), evaluation (u8), time (f64), number of tensors in the ring, number of those that found no
-//              room, number of scalars, scalars: name, value (f64)
+//              room, number of scalars, scalars: name, value (f64), number of tensors that were dropped before they
+//              reached the ring (files of older versions end before it)
 //   filler     nothing; reaches up to the end of the file
 #pragma once
 
@@ -101,6 +102,7 @@ struct StepEndMeta {
   std::uint64_t tensors = 0;
   std::uint64_t dropped = 0;
   std::span<const std::pair<std::string_view, double>> scalars = {};
+  std::uint64_t lost = 0;
 };
 void put_step_end_meta(std::string& out, const StepEndMeta& meta);
 

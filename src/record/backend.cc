@@ -130,7 +130,7 @@ void Backend::drop(const Message& message) noexcept {
   const std::shared_ptr<Channel> channel = get().find(message.channel());
   if (message.op() == Op::payload) {
     PayloadPtr payload(message.payload);
-    if (channel) channel->losses().lose(std::move(payload), message.step);
+    if (channel) channel->losses().lose_unseen(std::move(payload), message.step);
   } else if (channel && message.op() == Op::scalar) {
     channel->losses().lose_scalar(message.step);
   } else if (channel) {

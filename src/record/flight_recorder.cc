@@ -92,10 +92,17 @@ Status FlightRecorder::close_ring() {
   return status;
 }
 
-void FlightRecorder::miss(std::int64_t step, std::string what, std::string_view reason) {
+void FlightRecorder::lose(const sinks::Stamp& stamp, Pass pass, std::string what, std::string_view reason,
+                          std::uint64_t count) {
+  if (!ring_) return;
+  ring_->lose(stamp, pass.evaluation, count, pass.id);
+  miss(stamp.step, std::move(what), reason, count);
+}
+
+void FlightRecorder::miss(std::int64_t step, std::string what, std::string_view reason, std::uint64_t count) {
   if (!ring_) return;
   if (missed_.size() == kMissesRemembered) missed_.pop_front();
-  missed_.push_back({ring_->ended(), {std::move(what), step, step, 1, std::string(reason)}});
+  missed_.push_back({ring_->ended(), {std::move(what), step, step, count, std::string(reason)}});
 }
 
 // Misses of one name and for one reason are one gap, from the first step to the last.
@@ -111,7 +118,7 @@ void FlightRecorder::tell_missed(const OpenCapture& capture, CaptureInfo& info) 
     }
     same->first_step = std::min(same->first_step, missed.gap.first_step);
     same->last_step = std::max(same->last_step, missed.gap.last_step);
-    ++same->count;
+    same->count += missed.gap.count;
   }
 }
 

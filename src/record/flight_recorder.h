@@ -39,7 +39,10 @@ class FlightRecorder {
     return !ring_ || ring_->add(stamp, pass.evaluation, tensor, pass.id);
   }
   // Notes something of the current step that the ring does not get. Captures of the step say so.
-  void miss(std::int64_t step, std::string what, std::string_view reason);
+  void miss(std::int64_t step, std::string what, std::string_view reason, std::uint64_t count = 1);
+  // Notes tensors that were dropped before they reached the ring, which counts them: captures of a killed process have
+  // no other source.
+  void lose(const sinks::Stamp& stamp, Pass pass, std::string what, std::string_view reason, std::uint64_t count);
   // After this the step survives the process. Captures that are now complete are passed to their writer.
   Status end_step(const sinks::Stamp& stamp, Pass pass, std::span<const std::pair<std::string_view, double>> scalars);
 

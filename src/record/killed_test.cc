@@ -43,7 +43,8 @@ std::int64_t train_and_kill(const std::string& directory, std::mt19937& random, 
   auto* shared = new (memory) Shared;
   const pid_t child = ::fork();
   if (child == 0) {
-    auto rec = Recorder::open(directory, {.policy = policy});
+    // It trains without a pause: where the backend gets no processor for a while, calls wait and drop nothing.
+    auto rec = Recorder::open(directory, {.tensors = Overflow::wait, .max_wait = 1h, .policy = policy});
     if (!rec) ::_exit(1);
     for (std::int64_t n = 0;; ++n) {
       train(*rec, n, n, std::numeric_limits<std::int64_t>::max());
@@ -118,6 +119,39 @@ TEST(Killed, AProcessThatSavesCapturesLosesNoCompletedStep) {
     const std::int64_t committed = train_and_kill(dir.path(), random, policy);
     ASSERT_NO_FATAL_FAILURE(expect_all_recovered(dir.path(), committed));
   }
+}
+
+TEST(Killed, TheCaptureOfAProcessCountsTensorsThatItDroppedForLackOfMemory) {
+  TempDir dir;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto rec = Recorder::open(dir.path(), {.memory = 1024, .policy = flying()});
+    if (!rec) ::_exit(1);
+    const Probe probe = rec->probe("out");
+    for (std::int64_t n = 0; n < 2; ++n) {
+      const Step step = rec->step(n);
+      probe.record(step, view(std::vector<float>(16, 1.0F)));
+      if (n == 1) probe.record(step, view(std::vector<float>(4096, 2.0F)));  // more than the memory that there is
+    }
+    (void)rec->flush();  // which tells of the loss
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  {
+    Recorder next = open(dir.path());
+  }
+  const auto captures = captures_of(dir.path());
+  ASSERT_EQ(captures.size(), 1U);
+  ASSERT_THAT(steps_of(captures[0]), ElementsAre(0, 1));
+  EXPECT_EQ(captures[0].steps()[1].tensors.size(), 1U);
+  ASSERT_EQ(captures[0].info().dropped.size(), 1U);
+  const CaptureGap& gap = captures[0].info().dropped[0];
+  EXPECT_EQ(gap.first_step, 1);
+  EXPECT_EQ(gap.last_step, 1);
+  EXPECT_EQ(gap.count, 1U);
+  EXPECT_THAT(gap.reason, testing::HasSubstr("the buffer was full"));
 }
 
 TEST(Killed, AnExternalRingReturnsToItsOwnRun) {

@@ -5,11 +5,13 @@
 #include <variant>
 
 #include "record/policy_in_force.h"
+#include "record/ring.h"
 
 namespace sonde::record {
 namespace {
 
 constexpr std::size_t kLostBegins = 1024;  // remembered: more than this are in progress nowhere
+constexpr std::size_t kUnseenSteps = Ring::kCapacity;  // that many steps can be on their way
 
 // The number of calls that a payload represents.
 struct RecordCount {
@@ -42,6 +44,31 @@ void LossLog::lose(PayloadPtr payload, std::int64_t step) noexcept {
   const RecordCount count = count_of(payload->job);
   counters_.count_dropped(count.scalars, count.tensors);
   note(probe != nullptr ? probe->probe : nullptr, probe != nullptr && probe->evaluation, step);
+}
+
+void LossLog::lose_unseen(PayloadPtr payload, std::int64_t step) noexcept {
+  if (const auto* probe = std::get_if<ProbeJob>(&payload->job)) {
+    const std::scoped_lock lock(mutex_);
+    try {
+      ++unseen_[{probe->pass, probe->evaluation, step}];
+      if (unseen_.size() > kUnseenSteps) unseen_.erase(unseen_.begin());
+      any_unseen_.store(true, std::memory_order_relaxed);
+    } catch (...) {
+      counters_.count_out_of_memory();
+    }
+  }
+  lose(std::move(payload), step);
+}
+
+std::uint64_t LossLog::take_unseen(Pass pass, std::int64_t step) {
+  if (!any_unseen_.load(std::memory_order_relaxed)) return 0;  // it was set before the end of the step was sent
+  const std::scoped_lock lock(mutex_);
+  const auto found = unseen_.find({pass.id, pass.evaluation, step});
+  if (found == unseen_.end()) return 0;
+  const std::uint64_t tensors = found->second;
+  unseen_.erase(found);
+  any_unseen_.store(!unseen_.empty(), std::memory_order_relaxed);
+  return tensors;
 }
 
 void LossLog::lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept {
@@ -98,6 +125,8 @@ std::vector<sinks::Loss> LossLog::take() {
 void LossLog::clear() noexcept {
   losses_.clear();
   lost_begins_.clear();
+  unseen_.clear();
+  any_unseen_.store(false);
   any_.store(false);
 }
 

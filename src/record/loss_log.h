@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,9 @@ class LossLog {
   void lose_tensor(const ProbeJob* job, std::int64_t step) noexcept;
   // Counts the calls that a payload stands for; the payload returns to its pool.
   void lose(PayloadPtr payload, std::int64_t step) noexcept;
+  // The same for a payload that never reaches the backend. The end of its step takes the number of such tensors.
+  void lose_unseen(PayloadPtr payload, std::int64_t step) noexcept;
+  std::uint64_t take_unseen(Pass pass, std::int64_t step);
   void lose_step_mark(Op op, std::uint32_t pass, std::int64_t step) noexcept;
   // The begin of a step was lost: its first tensor begins it. True once for each.
   bool take_lost_begin(Pass pass, std::int64_t step);
@@ -40,9 +45,12 @@ class LossLog {
 
   CounterSet& counters_;
   std::atomic<bool> any_{false};
+  std::atomic<bool> any_unseen_{false};
   std::mutex mutex_;  // guards the following members
   std::vector<sinks::Loss> losses_;
-  std::deque<std::pair<Pass, std::int64_t>> lost_begins_;  // the last ones, of steps and passes
+  using StepKey = std::tuple<std::uint32_t, bool, std::int64_t>;  // id and evaluation of its pass, and the step
+  std::map<StepKey, std::uint64_t> unseen_;                       // tensors, of steps that have not ended yet
+  std::deque<std::pair<Pass, std::int64_t>> lost_begins_;         // the last ones, of steps and passes
 };
 
 }  // namespace sonde::record

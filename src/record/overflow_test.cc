@@ -126,6 +126,44 @@ TEST(Overflow, ATensorThatIsDroppedKeepsItsNumber) {
   EXPECT_THAT(gap.reason, testing::HasSubstr("no memory left"));
 }
 
+// A step without its tensors must not look like one that had none.
+TEST(Overflow, ACaptureSaysThatTensorsFoundNoRoomAmongTheMessages) {
+  TempDir dir;
+  StuckBackend backend;
+  Policy policy = {.triggers = {{.when = "step == 7"}}};
+  policy.flight.bytes = 1 << 20;
+  auto rec = Recorder::open(dir.path(), {.policy = policy, .on_error = backend.handler()});
+  ASSERT_TRUE(rec.ok());
+  backend.wait_until_stuck(*rec);
+  const Probe probe = rec->probe("out");
+  const Scalar scalar = rec->series("loss");
+  std::thread waits;
+  {
+    const Step step = rec->step(7);
+    probe.record(step, view(std::vector<float>(16, 1.0F)));
+    for (std::uint64_t i = 2; i < Ring::kCapacity; ++i) scalar.record(1, 7);
+    for (int i = 0; i < 3; ++i) probe.record(step, view(std::vector<float>(16, 2.0F)));  // for which there is no room
+    waits = std::thread([&] {
+      std::this_thread::sleep_for(1ms);  // the end of the step waits meanwhile
+      backend.release();
+    });
+  }
+  waits.join();
+  EXPECT_EQ(rec->counters().dropped_tensors, 3U);
+  EXPECT_EQ(rec->close().code(), Code::exhausted);
+  const auto paths = list_captures(dir.path());
+  ASSERT_TRUE(paths && paths->size() == 1);
+  const auto capture = Capture::open(paths->front());
+  ASSERT_TRUE(capture);
+  ASSERT_EQ(capture->steps().size(), 1U);
+  EXPECT_EQ(capture->steps()[0].tensors.size(), 1U);
+  ASSERT_EQ(capture->info().dropped.size(), 1U);
+  EXPECT_EQ(capture->info().dropped[0].what, "tensors");
+  EXPECT_EQ(capture->info().dropped[0].first_step, 7);
+  EXPECT_EQ(capture->info().dropped[0].count, 3U);
+  EXPECT_THAT(capture->info().dropped[0].reason, testing::HasSubstr("the buffer was full"));
+}
+
 TEST(Overflow, DropOldestKeepsTheNewestTensors) {
   TempDir dir;
   StuckBackend backend;

@@ -42,6 +42,9 @@ class StepCaptures {
   void miss(std::int64_t step, std::string what, std::string_view reason) {
     flight_.miss(step, std::move(what), reason);
   }
+  void lose(const sinks::Stamp& stamp, Pass pass, std::string what, std::string_view reason, std::uint64_t count) {
+    flight_.lose(stamp, pass, std::move(what), reason, count);
+  }
   void end_step(const sinks::Stamp& stamp, const StepData& step);
   // After a training step: starts the captures of its triggers and of callers.
   void fire(const sinks::Stamp& stamp);

@@ -152,8 +152,8 @@ void Steps::lose(const sinks::Stamp& stamp, const ProbeJob& job) {
   if (step == nullptr) return;
   const std::uint32_t occurrence = step->next_occurrence(job.probe->id);
   if (!job.plan->flight || !captures_.has_ring()) return;
-  captures_.miss(stamp.step, key_of(*job.probe, occurrence, job.evaluation, tags::Plugin::histograms),
-                 "there was no memory left for it: give the recorder more, or record less often");
+  captures_.lose(stamp, step->pass, key_of(*job.probe, occurrence, job.evaluation, tags::Plugin::histograms),
+                 "there was no memory left for it: give the recorder more, or record less often", 1);
 }
 
 // ---- The end of a step.
@@ -201,6 +201,12 @@ void Steps::commit(const sinks::Stamp& stamp, StepData& step) {
 }
 
 void Steps::capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level) {
+  if (const std::uint64_t lost = losses_.take_unseen(step.pass, step.step); lost > 0) {
+    captures_.lose(stamp, step.pass, "tensors",
+                   "they were dropped because the buffer was full: record less often, or let calls wait "
+                   "(Overflow::wait)",
+                   lost);
+  }
   if (step.degraded || level != policy::Level::full) {
     captures_.miss(stamp.step, "all tensors", "the budget did not allow whole tensors");
   }

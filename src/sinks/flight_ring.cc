@@ -92,6 +92,7 @@ struct Open {
   std::optional<std::uint64_t> number;  // in the directory, once it has data in the ring
   std::uint64_t tensors = 0;
   std::uint64_t dropped = 0;
+  std::uint64_t lost = 0;  // before they reached the ring
 };
 
 }  // namespace
@@ -341,7 +342,8 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
                                      .wall_time = stamp.wall_time,
                                      .tensors = step.tensors,
                                      .dropped = step.dropped,
-                                     .scalars = scalars});
+                                     .scalars = scalars,
+                                     .lost = step.lost});
     fits = make_room(flight::entry_size(meta.size(), 0), reserve, step);
     if (fits || scalars.empty()) break;
   }
@@ -405,6 +407,10 @@ std::uint64_t FlightRing::default_bytes() {
 
 bool FlightRing::add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass) {
   return state_->capacity > 0 && !state_->lost && state_->add(stamp, evaluation, tensor, pass);
+}
+
+void FlightRing::lose(const Stamp& stamp, bool evaluation, std::uint64_t tensors, std::uint32_t pass) {
+  if (state_->capacity > 0) state_->open_step(stamp, evaluation, pass).lost += tensors;
 }
 
 void FlightRing::end_step(const Stamp& stamp, bool evaluation,

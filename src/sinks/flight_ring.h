@@ -53,6 +53,8 @@ class FlightRing {
     TensorView view;  // may be strided
   };
   bool add(const Stamp& stamp, bool evaluation, const Entry& tensor, std::uint32_t pass = 0);
+  // Counts tensors of the current step that were dropped before they reached the ring.
+  void lose(const Stamp& stamp, bool evaluation, std::uint64_t tensors, std::uint32_t pass = 0);
   // If room is short, the last scalars are left out.
   void end_step(const Stamp& stamp, bool evaluation, std::span<const std::pair<std::string_view, double>> scalars,
                 std::uint32_t pass = 0);

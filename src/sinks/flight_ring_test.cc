@@ -174,6 +174,23 @@ TEST(FlightRing, DistinguishesTrainingAndEvaluationInProgress) {
   EXPECT_FALSE(found.steps()[2].complete);
 }
 
+TEST(FlightRing, SaysHowManyTensorsOfAStepWereDroppedBeforeTheyReachedIt) {
+  TempDir dir;
+  const auto ring = make_ring(dir, 1 << 20);
+  ring->lose({.wall_time = 1, .step = 7}, false, 2);
+  add_floats(*ring, 7, "x", {1});
+  ring->lose({.wall_time = 1, .step = 7}, false, 3);
+  end(*ring, 7);
+  add_step(*ring, 8);
+  const Found found(ring->path());
+  ASSERT_THAT(found.numbers(), ElementsAre(7, 8));
+  EXPECT_EQ(found.steps()[0].lost, 5u);
+  EXPECT_EQ(found.steps()[0].dropped, 0u);
+  EXPECT_EQ(found.steps()[0].tensors.size(), 1u);
+  EXPECT_EQ(found.steps()[1].lost, 0u);
+  EXPECT_EQ(ring->dropped(), 0u);
+}
+
 // Both in progress at once in a ring that is always full: no step is ever there in part without saying so.
 TEST(FlightRing, NeverShowsAPartOfAnInterleavedStepThatWasGivenUp) {
   TempDir dir;

@@ -78,6 +78,10 @@ class Writer {
            step.overwritten ? "overwritten before they could be saved: steps came faster than captures are written"
                             : "the flight ring had no room");
     }
+    // The process that lives tells it by name.
+    if (step.lost > 0 && info_.cause == CaptureInfo::Cause::crash) {
+      drop(step, "tensors", step.lost, "dropped before they reached the flight ring, because the buffer was full");
+    }
     if (step.damaged > 0) drop(step, "tensors", step.damaged, "damaged in the flight ring");
     std::vector<const TensorView*> views;
     std::set<std::string> keys;
