@@ -68,6 +68,11 @@ void BinTables::note_near(double smallest, double largest) noexcept {
 template <class T>
 void BinTables::add_near(const T* values, std::size_t count) {
   std::size_t i = 0;
+  if (count < kSpread) {
+    for (; i < count; ++i) ++near_[0][near_row(values[i])];
+    return;
+  }
+  spread_ = true;
   for (; i + 4 <= count; i += 4) {
     const Rows rows = four_rows(values + i);
     ++near_[0][rows[0]];
@@ -80,6 +85,7 @@ void BinTables::add_near(const T* values, std::size_t count) {
 
 template <class T>
 void BinTables::add_mixed(const T* values, std::size_t count) {
+  spread_ = true;
   for (std::size_t i = 0; i < count; ++i) {
     const auto x = static_cast<double>(values[i]);
     const double magnitude = std::abs(x);
@@ -103,49 +109,36 @@ void BinTables::add_far(double value) {
   ++far_[far_index(key)];
 }
 
-// The rows of a group that were counted, added up; false if there are none, as in most groups of a small tensor.
-bool BinTables::sum_group(std::uint32_t first, Group& sums) const noexcept {
-  std::uint32_t any = 0;
-  for (std::uint32_t i = 0; i < kGroup; ++i) {
-    const std::uint32_t row = first + i;
-    sums[i] = near_[0][row] + near_[1][row] + near_[2][row] + near_[3][row];
-    any |= sums[i];
-  }
-  return any != 0;
-}
-
-void BinTables::clear_group(std::uint32_t first) noexcept {
-  for (auto& table : near_) std::fill_n(table.begin() + first, kGroup, 0U);
-}
-
-// There must be room. Nothing depends on the count but how far the next one is written: half of all rows are empty, and
-// no processor can tell which.
-void BinTables::find(std::int32_t key, std::uint64_t count) noexcept {
-  found_[found_count_] = {key, count};
-  found_count_ += count != 0 ? 1 : 0;
-  pending_ -= count;
-}
-
-// Whole groups: rows outside of the touched ones hold nothing. The first group, with the zeros, is never among them.
+// Whole groups: rows outside of the touched ones hold nothing, nor do most groups of a small tensor. The first group,
+// with the zeros, is never among them.
 void BinTables::find_near(bool negative) {
   if (near_low_ > near_high_) return;
   const std::uint32_t begin = near_low_ / kGroup;
   const std::uint32_t groups = near_high_ / kGroup + 1 - begin;
-  found_.resize(std::max(found_.size(), found_count_ + std::size_t{groups} * kGroup));
-  Group sums;
+  const std::size_t rows = std::size_t{groups} * kGroup;
+  const std::size_t first = std::size_t{begin} * kGroup + (negative ? kSign : 0);
+  if (spread_) add_counters(&near_[0][first], {&near_[1][first], &near_[2][first], &near_[3][first]}, rows);
+  found_.resize(std::max(found_.size(), found_count_ + rows));
+  Finder finder(found_.data() + found_count_);
   for (std::uint32_t i = 0; i < groups; ++i) {
-    const std::uint32_t row = (negative ? begin + groups - 1 - i : begin + i) * kGroup;
-    const std::uint32_t first = row + (negative ? kSign : 0);
-    if (!sum_group(first, sums)) continue;
+    const std::uint32_t group = negative ? groups - 1 - i : i;
+    const std::uint32_t* counts = &near_[0][first + std::size_t{group} * kGroup];
+    std::uint32_t any = 0;
+    for (std::uint32_t k = 0; k < kGroup; ++k) any |= counts[k];
+    if (any == 0) continue;
+    const auto row = static_cast<std::int32_t>((begin + group) * kGroup);
     if (negative) {
-      std::int32_t key = -static_cast<std::int32_t>(row + kGroup - 1) - kKeyOfRow;
-      for (std::uint32_t k = kGroup; k-- > 0; ++key) find(key, sums[k]);
+      std::int32_t key = -(row + static_cast<std::int32_t>(kGroup) - 1) - kKeyOfRow;
+      for (std::uint32_t k = kGroup; k-- > 0; ++key) finder.add(key, counts[k]);
     } else {
-      std::int32_t key = static_cast<std::int32_t>(row) + kKeyOfRow;
-      for (std::uint32_t k = 0; k < kGroup; ++k, ++key) find(key, sums[k]);
+      std::int32_t key = row + kKeyOfRow;
+      for (std::uint32_t k = 0; k < kGroup; ++k, ++key) finder.add(key, counts[k]);
     }
-    clear_group(first);
   }
+  for (std::size_t table = 0; table < (spread_ ? kTables : 1); ++table) {
+    std::fill_n(near_[table].begin() + static_cast<std::ptrdiff_t>(first), rows, 0U);
+  }
+  take(finder);
 }
 
 void BinTables::find_far(bool negative) {
@@ -154,7 +147,14 @@ void BinTables::find_far(bool negative) {
   const auto count = static_cast<std::size_t>(touched.high - touched.low) + 1;
   found_.resize(std::max(found_.size(), found_count_ + count));
   std::int32_t key = negative ? -touched.high : touched.low;
-  for (std::size_t i = 0; i < count; ++i, ++key) find(key, std::exchange(far_[far_index(key)], 0));
+  Finder finder(found_.data() + found_count_);
+  for (std::size_t i = 0; i < count; ++i, ++key) finder.add(key, std::exchange(far_[far_index(key)], 0));
+  take(finder);
+}
+
+void BinTables::take(const Finder& finder) noexcept {
+  found_count_ = static_cast<std::size_t>(finder.end - found_.data());
+  pending_ -= finder.total;
 }
 
 void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
@@ -177,6 +177,7 @@ void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   near_low_ = kSign;
   near_high_ = 0;
   pending_ = 0;
+  spread_ = false;
   if (found_count_ == 0) return;
   std::vector<Histogram::Bin> bins(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(found_count_));
   // Far keys are on both sides of the near ones; from_bins sorts them. None can be outside the grid.

@@ -15,9 +15,10 @@ namespace sonde::stats {
 // Values in the range of normal floats - nearly all of them - go to the near tables, whose row is the upper 13 bits of
 // a float: sign, exponent, four bits of the mantissa. There are four of those, used in turn, since a counter that is
 // incremented again before its last value has reached the cache waits for it, and with data that are all equal that is
-// the whole cost. The rest - subnormal floats, doubles out of the range of floats - goes to the far table, which has a
-// counter for every key. Only touched rows are read or cleared, so that small tensors stay cheap. Zeros are counted but
-// not reported: the summary has done so.
+// the whole cost. A small block uses the first one only, so that draining small tensors reads one table. The rest -
+// subnormal floats, doubles out of the range of floats - goes to the far table, which has a counter for every key. Only
+// touched rows are read or cleared, so that small tensors stay cheap. Zeros are counted but not reported: the summary
+// has done so.
 class BinTables {
  public:
   // `sums` are those of the same finite values, with their smallest magnitude. If the values have changed since, the
@@ -33,6 +34,7 @@ class BinTables {
 
  private:
   static constexpr std::size_t kTables = 4;
+  static constexpr std::size_t kSpread = 512;  // values of a block that is spread over all of them
   static constexpr std::uint32_t kSign = 4096;  // rows from here on are for negative values
   // Tables of exactly 32 kB would put the same row of all of them at addresses that differ by a multiple of 4096, which
   // processors at first take for the same address.
@@ -40,7 +42,6 @@ class BinTables {
 
   // Rows are drained sixteen at a time, an octave.
   static constexpr std::uint32_t kGroup = 16;
-  using Group = std::array<std::uint32_t, kGroup>;
 
   template <class T>
   void add_values(const T* values, std::size_t count, const BlockSums& sums);
@@ -50,11 +51,21 @@ class BinTables {
   void add_mixed(const T* values, std::size_t count);
   void add_far(double value);
   void note_near(double smallest, double largest) noexcept;
-  bool sum_group(std::uint32_t first, Group& sums) const noexcept;
-  void clear_group(std::uint32_t first) noexcept;
   void find_near(bool negative);
   void find_far(bool negative);
-  void find(std::int32_t key, std::uint64_t count) noexcept;
+  // Where the next bin goes, and how many values the bins have. There must be room. Nothing depends on the count but
+  // how far the next one is written: half of all rows are empty, and no processor can tell which.
+  struct Finder {
+    explicit Finder(Histogram::Bin* begin) noexcept : end(begin) {}
+    void add(std::int32_t key, std::uint64_t count) noexcept {
+      *end = {key, count};
+      end += count != 0 ? 1 : 0;
+      total += count;
+    }
+    Histogram::Bin* end;
+    std::uint64_t total = 0;
+  };
+  void take(const Finder& finder) noexcept;
 
   std::array<std::array<std::uint32_t, kRows>, kTables> near_{};
   // Touched rows, without their sign; none if low is above high.
@@ -69,6 +80,7 @@ class BinTables {
   Touched far_negative_;
   Touched far_positive_;
   std::uint64_t pending_ = 0;
+  bool spread_ = false;  // other tables than the first were touched
   // While draining: the bins so far, with space for more.
   std::vector<Histogram::Bin> found_;
   std::size_t found_count_ = 0;

@@ -58,6 +58,28 @@ TEST(Buckets, AreExactForFewIntegersWithNanAndInfinitiesLeftOut) {
   expect_exact(values);
 }
 
+// Values at an edge, and one float beside it, among those that are estimated in vectors and the rest.
+TEST(Buckets, AreExactForValuesAtTheirEdges) {
+  for (const auto& [low, high] : {std::pair(-1.0F, 1.0F), std::pair(0.0F, 1.0F), std::pair(1000.0F, 1000.01F),
+                                  std::pair(-3.4e38F, 3.4e38F), std::pair(1e-25F, 1e-24F), std::pair(-1e-38F, 1e-38F),
+                                  std::pair(1e-44F, 1e-43F)}) {
+    std::vector<float> values;
+    for (int i = 0; i <= 30; ++i) {
+      const auto edge = static_cast<float>(std::lerp(double{low}, double{high}, i / 30.0));
+      for (const float value : {std::nextafter(edge, low), edge, std::nextafter(edge, high)}) {
+        values.insert(values.end(), 3, std::clamp(value, low, high));
+      }
+    }
+    // Many in one bin with an edge inside, so that values are counted one by one.
+    values.insert(values.end(), values.size(), static_cast<float>(std::lerp(double{low}, double{high}, 10 / 30.0)));
+    SCOPED_TRACE(low);
+    expect_exact(values);
+    values[100] = std::numeric_limits<float>::quiet_NaN();
+    values[101] = -std::numeric_limits<float>::infinity();
+    expect_exact(values);
+  }
+}
+
 TEST(Buckets, CountStridedViewsAndOtherTypes) {
   std::vector<double> doubles;
   std::vector<std::uint8_t> bytes;

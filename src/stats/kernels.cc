@@ -171,6 +171,37 @@ std::size_t take_finite_doubles(const double* values, std::size_t count, double*
   return take_finite_values(values, count, out, rest);
 }
 
+void estimate_buckets_on_target(const float* HWY_RESTRICT values, std::size_t count, const BucketGrid& grid,
+                                std::int32_t* HWY_RESTRICT out) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto half = hn::Set(d, 0.5F);
+  const auto half_low = hn::Set(d, grid.half_low);
+  const auto per_half = hn::Set(d, grid.per_half);
+  const auto last = hn::Set(d, grid.last);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto at = hn::Mul(hn::MulSub(hn::LoadU(d, values + i), half, half_low), per_half);
+    hn::StoreU(hn::ConvertTo(di, hn::Min(hn::Max(at, hn::Zero(d)), last)), di, out + i);
+  }
+  for (; i < count; ++i) {
+    const float at = (values[i] * 0.5F - grid.half_low) * grid.per_half;
+    out[i] = static_cast<std::int32_t>(std::min(grid.last, std::max(0.0F, at)));  // 0 for NaN
+  }
+}
+
+void add_counters_on_target(std::uint32_t* HWY_RESTRICT to, const std::uint32_t* HWY_RESTRICT a,
+                            const std::uint32_t* HWY_RESTRICT b, const std::uint32_t* HWY_RESTRICT c,
+                            std::size_t count) {
+  const hn::CappedTag<std::uint32_t, 16> d;  // of which 16 are a whole number of vectors
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < count; i += lanes) {
+    const auto ab = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+    hn::StoreU(hn::Add(hn::Add(hn::LoadU(d, to + i), ab), hn::LoadU(d, c + i)), d, to + i);
+  }
+}
+
 // With integers, since Highway's conversion treats infinities and NaN as numbers if the CPU has no instruction for it.
 void widen_f16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> d;
@@ -219,6 +250,8 @@ HWY_EXPORT(sum_doubles);
 HWY_EXPORT(sum_doubles_find_smallest);
 HWY_EXPORT(take_finite_floats);
 HWY_EXPORT(take_finite_doubles);
+HWY_EXPORT(estimate_buckets_on_target);
+HWY_EXPORT(add_counters_on_target);
 HWY_EXPORT(widen_f16_on_target);
 HWY_EXPORT(widen_bf16_on_target);
 
@@ -238,6 +271,14 @@ std::size_t take_finite(const float* values, std::size_t count, float* out, NonF
 
 std::size_t take_finite(const double* values, std::size_t count, double* out, NonFinite& rest) noexcept {
   return HWY_DYNAMIC_DISPATCH(take_finite_doubles)(values, count, out, rest);
+}
+
+void estimate_buckets(const float* values, std::size_t count, const BucketGrid& grid, std::int32_t* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(estimate_buckets_on_target)(values, count, grid, out);
+}
+
+void add_counters(std::uint32_t* to, const std::array<const std::uint32_t*, 3>& tables, std::size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(add_counters_on_target)(to, tables[0], tables[1], tables[2], count);
 }
 
 void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) noexcept {

@@ -2,6 +2,7 @@
 // arguments.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,6 +43,18 @@ struct NonFinite {
 // Copies the finite ones of `count` values, in order, to `out`, which must have room for all; returns their number.
 std::size_t take_finite(const float* values, std::size_t count, float* out, NonFinite& rest) noexcept;
 std::size_t take_finite(const double* values, std::size_t count, double* out, NonFinite& rest) noexcept;
+
+// The bucket of each value among `last` + 1 of the same width, which reach up from `low`: the right one or, where the
+// value lies close to an edge, its neighbour. The values are finite.
+struct BucketGrid {
+  float half_low = 0;  // of halves, since the whole range may be more than a float holds
+  float per_half = 0;  // buckets in half of 1
+  float last = 0;
+};
+void estimate_buckets(const float* values, std::size_t count, const BucketGrid& grid, std::int32_t* out) noexcept;
+
+// Adds those of three tables to those of another one; `count` is a multiple of 16.
+void add_counters(std::uint32_t* to, const std::array<const std::uint32_t*, 3>& tables, std::size_t count) noexcept;
 
 // From the bits of f16 and bf16 to floats, exactly.
 void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) noexcept;
