@@ -76,7 +76,13 @@ class Group {
   void scalar(std::string_view, double) noexcept {}
   void histogram(std::string_view, const TensorArg&) noexcept {}
   void image(std::string_view, const TensorArg&, Layout, const ImageOptions& = {}) noexcept {}
+  void audio(std::string_view, const TensorArg&, const AudioOptions& = {}) noexcept {}
   void text(std::string_view, std::string_view) noexcept {}
+  void mesh(std::string_view, const TensorView&, const MeshOptions& = {}) noexcept {}
+  void pr_curve(std::string_view, const TensorView&, const TensorView&, int = 127) noexcept {}
+  void tensor(std::string_view, const TensorView&, std::string_view = {}, std::string_view = {}) noexcept {}
+  void histogram(std::string_view, const std::vector<Bucket>&) noexcept {}
+  void images(std::string_view, const EncodedImages&) noexcept {}
   void end() noexcept {}
 };
 
@@ -101,7 +107,7 @@ class Recorder {
   Step evaluation(std::int64_t step) noexcept { return Step(step, true); }
   Step pass(std::int64_t number) noexcept { return Step(number, false); }
   void epoch(std::int64_t) noexcept {}
-  Group group(std::int64_t) noexcept { return {}; }
+  Group group(std::int64_t, double = 0) noexcept { return {}; }
 
   void scalar(std::string_view, double, std::int64_t) noexcept {}
   void histogram(std::string_view, const TensorArg&, std::int64_t) noexcept {}

@@ -126,18 +126,6 @@ struct ValueRef {
   std::uint32_t part = 0;    // of the record
 };
 
-struct Bucket {
-  double left = 0;
-  double right = 0;
-  double count = 0;
-};
-
-struct EncodedImages {
-  std::int64_t width = 0;
-  std::int64_t height = 0;
-  std::vector<std::string> files;  // usually PNG
-};
-
 struct AudioClip {
   std::string file;   // usually WAV
   std::string label;  // Markdown

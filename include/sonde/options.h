@@ -73,6 +73,10 @@ struct RecorderOptions {
   // Appended to the name of the event file, e.g. ".rank3"; no slashes.
   std::string file_suffix = {};
 
+  // For a job that begins again at an earlier step than it had reached: readers leave out what earlier files of the run
+  // hold from this step on.
+  std::optional<std::int64_t> purge_step = {};
+
   // What to record of which probes, triggers, the flight ring and the budget. Empty: ProbeOptions decide.
   // Recorder::set_policy and `sonde policy` change it later.
   Policy policy = {};

@@ -33,6 +33,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -150,12 +151,24 @@ class Group {
   SONDE_API void histogram(std::string_view name, TensorArg tensor) noexcept;
   SONDE_API void image(std::string_view name, TensorArg tensor, Layout layout,
                        const ImageOptions& options = {}) noexcept;
+  SONDE_API void audio(std::string_view name, TensorArg tensor, const AudioOptions& options = {}) noexcept;
   SONDE_API void text(std::string_view name, std::string_view text) noexcept;
+  SONDE_API void mesh(std::string_view name, const TensorView& vertices, const MeshOptions& options = {}) noexcept;
+  SONDE_API void pr_curve(std::string_view name, const TensorView& labels, const TensorView& predictions,
+                          int thresholds = 127) noexcept;
+  // The elements themselves, in the event file, for any plugin of TensorBoard that takes a tensor.
+  SONDE_API void tensor(std::string_view name, const TensorView& tensor, std::string_view plugin = "tensor",
+                        std::string_view plugin_content = {}) noexcept;
+  // What was computed or encoded elsewhere. Buckets by ascending value; images of one size.
+  SONDE_API void histogram(std::string_view name, const std::vector<Bucket>& buckets) noexcept;
+  SONDE_API void images(std::string_view name, const EncodedImages& images) noexcept;
   SONDE_API void end() noexcept;
 
  private:
   friend class Recorder;
   Group(std::shared_ptr<record::Channel> channel, std::unique_ptr<record::GroupData> data) noexcept;
+  template <class Encode>
+  void add_encoded(std::string_view name, Encode&& encode) noexcept;
   std::shared_ptr<record::Channel> channel_;
   std::unique_ptr<record::GroupData> data_;
 };
@@ -196,7 +209,8 @@ class Recorder {
   SONDE_API Step pass(std::int64_t number) noexcept;
   // An epoch begins with the next step: for policies that say every = "epoch".
   SONDE_API void epoch(std::int64_t number) noexcept;
-  SONDE_API Group group(std::int64_t step) noexcept;
+  // `wall_time`: seconds since 1970, for what happened at another time; NaN: now.
+  SONDE_API Group group(std::int64_t step, double wall_time = std::numeric_limits<double>::quiet_NaN()) noexcept;
 
   // By name: (name, value, step). The name is the tag that TensorBoard shows; one tag, one kind of summary.
   SONDE_API void scalar(std::string_view name, double value, std::int64_t step) noexcept;

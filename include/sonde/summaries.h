@@ -53,9 +53,24 @@ struct AudioOptions {
   std::string label = {};  // Markdown, shown beside the player
 };
 
+// A histogram as TensorBoard keeps it: how many values lie between two edges.
+struct Bucket {
+  double left = 0;
+  double right = 0;
+  double count = 0;
+};
+
+struct EncodedImages {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::vector<std::string> files;  // usually PNG
+};
+
 using HParam = std::variant<bool, std::int64_t, double, std::string>;
 struct HParams {
   std::vector<std::pair<std::string, HParam>> values = {};
+  // All values that one of them can have, where they are a few.
+  std::vector<std::pair<std::string, std::vector<HParam>>> domains = {};
   std::vector<std::string> metrics = {};  // tags of scalars to show in the table of runs
   std::string group = {};                 // runs of one group are repetitions; empty: the run forms its own group
 };
@@ -64,6 +79,7 @@ struct MeshOptions {
   // Colours u8 and faces i32 or i64, both [points, 3] like the vertices, or with a leading batch axis. Optional.
   const TensorView* colors = nullptr;
   const TensorView* faces = nullptr;
+  std::string config = {};  // JSON for TensorBoard's viewer: camera, lights, material
 };
 
 // A page of TensorBoard's custom scalars.

@@ -93,6 +93,13 @@ void put_version_event(std::string& file, double wall_time) {
   tfrecord::end_record(file, record);
 }
 
+void put_session_start_event(std::string& file, double wall_time, std::int64_t step) {
+  const std::size_t record = tfrecord::begin_record(file);
+  put_time(file, wall_time, step);
+  wire::put_bytes(file, 7, "\x08\x01"sv);  // SessionLog { status: START }
+  tfrecord::end_record(file, record);
+}
+
 void put_scalar_event(std::string& file, double wall_time, std::int64_t step, std::string_view tag, double value,
                       Precision precision, bool with_metadata) {
   const ScalarSizes sizes(tag.size(), precision, with_metadata);

@@ -48,6 +48,8 @@ namespace sonde::tfevents {
 // ---- Events: whole records, ready for the file. Wall times are seconds since 1970.
 
 void put_version_event(std::string& file, double wall_time);
+// SessionLog.START: readers leave out what earlier files of the run hold from this step on.
+void put_session_start_event(std::string& file, double wall_time, std::int64_t step);
 // A summary with one scalar, as a separate function because it is the hot path.
 void put_scalar_event(std::string& file, double wall_time, std::int64_t step, std::string_view tag, double value,
                       Precision precision, bool with_metadata);

@@ -123,7 +123,7 @@ std::string mesh_plugin_content(std::string_view name, MeshPart part, std::span<
   std::string content;
   wire::put_bytes_unless_empty(content, 2, name);
   wire::put_integer(content, 3, static_cast<std::int64_t>(part));
-  wire::put_bytes(content, 5, "{}");  // no configuration of the scene
+  wire::put_bytes(content, 5, options.config.empty() ? "{}" : std::string_view(options.config));
   wire::put_bytes(content, 6, shape);
   wire::put_integer(content, 7,
                     bit(MeshPart::vertices) | (options.faces != nullptr ? bit(MeshPart::faces) : 0) |
@@ -284,6 +284,12 @@ void put_hparams_experiment(std::string& summary, const HParams& hparams, double
     std::string info;
     wire::put_bytes_unless_empty(info, 1, name);
     wire::put_integer(info, 4, hparam_type(value));
+    for (const auto& [owner, domain] : hparams.domains) {
+      if (owner != name) continue;
+      std::string values;
+      for (const HParam& each : domain) wire::put_bytes(values, 1, encode_hparam(each));
+      wire::put_bytes(info, 5, values);
+    }
     wire::put_bytes(experiment, 4, info);
   }
   for (const std::string& metric : hparams.metrics) {

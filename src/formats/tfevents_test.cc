@@ -342,6 +342,23 @@ TEST(HParams, CarryTheirDataInTheMetadata) {
   EXPECT_THAT(as_text(held.event.values[1].metadata.plugin_content), HasSubstr("optimizer"));
 }
 
+TEST(TfeventsWrite, KeepsTheDomainsOfHParams) {
+  const HParams hparams = {.values = {{"lr", 0.5}, {"name", std::string("x")}},
+                           .domains = {{"name", {std::string("choice")}}}};
+  std::string summary;
+  put_hparams_experiment(summary, hparams, 10.5);
+  const Held held = event_of_summary(summary);
+  EXPECT_THAT(as_text(held.event.values.at(0).metadata.plugin_content), HasSubstr("choice"));
+}
+
+TEST(TfeventsWrite, SaysWhereASessionBeginsAgain) {
+  std::string file;
+  put_session_start_event(file, 3.5, 40);
+  const Held held = only_event(file);
+  EXPECT_EQ(held.event.what, Event::What::session_log);
+  EXPECT_EQ(held.event.step, 40);
+}
+
 TEST(TfeventsWrite, KeepsGraphs) {
   std::string file;
   put_graph_event(file, 3.5, "graph bytes");

@@ -71,7 +71,8 @@ void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) {
 }
 
 // The values of a group are one event. A single payload is a group of one.
-void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
+void Output::group(const sinks::Stamp& sent, const GroupJob& job) {
+  const sinks::Stamp stamp = {job.wall_time.value_or(sent.wall_time), sent.step};
   std::vector<sinks::Value> values;
   std::deque<std::vector<stats::Bucket>> computed;  // keeps what values point to
   std::uint64_t scalars = 0;
@@ -82,6 +83,10 @@ void Output::group(const sinks::Stamp& stamp, const GroupJob& job) {
       values.emplace_back(sinks::ScalarValue{sinks_.tag(number->tag), number->value});
       check_range(number->tag, number->value);
       steps_.scalar(stamp.step, number->tag, sinks_.name(number->tag), number->value);
+      continue;
+    }
+    if (const auto* encoded = std::get_if<EncodedJob>(&item)) {
+      values.emplace_back(sinks::EncodedValue{encoded->bytes});
       continue;
     }
     const Payload& payload = *std::get<PayloadPtr>(item);

@@ -37,7 +37,7 @@ class Output {
   Status close(double wall_time);
 
  private:
-  void group(const sinks::Stamp& stamp, const GroupJob& job);
+  void group(const sinks::Stamp& sent, const GroupJob& job);
   void check_range(std::uint32_t id, double value);
 
   CounterSet& counters_;

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -93,7 +94,8 @@ struct GroupScalar {
   double value = 0;
 };
 struct GroupJob {
-  std::vector<std::variant<GroupScalar, PayloadPtr>> items;
+  std::vector<std::variant<GroupScalar, PayloadPtr, EncodedJob>> items;
+  std::optional<double> wall_time = {};  // in place of the time of the call
 };
 struct TableJob {
   std::string name;

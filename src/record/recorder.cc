@@ -2,6 +2,7 @@
 #include "sonde/recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/clock.h"
@@ -57,6 +58,42 @@ void send_tensor(const std::shared_ptr<Channel>& channel, std::string_view name,
 
 void send_encoded(Channel& to, std::string bytes, EncodedJob::Content content, std::int64_t step) {
   if (PayloadPtr payload = to.stage(EncodedJob{content, std::move(bytes)})) to.send(std::move(payload), step);
+}
+
+// What a value of several tags appends to a summary. A tag that cannot be used is counted, and nothing is appended.
+Status encode_mesh(Channel& to, std::string_view name, const TensorView& vertices, const MeshOptions& options,
+                   std::string& summary) {
+  using tfevents::MeshPart;
+  std::string parts;
+  for (const auto& [part, data] : {std::pair(MeshPart::vertices, &vertices), std::pair(MeshPart::faces, options.faces),
+                                   std::pair(MeshPart::colors, options.colors)}) {
+    if (data == nullptr) continue;
+    if (!to.tag(tfevents::mesh_tag(name, part), Plugin::other)) return Status::success();
+    Status status = tfevents::put_mesh_part(parts, valid_utf8(name), part, *data, options, true);
+    if (!status.ok()) return status;
+  }
+  summary += parts;
+  return Status::success();
+}
+
+Status encode_pr_curve(Channel& to, std::string_view name, const TensorView& labels, const TensorView& predictions,
+                       int thresholds, std::string& summary) {
+  const auto tag = to.tag(name, Plugin::other);
+  if (!tag) return Status::success();
+  const auto curve = tfevents::pr_curve(labels, predictions, thresholds);
+  if (!curve) return curve.error();
+  tfevents::put_pr_curve(summary, to.tags().name(*tag), *curve, true);
+  return Status::success();
+}
+
+// Sends what `encode` appends to a summary, or says what is wrong.
+template <class Encode>
+void send_summary(const std::shared_ptr<Channel>& channel, std::int64_t step, Encode&& encode) noexcept {
+  guarded(channel, [&](Channel& to) {
+    std::string summary;
+    if (Status status = encode(to, summary); !status.ok()) return to.reject(std::move(status));
+    if (!summary.empty()) send_encoded(to, std::move(summary), EncodedJob::Content::summary, step);
+  });
 }
 
 }  // namespace
@@ -217,6 +254,72 @@ void Group::text(std::string_view name, std::string_view text) noexcept {
   });
 }
 
+void Group::audio(std::string_view name, TensorArg tensor, const AudioOptions& options) noexcept {
+  if (!data_) return;
+  guarded(channel_, [&](Channel& to) {
+    const auto tag = to.tag(name, Plugin::audio);
+    if (!tag) return;
+    if (PayloadPtr payload = to.stage(record::AudioJob{*tag, options}, std::move(tensor), data_->step)) {
+      data_->job.items.emplace_back(std::move(payload));
+    }
+  });
+}
+
+// Values that the caller's thread encodes, being rare. `encode` appends them under the name and says what is wrong.
+template <class Encode>
+void Group::add_encoded(std::string_view name, Encode&& encode) noexcept {
+  if (!data_) return;
+  guarded(channel_, [&](Channel& to) {
+    EncodedJob job;
+    if (Status status = encode(to, name, job.bytes); !status.ok()) return to.reject(std::move(status));
+    if (!job.bytes.empty()) data_->job.items.emplace_back(std::move(job));
+  });
+}
+
+void Group::mesh(std::string_view name, const TensorView& vertices, const MeshOptions& options) noexcept {
+  add_encoded(name, [&](Channel& to, std::string_view tag, std::string& bytes) {
+    return encode_mesh(to, tag, vertices, options, bytes);
+  });
+}
+
+void Group::pr_curve(std::string_view name, const TensorView& labels, const TensorView& predictions,
+                     int thresholds) noexcept {
+  add_encoded(name, [&](Channel& to, std::string_view text, std::string& bytes) {
+    return encode_pr_curve(to, text, labels, predictions, thresholds, bytes);
+  });
+}
+
+void Group::tensor(std::string_view name, const TensorView& tensor, std::string_view plugin,
+                   std::string_view plugin_content) noexcept {
+  add_encoded(name, [&](Channel& to, std::string_view text, std::string& bytes) {
+    const auto tag = to.tag(text, plugin == "scalars" ? Plugin::scalars : Plugin::other);
+    if (!tag) return Status::success();
+    const auto data_class = plugin == "scalars" ? tfevents::DataClass::scalar : tfevents::DataClass::tensor;
+    return tfevents::put_tensor(bytes, to.tags().name(*tag), tensor, plugin, plugin_content, data_class, true);
+  });
+}
+
+void Group::histogram(std::string_view name, const std::vector<Bucket>& buckets) noexcept {
+  add_encoded(name, [&](Channel& to, std::string_view text, std::string& bytes) {
+    const auto tag = to.tag(text, Plugin::histograms);
+    if (!tag) return Status::success();
+    std::vector<stats::Bucket> copy;
+    for (const Bucket& bucket : buckets) copy.push_back({bucket.left, bucket.right, bucket.count});
+    tfevents::put_histogram(bytes, to.tags().name(*tag), copy, true);
+    return Status::success();
+  });
+}
+
+void Group::images(std::string_view name, const EncodedImages& images) noexcept {
+  add_encoded(name, [&](Channel& to, std::string_view text, std::string& bytes) {
+    const auto tag = to.tag(text, Plugin::images);
+    if (!tag) return Status::success();
+    const std::vector<std::string_view> files(images.files.begin(), images.files.end());
+    tfevents::put_images(bytes, to.tags().name(*tag), images.width, images.height, files, true);
+    return Status::success();
+  });
+}
+
 // ---- Recorder.
 
 Recorder::Recorder(std::shared_ptr<Channel> channel) noexcept : channel_(std::move(channel)) {}
@@ -295,12 +398,13 @@ void Recorder::epoch(std::int64_t number) noexcept {
   if (channel_) channel_->policy().begin_epoch(number);
 }
 
-Group Recorder::group(std::int64_t step) noexcept {
+Group Recorder::group(std::int64_t step, double wall_time) noexcept {
   std::unique_ptr<record::GroupData> data;
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return;
     data = std::make_unique<record::GroupData>();
     data->step = step;
+    if (!std::isnan(wall_time)) data->job.wall_time = wall_time;
   });
   return {channel_, std::move(data)};
 }
@@ -337,32 +441,15 @@ void Recorder::text(std::string_view name, std::string_view markdown, std::int64
 
 void Recorder::pr_curve(std::string_view name, const TensorView& labels, const TensorView& predictions,
                         std::int64_t step, int thresholds) noexcept {
-  guarded(channel_, [&](Channel& to) {
-    const auto tag = to.tag(name, Plugin::other);
-    if (!tag) return;
-    const auto curve = tfevents::pr_curve(labels, predictions, thresholds);
-    if (!curve) return to.reject(curve.error());
-    std::string summary;
-    tfevents::put_pr_curve(summary, to.tags().name(*tag), *curve, true);
-    send_encoded(to, std::move(summary), EncodedJob::Content::summary, step);
+  send_summary(channel_, step, [&](Channel& to, std::string& summary) {
+    return encode_pr_curve(to, name, labels, predictions, thresholds, summary);
   });
 }
 
 void Recorder::mesh(std::string_view name, const TensorView& vertices, std::int64_t step,
                     const MeshOptions& options) noexcept {
-  using tfevents::MeshPart;
-  guarded(channel_, [&](Channel& to) {
-    std::string summary;
-    for (const auto& [part, data] :
-         {std::pair(MeshPart::vertices, &vertices), std::pair(MeshPart::faces, options.faces),
-          std::pair(MeshPart::colors, options.colors)}) {
-      if (data == nullptr) continue;
-      if (!to.tag(tfevents::mesh_tag(name, part), Plugin::other)) return;
-      Status status = tfevents::put_mesh_part(summary, valid_utf8(name), part, *data, options, true);
-      if (!status.ok()) return to.reject(std::move(status));
-    }
-    send_encoded(to, std::move(summary), EncodedJob::Content::summary, step);
-  });
+  send_summary(channel_, step,
+               [&](Channel& to, std::string& summary) { return encode_mesh(to, name, vertices, options, summary); });
 }
 
 void Recorder::hparams(const HParams& hparams) noexcept {

@@ -452,6 +452,62 @@ TEST(Groups, AreOneEvent) {
   EXPECT_EQ(log.plugins.at("picture"), "images");
 }
 
+TEST(Groups, TakeWhatWasComputedElsewhere) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  const auto values = ramp(30);
+  {
+    Group group = rec.group(3);
+    group.audio("sound", view(values));
+    group.histogram("counted", std::vector<Bucket>{{0, 1, 5}, {1, 4, 7}});
+    group.images("drawn", {.width = 2, .height = 1, .files = {"PNG"}});
+    group.mesh("points", view(values, {10, 3}), {.config = R"({"camera": 1})"});
+    group.pr_curve("curve", view(std::vector<int>{0, 1}), view(std::vector<float>{0.25F, 0.75F}), 5);
+    group.tensor("whole", view(values));
+  }
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_THAT(log.values_per_event, ElementsAre(6));
+  EXPECT_EQ(log.plugins.at("sound"), "audio");
+  EXPECT_EQ(log.plugins.at("drawn"), "images");
+  EXPECT_EQ(log.plugins.at("points_VERTEX"), "mesh");
+  EXPECT_EQ(log.plugins.at("curve"), "pr_curves");
+  EXPECT_EQ(log.plugins.at("whole"), "tensor");
+  const auto& counted = log.histograms.at("counted").at(0);
+  ASSERT_EQ(counted.size(), 2u);
+  EXPECT_EQ(counted[1].right, 4);
+  EXPECT_EQ(counted[1].count, 7);
+}
+
+TEST(Groups, RejectWhatCannotBeEncodedAndSayWhy) {
+  TempDir dir;
+  Errors errors;
+  Recorder rec = open(dir.path(), {.on_error = errors.handler()});
+  const auto values = ramp(4);
+  {
+    Group group = rec.group(1);
+    group.mesh("flat", view(values));
+    group.pr_curve("uneven", view(values), view(ramp(3)));
+    group.scalar("loss", 1);
+    group.tensor("loss", view(values));  // a second kind under one name
+  }
+  ASSERT_TRUE(rec.close().ok());
+  EXPECT_THAT(read_log(dir.path()).values_per_event, ElementsAre(1));
+  EXPECT_EQ(rec.counters().rejected, 3u);
+  EXPECT_EQ(errors.messages.size(), 3u);
+}
+
+TEST(Groups, MayHaveATimeOfTheirOwn) {
+  TempDir dir;
+  Recorder rec = open(dir.path());
+  rec.group(1, 1234.5).scalar("then", 1);
+  rec.group(1).scalar("now", 1);
+  ASSERT_TRUE(rec.close().ok());
+  const Log log = read_log(dir.path());
+  EXPECT_EQ(log.scalars.at("then").at(0).wall_time, 1234.5);
+  EXPECT_GT(log.scalars.at("now").at(0).wall_time, 1e9);
+}
+
 TEST(Print, WritesOneReadableLine) {
   TempDir dir;
   std::FILE* console = std::tmpfile();

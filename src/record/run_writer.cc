@@ -62,7 +62,8 @@ Status RunWriter::open_files(Pool* pool, CheckpointUse* checkpoints) {
     writer = writer_name();
     path = join_path(directory_, run_layout::event_file(writer, options_.file_suffix));
   } while (file_state(path).ok());
-  auto events = std::make_unique<sinks::EventFile>(path, now, options_.precision, counters_.tally());
+  auto events = std::make_unique<sinks::EventFile>(path, now, options_.precision, counters_.tally(),
+                                                   forked_ ? std::nullopt : options_.purge_step);
   if (Status status = events->flush(); !status.ok()) return status;
   open->sinks.add(std::move(events));
   open->sinks.add(std::make_unique<sinks::StatsFile>(

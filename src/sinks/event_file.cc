@@ -20,9 +20,15 @@ Status refused(std::string_view what, const Tag& tag, const Status& why) {
 
 }  // namespace
 
-EventFile::EventFile(std::string path, double wall_time, Precision precision, Tally& tally)
-    : file_(std::move(path), tally), start_time_(wall_time), precision_(precision) {
-  tfevents::put_version_event(file_.buffer(), wall_time);
+EventFile::EventFile(std::string path, double wall_time, Precision precision, Tally& tally,
+                     std::optional<std::int64_t> purge_step)
+    : file_(std::move(path), tally), start_time_(wall_time), precision_(precision), purge_step_(purge_step) {
+  begin();
+}
+
+void EventFile::begin() {
+  tfevents::put_version_event(file_.buffer(), start_time_);
+  if (purge_step_) tfevents::put_session_start_event(file_.buffer(), start_time_, *purge_step_);
 }
 
 bool EventFile::needs_metadata(const Tag& tag) {
@@ -34,7 +40,7 @@ bool EventFile::needs_metadata(const Tag& tag) {
 void EventFile::repeat_if_needed() {
   if (!file_.must_repeat()) return;
   said_.assign(said_.size(), false);
-  if (file_.end() == 0) tfevents::put_version_event(file_.buffer(), start_time_);  // the first one was lost
+  if (file_.end() == 0) begin();  // the first one was lost
 }
 
 Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {

@@ -1,6 +1,7 @@
 // Writes the event file that TensorBoard opens (formats/tfevents.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace sonde::sinks {
 
 class EventFile final : public Sink {
  public:
-  EventFile(std::string path, double wall_time, Precision precision, Tally& tally);
+  // `purge_step`: readers leave out what earlier files hold from it on.
+  EventFile(std::string path, double wall_time, Precision precision, Tally& tally,
+            std::optional<std::int64_t> purge_step = {});
 
   Status write(const Stamp& stamp, std::span<const Value> values) override;
   Status flush() override { return file_.flush(); }
@@ -29,8 +32,11 @@ class EventFile final : public Sink {
   Status add_audio(const AudioValue& audio);
 
   RecordFile file_;
+  void begin();
+
   double start_time_;
   Precision precision_;
+  std::optional<std::int64_t> purge_step_;
   std::vector<bool> said_;  // by tag id, whether its metadata are in the file
   std::string summary_;
 };
