@@ -2,17 +2,18 @@
 # only checks. The builds are those of CMakePresets.json.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 3600
+PYTHON ?= python3
 ARGS ?=
 # The gate sets this to tools/run_again: tests that fail are run again.
 AGAIN ?=
 
 .NOTPARALLEL:
-.PHONY: all test browser demo bench fuzz format tidy install clean help setup setup-dev setup-browser setup-bench setup-python
+.PHONY: all test browser demo bench wheel install-python test-frameworks fuzz format tidy install clean help package-on setup setup-dev setup-browser setup-bench setup-python
 
 all: build/build.ninja  ## build in release mode; the command is then build/bin/sonde
 	@cmake --build build
 
-test: build/build.ninja setup-python  ## build and run all tests
+test: build/build.ninja setup-python package-on  ## build and run all tests
 	@cmake --build build --target all tests
 	@$(AGAIN) ctest --preset release --parallel $$(nproc)
 
@@ -27,6 +28,16 @@ bench: build/build.ninja setup-bench setup-python  ## measure, also against othe
 	@grep -q '^SONDE_BENCH:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_BENCH=ON
 	@cmake --build build --target all benches page_logs
 	@bench/run $(ARGS)
+
+wheel: build/build.ninja setup-python package-on  ## build the Python package; the wheel is then in build/wheel
+	@tools/wheel
+
+install-python: wheel  ## install the Python package into the environment of PYTHON=python3
+	@$(PYTHON) -m pip install --disable-pip-version-check --force-reinstall --no-deps build/wheel/sonde-*.whl
+
+test-frameworks: wheel  ## test the Python package with torch, TensorFlow and JAX, which it installs (7 GB)
+	@tools/setup frameworks
+	@python/tests/run_frameworks $(ARGS)
 
 fuzz: build-fuzz/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all
 	@cmake --build --preset fuzz
@@ -45,7 +56,11 @@ clean:  ## remove every build folder
 	rm -rf build build-* web/node_modules
 
 help:  ## list the goals
-	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/make \1\t\2/p' Makefile | expand -t 24
+
+# The package needs nanobind, which comes with the Python environment.
+package-on: build/build.ninja setup-python
+	@grep -q '^SONDE_PACKAGE:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_PACKAGE=ON
 
 build/build.ninja: | setup
 	@cmake --preset release

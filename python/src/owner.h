@@ -1,0 +1,27 @@
+// Python objects that the library holds. They are let go of under the interpreter's lock, whatever thread that is, and
+// never while or after the interpreter ends.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <vector>
+
+namespace sonde::python {
+
+namespace nb = nanobind;
+
+// A share in the object, for TensorArg::owner and for functions that the library keeps.
+std::shared_ptr<const void> share(nb::handle object);
+inline nb::handle object_of(const std::shared_ptr<const void>& owner) noexcept {
+  return {static_cast<PyObject*>(const_cast<void*>(owner.get()))};
+}
+
+// For RecorderOptions::release_owners: takes the lock once for all of them.
+void release(std::vector<std::shared_ptr<const void>>&& owners);
+
+// From now on objects are kept for ever: the interpreter ends.
+void stop_releasing() noexcept;
+bool releasing() noexcept;
+
+}  // namespace sonde::python

@@ -1,0 +1,131 @@
+"""sonde.load: what was recorded, as NumPy arrays and pandas tables, at once and while it is written."""
+import subprocess
+import sys
+import threading
+import unittest
+
+import ml_dtypes
+import numpy
+from testing import InFolder
+
+import sonde
+
+
+class LoadLog(InFolder):
+    def setUp(self):
+        super().setUp()
+        with sonde.Recorder(self.log / "train") as rec:
+            for n in range(100):
+                rec.scalar("loss", 1 / (n + 1), n)
+            for n in range(3):
+                with rec.step(n) as step:
+                    rec.probe("dense/out").record(step, numpy.full((2, 3), n, numpy.float32))
+            rec.histogram("weights", [1.0, 2.0], 5)
+            rec.text("note", "héllo", 5)
+            rec.image("picture", numpy.zeros((4, 4), numpy.uint8), 5, "HW")
+        self.runs = sonde.load(self.log, cache=False)
+
+    def test_runs_are_a_mapping(self):
+        self.assertEqual((list(self.runs), len(self.runs), "train" in self.runs, "test" in self.runs), (["train"], 1, True, False))
+        with self.assertRaisesRegex(KeyError, "train"):  # the nearest name
+            self.runs["trian"]
+
+    def test_a_directory_that_is_not_there_is_an_error(self):
+        with self.assertRaisesRegex(FileNotFoundError, "none"):
+            sonde.load(self.folder / "none")
+
+    def test_scalars_are_columns_that_are_not_copied(self):
+        loss = self.runs["train"].scalars("loss")
+        self.assertEqual((loss.steps.dtype, loss.values.dtype, len(loss)), (numpy.int64, numpy.float64, 100))
+        numpy.testing.assert_allclose(loss.values, 1 / numpy.arange(1, 101), rtol=1e-7)
+        for column in (loss.steps, loss.wall_times, loss.values):
+            self.assertFalse(column.flags.owndata or column.flags.writeable)
+        values = loss.values
+        del loss, self.runs  # the columns keep what they need
+        self.assertEqual(values[0], 1)
+
+    def test_a_range_of_steps(self):
+        self.assertEqual(self.runs["train"].scalars("loss", first_step=10, last_step=12).steps.tolist(), [10, 11, 12])
+
+    def test_a_tag_that_is_not_there_is_an_error_with_the_nearest(self):
+        with self.assertRaisesRegex(OSError, "loss"):
+            self.runs["train"].scalars("lss")
+
+    def test_tables_of_pandas(self):
+        table = self.runs["train"].scalars("loss").to_pandas()
+        self.assertEqual((list(table.columns), len(table), table["step"].sum()), (["step", "wall_time", "value"], 100, 4950))
+
+    def test_statistics_are_columns(self):
+        found = self.runs["train"].statistics("activation/dense/out")
+        self.assertEqual((found.steps.tolist(), found["mean"].tolist(), found["count"].tolist()), ([0, 1, 2], [0, 1, 2], [6, 6, 6]))
+        self.assertEqual(found.to_pandas()["max"].tolist(), [0, 1, 2])
+
+    def test_tags_and_probes_are_listed(self):
+        tags = {(tag.name, tag.kind): tag for tag in self.runs["train"].tags}
+        self.assertEqual((tags["loss", "scalars"].points, tags["loss", "scalars"].last_step), (100, 99))
+        self.assertIn(("activation/dense/out", "statistics"), tags)
+        self.assertEqual(self.runs["train"].probes[0]["shape"], (2, 3))
+
+    def test_other_values_are_read_when_they_are_asked_for(self):
+        run = self.runs["train"]
+        self.assertEqual([value.data for value in run.values("note", "text")], [["héllo"]])
+        (histogram,) = run.values("weights", "histograms")
+        self.assertEqual((histogram.step, sum(count for _, _, count in histogram.data)), (5, 2))
+        (picture,) = run.values("picture", "images")
+        self.assertEqual(picture.data[0][:4], b"\x89PNG")
+        with self.assertRaisesRegex(ValueError, "kind must be one of"):
+            list(run.values("note", "texts"))
+
+    def test_a_live_log_yields_points_as_they_come(self):
+        live = sonde.load(self.log, follow=True, cache=False)
+        updates = iter(live)
+        first = next(updates)
+        self.assertEqual((first.run.name, first.scalars.name, len(first.scalars)), ("train", "loss", 100))
+        with sonde.Recorder(self.log / "test") as rec:
+            threading.Thread(target=lambda: rec.scalar("accuracy", 0.5, 7)).start()
+            later = next(updates)
+        self.assertEqual((later.run.name, later.scalars.steps.tolist()), ("test", [7]))
+
+    def test_a_live_log_ends_when_nothing_comes(self):
+        self.assertEqual(len(list(sonde.load(self.log, follow=True, cache=False).updates(timeout=0.2))), 1)
+
+    def test_tensor_files_are_read_in_place(self):
+        arrays = {"a": numpy.arange(6.0).reshape(2, 3), "b": numpy.array([1, 2], ml_dtypes.bfloat16)}
+        with sonde.Recorder(self.folder / "files") as rec:
+            rec.checkpoint("model", 1, arrays)
+        file = sonde.open_tensors(self.folder / "files/checkpoints/model-1.safetensors")
+        self.assertEqual(sorted(file), ["a", "b"])
+        numpy.testing.assert_array_equal(file["a"], arrays["a"])
+        self.assertEqual((file["b"].dtype, file["b"].tolist()), (ml_dtypes.bfloat16, [1, 2]))
+        self.assertFalse(file["a"].flags.owndata)
+        with self.assertRaises(KeyError):
+            file["c"]
+
+    def test_compressed_files_are_read_too(self):
+        path = self.folder / "x.npz"
+        numpy.savez_compressed(path, a=numpy.arange(5), b=numpy.arange(4.0, dtype=">f4"))
+        numpy.testing.assert_array_equal(sonde.open_tensors(path)["b"], numpy.arange(4.0))
+
+    def test_captures_are_read_with_their_tensors(self):
+        with sonde.Recorder(self.folder / "captured", policy={"trigger": [{"when": "nonfinite('.*')", "before": 1}]}) as rec:
+            for n, value in enumerate((1.0, float("nan"))):
+                with rec.step(n) as step:
+                    rec.probe("x").record(step, [value])
+                    rec.scalar("loss", n, n)
+        (capture,) = sonde.load(self.folder / "captured", cache=False)["."].captures
+        self.assertEqual((capture.step, capture.steps, capture.scalars(1)), (1, [0, 1], {"loss": 1.0}))
+        self.assertTrue(numpy.isnan(capture.tensors(1)["activation/x"][0]))
+        self.assertIn("activation/x", capture.origin)
+
+    def test_ctrl_c_ends_a_live_log(self):
+        program = """
+import os, signal, sonde, sys, threading
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+for update in sonde.load(sys.argv[1], follow=True, cache=False): pass
+"""
+        done = subprocess.run([sys.executable, "-B", "-c", program, self.log], capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn("KeyboardInterrupt", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
