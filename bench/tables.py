@@ -39,6 +39,9 @@ WATCHING = [
     ("busy/memcpy", "memcpy of 100 tensors of 64 KiB into warm memory, by a thread that is always busy"),
     ("busy/hand_off", "`Probe::record` of them: statistics, histograms and the flight ring"),
     ("busy/hand_off_p90", "the same, p90 of the steps"),
+    ("outrun/memcpy", "memcpy of the same, in steps so short that the backend falls behind"),
+    ("outrun/hand_off", "`Probe::record` of them, into memory that was not used before"),
+    ("outrun/hand_off_p90", "the same, p90 of the steps"),
 ]
 SMALLEST = [
     ("time", "open, one scalar, close: from the start of the process to its end"),

@@ -10,7 +10,7 @@
 namespace sonde::record {
 namespace {
 
-constexpr std::size_t kLostBegins = 1024;  // remembered: more than this are in progress nowhere
+constexpr std::size_t kLostBegins = 1024;              // remembered: more than this are in progress nowhere
 constexpr std::size_t kUnseenSteps = Ring::kCapacity;  // that many steps can be on their way
 
 // The number of calls that a payload represents.

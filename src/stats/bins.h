@@ -34,7 +34,7 @@ class BinTables {
 
  private:
   static constexpr std::size_t kTables = 4;
-  static constexpr std::size_t kSpread = 512;  // values of a block that is spread over all of them
+  static constexpr std::size_t kSpread = 512;   // values of a block that is spread over all of them
   static constexpr std::uint32_t kSign = 4096;  // rows from here on are for negative values
   // Tables of exactly 32 kB would put the same row of all of them at addresses that differ by a multiple of 4096, which
   // processors at first take for the same address.

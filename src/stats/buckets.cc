@@ -180,8 +180,8 @@ std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& s
   if (result.size() < 2 || !is_coarse(result, summary, histogram)) return result;
   if (FloatCounter::suits(view, result)) {
     count_parts(
-        view, FloatCounter(result, summary),
-        [](const TensorView& part, FloatCounter& counter) { counter.add(part); }, pool, result);
+        view, FloatCounter(result, summary), [](const TensorView& part, FloatCounter& counter) { counter.add(part); },
+        pool, result);
   } else {
     count_parts(view, Counter(result), count, pool, result);
   }

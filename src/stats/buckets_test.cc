@@ -60,9 +60,9 @@ TEST(Buckets, AreExactForFewIntegersWithNanAndInfinitiesLeftOut) {
 
 // Values at an edge, and one float beside it, among those that are estimated in vectors and the rest.
 TEST(Buckets, AreExactForValuesAtTheirEdges) {
-  for (const auto& [low, high] : {std::pair(-1.0F, 1.0F), std::pair(0.0F, 1.0F), std::pair(1000.0F, 1000.01F),
-                                  std::pair(-3.4e38F, 3.4e38F), std::pair(1e-25F, 1e-24F), std::pair(-1e-38F, 1e-38F),
-                                  std::pair(1e-44F, 1e-43F)}) {
+  for (const auto& [low, high] :
+       {std::pair(-1.0F, 1.0F), std::pair(0.0F, 1.0F), std::pair(1000.0F, 1000.01F), std::pair(-3.4e38F, 3.4e38F),
+        std::pair(1e-25F, 1e-24F), std::pair(-1e-38F, 1e-38F), std::pair(1e-44F, 1e-43F)}) {
     std::vector<float> values;
     for (int i = 0; i <= 30; ++i) {
       const auto edge = static_cast<float>(std::lerp(double{low}, double{high}, i / 30.0));
