@@ -36,6 +36,14 @@ Result<Thread> Thread::start(std::string name, std::function<void()> body) {
   return Thread(handle);
 }
 
+// Only what the kernel calls normal: a program with a policy of its own, such as a real-time one, keeps it.
+void Thread::work_in_background() noexcept {
+  int policy = 0;
+  sched_param parameters{};
+  if (pthread_getschedparam(pthread_self(), &policy, &parameters) != 0 || policy != SCHED_OTHER) return;
+  (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &parameters);
+}
+
 Thread& Thread::operator=(Thread&& other) noexcept {
   if (this != &other) {
     join();

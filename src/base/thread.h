@@ -22,6 +22,10 @@ class Thread {
   Thread& operator=(Thread&& other) noexcept;
   ~Thread() { join(); }
 
+  // Tells the kernel that the calling thread works in the background: it gets its share of the processors, but does not
+  // interrupt another thread as soon as it has something to do. Threads that it starts inherit this.
+  static void work_in_background() noexcept;
+
   void join() noexcept;
   // Lets it continue on its own.
   void detach() noexcept;

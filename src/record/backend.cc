@@ -17,7 +17,9 @@ using namespace std::chrono_literals;
 
 // While there is work. Without a free processor each round interrupts the training thread, which costs more than the
 // round itself; a thread that waits, or has filled half of a ring, wakes the backend at once.
-constexpr auto kShortestPause = 250us;
+// Measured with all tensors of the demo and a spare processor: steps are 4.4 % longer with 50 and 100 us, 3.8 % with
+// 500 us; with all processors busy it makes no difference.
+constexpr auto kShortestPause = 500us;
 constexpr auto kLongestPause = 10ms;  // when there was none for a while
 constexpr auto kExitDrain = 2000ms;
 constexpr auto kLeastParking = 200ms;             // at exit, also where draining took all of the time
@@ -322,6 +324,7 @@ void Backend::run() {
     const std::scoped_lock lock(mutex_);
     thread_ = pthread_self();
   }
+  Thread::work_in_background();
   Pool::leave_owners_to_others();
   last_anchor_ = monotonic_nanoseconds();
   for (;;) rest(round());

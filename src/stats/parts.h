@@ -14,8 +14,9 @@
 
 namespace sonde::stats {
 
-// Elements of a part: a megabyte of f32, which takes some hundred microseconds, many times the cost of waking a thread
-// and merging two histograms.
+// Elements of a part. Measured with two threads, with histograms, against one pass: two parts of this size are no
+// faster (1.04 times), since the other thread takes as long to wake up; 4 parts are 1.69 times as fast, 8 parts 1.83,
+// 16 parts 1.95. With half of it the last three are 1.63, 1.80 and 1.57, with twice of it 1.70, 1.86 and 1.97.
 constexpr std::int64_t kPartElements = std::int64_t{1} << 18;
 
 // The parts of a valid view in row-major order; the view itself if it is not larger than one. A dense view is split
