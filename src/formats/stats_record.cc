@@ -128,10 +128,10 @@ Result<Record> decode_definition(ByteReader reader, Bytes payload) {
   return Record(std::move(definition));
 }
 
-// An entry without form or histogram that is certainly complete, read without a bounds check at each byte. Null if it
-// is another one.
-constexpr std::size_t kLongestPlainEntry = 1 + 8 * 10 + 5 * sizeof(double);
-const std::byte* decode_plain_entry(const std::byte* at, Entry& entry) noexcept {
+// An entry without form of which all fields before the histogram are certainly complete, read without a bounds check at
+// each byte. Null if it is another one.
+constexpr std::size_t kLongestHead = 1 + 9 * 10 + 5 * sizeof(double);  // with the size of the histogram
+const std::byte* decode_plain_entry(const std::byte* at, const std::byte* end, Entry& entry) noexcept {
   bool good = true;
   const auto varint = [&] {
     auto byte = static_cast<std::uint64_t>(*at++);
@@ -147,11 +147,12 @@ const std::byte* decode_plain_entry(const std::byte* at, Entry& entry) noexcept 
   };
   const std::uint64_t id = varint();
   const auto flags = static_cast<std::uint8_t>(*at++);
-  if (id > UINT32_MAX || (flags & ~kHasOccurrence) != 0) return nullptr;
-  const std::uint64_t occurrence = flags != 0 ? varint() : 0;
+  if (id > UINT32_MAX || (flags & ~(kHasOccurrence | kHasHistogram)) != 0) return nullptr;
+  const std::uint64_t occurrence = (flags & kHasOccurrence) != 0 ? varint() : 0;
   if (occurrence > UINT32_MAX) return nullptr;
   entry.id = static_cast<std::uint32_t>(id);
   entry.occurrence = static_cast<std::uint32_t>(occurrence);
+  entry.form.reset();
   stats::Summary& summary = entry.summary;
   for (std::uint64_t* count : {&summary.count, &summary.nan, &summary.positive_infinity, &summary.negative_infinity,
                                &summary.zeros, &summary.negatives}) {
@@ -160,6 +161,13 @@ const std::byte* decode_plain_entry(const std::byte* at, Entry& entry) noexcept 
   for (double* value : {&summary.min, &summary.max, &summary.mean, &summary.m2, &summary.sum_abs}) {
     *value = load<double>(at);
     at += sizeof(double);
+  }
+  entry.histogram.reset();
+  if ((flags & kHasHistogram) != 0) {
+    const std::uint64_t size = varint();
+    if (size > static_cast<std::uint64_t>(end - at)) return nullptr;
+    entry.histogram = Bytes(at, static_cast<std::size_t>(size));
+    at += size;
   }
   return good ? at : nullptr;
 }
@@ -173,6 +181,8 @@ Status decode_entry(ByteReader& reader, Entry& entry) {
   }
   entry.id = *id;
   entry.occurrence = *occurrence;
+  entry.form.reset();
+  entry.histogram.reset();
   if ((flags & kHasForm) != 0) {
     entry.form = get_form(reader);
     if (!entry.form) return corrupt("an entry has an impossible form");
@@ -183,27 +193,13 @@ Status decode_entry(ByteReader& reader, Entry& entry) {
   return Status::success();
 }
 
-// Behind version, grid and type.
-Status decode_step_body(Bytes body, Step& step) {
-  ByteReader reader(body);
-  step.entries.clear();
-  step.step = reader.zigzag();
-  step.wall_time = reader.get<double>();
-  const auto flags = reader.get<std::uint8_t>();
-  if (!reader.ok()) return corrupt("a step is cut off");
-  step.evaluation = (flags & kEvaluation) != 0;
-  while (!reader.done()) {
-    Entry& entry = step.entries.emplace_back();
-    if (reader.remaining() >= kLongestPlainEntry) {
-      const std::byte* const begin = body.data() + reader.position();
-      if (const std::byte* end = decode_plain_entry(begin, entry)) {
-        reader.take(static_cast<std::uint64_t>(end - begin));
-        continue;
-      }
-    }
-    if (Status status = decode_entry(reader, entry); !status) return status;
-  }
-  return Status::success();
+Status decode_step(Bytes payload, Step& step) {
+  StepReader reader(payload);
+  step.step = reader.step();
+  step.wall_time = reader.wall_time();
+  step.evaluation = reader.evaluation();
+  for (Entry entry; reader.next(entry);) step.entries.push_back(entry);
+  return reader.status();
 }
 
 Result<Record> decode_gap(ByteReader reader) {
@@ -290,7 +286,7 @@ Result<Record> decode_record(Bytes payload) {
     case Type::definition: return decode_definition(reader, payload);
     case Type::step: {
       Step step;
-      if (Status status = decode_step_body(payload.subspan(kBegin), step); !status) return status;
+      if (Status status = decode_step(payload, step); !status) return status;
       return Record(std::move(step));
     }
     case Type::gap: return decode_gap(reader);
@@ -312,9 +308,37 @@ bool is_step(Bytes payload) noexcept {
          static_cast<Type>(payload[2]) == Type::step;
 }
 
-Status decode_step(Bytes payload, Step& step) {
-  if (!is_step(payload)) return corrupt("it is not a step");
-  return decode_step_body(payload.subspan(kBegin), step);
+StepReader::StepReader(Bytes payload) {
+  if (!is_step(payload)) {
+    status_ = corrupt("it is not a step");
+    return;
+  }
+  const Bytes body = payload.subspan(kBegin);
+  ByteReader reader(body);
+  step_ = reader.zigzag();
+  wall_time_ = reader.get<double>();
+  const auto flags = reader.get<std::uint8_t>();
+  if (!reader.ok()) {
+    status_ = corrupt("a step is cut off");
+    return;
+  }
+  evaluation_ = (flags & kEvaluation) != 0;
+  rest_ = body.subspan(reader.position());
+}
+
+bool StepReader::next(Entry& entry) {
+  if (rest_.empty()) return false;
+  if (rest_.size() >= kLongestHead) [[likely]] {
+    const std::byte* const end = rest_.data() + rest_.size();
+    if (const std::byte* at = decode_plain_entry(rest_.data(), end, entry)) [[likely]] {
+      rest_ = {at, end};
+      return true;
+    }
+  }
+  ByteReader reader(rest_);
+  status_ = decode_entry(reader, entry);
+  rest_ = status_ ? rest_.subspan(reader.position()) : Bytes();
+  return status_.ok();
 }
 
 Result<stats::Histogram> decode_histogram(Bytes encoded) {

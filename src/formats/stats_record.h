@@ -154,9 +154,33 @@ using Record = std::variant<Header, Definition, Step, Gap, Newer>;
 
 // Code::corrupt, with the reason, if the payload does not follow the layout.
 Result<Record> decode_record(Bytes payload);
-// Whether it is a step of this version and grid; decode_step then decodes it into `step`, whose memory is reused.
+// Whether it is a step of this version and grid.
 bool is_step(Bytes payload) noexcept;
-Status decode_step(Bytes payload, Step& step);
+
+// Decodes the entries of a step one by one, without allocating memory for all of them.
+//
+//   StepReader reader(payload);
+//   for (Entry entry; reader.next(entry);) use(entry);
+//   if (!reader.status()) ...  // the record is corrupt; the entries before that place were returned already
+class StepReader {
+ public:
+  // `payload` must live as long as the reader.
+  explicit StepReader(Bytes payload);
+
+  std::int64_t step() const noexcept { return step_; }
+  double wall_time() const noexcept { return wall_time_; }
+  bool evaluation() const noexcept { return evaluation_; }
+  // False after the last entry, and if the record is corrupt.
+  bool next(Entry& entry);
+  const Status& status() const noexcept { return status_; }
+
+ private:
+  std::int64_t step_ = 0;
+  double wall_time_ = 0;
+  bool evaluation_ = false;
+  Status status_;
+  Bytes rest_;  // the entries that are not read yet
+};
 Result<stats::Histogram> decode_histogram(Bytes encoded);
 
 // The definitions of one file. An id whose definition was lost is shown as "?<id>".

@@ -289,6 +289,46 @@ TEST(StatsRecord, NeverCrashesOnDamage) {
   EXPECT_GT(decoded, 0);
 }
 
+TEST(StepReader, GivesTheEntriesOneByOneUpToWhereTheRecordIsCorrupt) {
+  std::string file;
+  const Form form = {DType::f16, {3, 4}};
+  stats::Histogram histogram;
+  const std::vector<float> data = {1, 2, 3};
+  const stats::Summary summary = *stats::summarize(view(data), histogram);
+  StepWriter writer(file, -5, 1.5, true);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    writer.add({.id = i * 50, .occurrence = i % 3, .form = i % 5 == 0 ? &form : nullptr}, summary,
+               i % 2 == 0 ? &histogram : nullptr);
+  }
+  writer.end();
+  const std::string payload = payloads_of(file).at(0);
+  const auto record = decode_record(as_bytes(payload));
+  const auto& step = std::get<Step>(*record);
+  ASSERT_EQ(step.entries.size(), 40U);
+  for (std::size_t size = 0; size <= payload.size(); ++size) {
+    StepReader reader(as_bytes(payload).first(size));
+    std::size_t count = 0;
+    for (Entry entry; reader.next(entry); ++count) {
+      const Entry& wanted = step.entries.at(count);
+      ASSERT_EQ(entry.id, wanted.id);
+      ASSERT_EQ(entry.occurrence, wanted.occurrence);
+      ASSERT_EQ(entry.form, wanted.form);
+      ASSERT_EQ(entry.summary.sum_abs, wanted.summary.sum_abs);
+      ASSERT_EQ(entry.histogram.has_value(), wanted.histogram.has_value());
+      if (entry.histogram) {
+        ASSERT_EQ(as_text(*entry.histogram), as_text(*wanted.histogram));
+      }
+    }
+    ASSERT_EQ(reader.status().ok(), decode_record(as_bytes(payload).first(size)).ok()) << size;
+    Entry entry;
+    EXPECT_FALSE(reader.next(entry)) << "once it has ended";
+  }
+  StepReader whole(as_bytes(payload));
+  EXPECT_EQ(whole.step(), -5);
+  EXPECT_EQ(whole.wall_time(), 1.5);
+  EXPECT_TRUE(whole.evaluation());
+}
+
 TEST(Definitions, NameATensorWhoseDefinitionWasLost) {
   Definitions definitions;
   definitions.add({.id = 7, .name = "old"});

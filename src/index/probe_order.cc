@@ -4,15 +4,15 @@
 
 namespace sonde::index {
 
-void ProbeOrder::learn(const stats_record::Step& step) {
-  const auto is_known = [this](const stats_record::Entry& entry) { return known_.contains(entry.id); };
-  if (std::ranges::all_of(step.entries, is_known)) return;
+void ProbeOrder::learn(const std::vector<std::uint32_t>& step) {
+  const auto is_known = [this](std::uint32_t id) { return known_.contains(id); };
+  if (std::ranges::all_of(step, is_known)) return;
   // If nothing relates these to the known ones, they come last.
-  auto behind = std::ranges::any_of(step.entries, is_known) ? ids_.begin() : ids_.end();
-  for (const stats_record::Entry& entry : step.entries) {
-    if (known_.insert(entry.id).second) {
-      behind = ids_.insert(behind, entry.id) + 1;
-    } else if (const auto at = std::find(behind, ids_.end(), entry.id); at != ids_.end()) {
+  auto behind = std::ranges::any_of(step, is_known) ? ids_.begin() : ids_.end();
+  for (const std::uint32_t id : step) {
+    if (known_.insert(id).second) {
+      behind = ids_.insert(behind, id) + 1;
+    } else if (const auto at = std::find(behind, ids_.end(), id); at != ids_.end()) {
       behind = at + 1;
     }
   }

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "formats/stats_record.h"
 
 namespace sonde::index {
 
 class ProbeOrder {
  public:
-  // Costs almost nothing if the step has no new tensor.
-  void learn(const stats_record::Step& step);
+  // From the ids of a step's tensors. Costs almost nothing if none of them is new.
+  void learn(const std::vector<std::uint32_t>& step);
   const std::vector<std::uint32_t>& ids() const noexcept { return ids_; }  // first executed first
 
   void save(std::string& out) const;

@@ -8,36 +8,30 @@ namespace {
 
 using ::testing::ElementsAre;
 
-stats_record::Step step_of(std::initializer_list<std::uint32_t> ids) {
-  stats_record::Step step;
-  for (const std::uint32_t id : ids) step.entries.emplace_back().id = id;
-  return step;
-}
-
 TEST(ProbeOrder, IsThatOfTheEntriesOfAStep) {
   ProbeOrder order;
-  order.learn(step_of({7, 3, 5, 3}));
-  order.learn(step_of({7, 3, 5}));
+  order.learn({7, 3, 5, 3});
+  order.learn({7, 3, 5});
   EXPECT_THAT(order.ids(), ElementsAre(7, 3, 5));
 }
 
 TEST(ProbeOrder, PlacesRarelyRecordedTensorsBetweenTheirNeighbours) {
   ProbeOrder order;
-  order.learn(step_of({1, 4}));
-  order.learn(step_of({0, 1, 2, 3, 4, 5}));
+  order.learn({1, 4});
+  order.learn({0, 1, 2, 3, 4, 5});
   EXPECT_THAT(order.ids(), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
 TEST(ProbeOrder, PutsTensorsNeverRecordedTogetherLast) {
   ProbeOrder order;
-  order.learn(step_of({1, 2}));
-  order.learn(step_of({9, 8}));
+  order.learn({1, 2});
+  order.learn({9, 8});
   EXPECT_THAT(order.ids(), ElementsAre(1, 2, 9, 8));
 }
 
 TEST(ProbeOrder, IsRestoredFromTheCache) {
   ProbeOrder order;
-  order.learn(step_of({2, 1, 300}));
+  order.learn({2, 1, 300});
   std::string bytes;
   order.save(bytes);
   ProbeOrder restored;

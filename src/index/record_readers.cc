@@ -149,25 +149,37 @@ StatTrack& StatisticsReader::known_track(std::uint32_t id, std::uint32_t occurre
   return *known;
 }
 
-void StatisticsReader::read_step(std::uint64_t offset) {
-  run_.files[file_].note_time(step_.wall_time);
-  StatStream& stream = run_.statistics.stream(file_, step_.evaluation);
-  run_.statistics.steps(step_.evaluation)
+Status StatisticsReader::read_step(std::uint64_t offset, Bytes payload) {
+  stats_record::StepReader step(payload);
+  entries_.clear();
+  for (stats_record::Entry entry; step.next(entry);) {
+    entries_.push_back({entry.id, entry.occurrence, stat_values(entry.summary)});
+  }
+  if (!step.status()) return step.status();
+  const bool evaluation = step.evaluation();
+  run_.files[file_].note_time(step.wall_time());
+  StatStream& stream = run_.statistics.stream(file_, evaluation);
+  run_.statistics.steps(evaluation)
       .columns.of(file_)
-      .append(step_.step, step_.wall_time, static_cast<double>(stream.records()));
-  stream.begin_record(offset, run_.chunk_files.get());
-  std::vector<Known>& known = known_[step_.evaluation ? 1 : 0];
-  const std::size_t known_tracks = tracks_[step_.evaluation ? 1 : 0].size();
-  if (known.size() < step_.entries.size()) known.resize(step_.entries.size());
-  for (std::uint32_t part = 0; part < step_.entries.size(); ++part) {
-    const stats_record::Entry& entry = step_.entries[part];
+      .append(step.step(), step.wall_time(), static_cast<double>(stream.records()));
+  stream.begin_record(offset, output_);
+  std::vector<Known>& known = known_[evaluation ? 1 : 0];
+  const std::size_t known_tracks = tracks_[evaluation ? 1 : 0].size();
+  if (known.size() < entries_.size()) known.resize(entries_.size());
+  for (std::uint32_t part = 0; part < entries_.size(); ++part) {
+    const Read& entry = entries_[part];
     Known& place = known[part];
     if (place.track == nullptr || place.id != entry.id || place.occurrence != entry.occurrence) {
-      place = {entry.id, entry.occurrence, &known_track(entry.id, entry.occurrence, step_.evaluation)};
+      place = {entry.id, entry.occurrence, &known_track(entry.id, entry.occurrence, evaluation)};
     }
-    stream.add(*place.track, part, stat_values(entry.summary));
+    stream.add(*place.track, part, entry.values);
   }
-  if (tracks_[step_.evaluation ? 1 : 0].size() != known_tracks) run_.files[file_].probe_order.learn(step_);
+  if (tracks_[evaluation ? 1 : 0].size() != known_tracks) {
+    std::vector<std::uint32_t> ids;
+    for (const Read& entry : entries_) ids.push_back(entry.id);
+    run_.files[file_].probe_order.learn(ids);
+  }
+  return Status::success();
 }
 
 // A definition that was damaged may come again: what had no name until then gets it.
@@ -203,8 +215,8 @@ void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
     run_.add_damage({file_, offset, record_size(payload.size()), std::move(reason)});
   };
   if (stats_record::is_step(payload)) [[likely]] {
-    if (const Status status = decode_step(payload, step_); !status) return damaged(status.message());
-    return read_step(offset);
+    if (const Status status = read_step(offset, payload); !status) damaged(status.message());
+    return;
   }
   Result<stats_record::Record> record = stats_record::decode_record(payload);
   if (!record) return damaged(record.error().message());

@@ -2,7 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "base/serial_queue.h"
 #include "formats/tfevents_decode.h"
 #include "formats/tfevents_scalar.h"
 #include "index/run_data.h"
@@ -58,10 +63,13 @@ class EventReader {
   tfevents::Event event_;  // keeps its memory from record to record
 };
 
-// Reads one statistics file.
+// Reads one statistics file. A second thread packs full chunks while the next records are read.
 class StatisticsReader {
  public:
-  StatisticsReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file) {}
+  StatisticsReader(RunData& run, std::uint32_t file)
+      : run_(run),
+        file_(file),
+        output_{run.chunk_files, [this](std::function<void()> job) { packing_.push(std::move(job)); }} {}
   void read(std::uint64_t offset, Bytes payload);
 
  private:
@@ -71,18 +79,26 @@ class StatisticsReader {
     std::uint32_t occurrence = 0;
     StatTrack* track = nullptr;
   };
-  void read_step(std::uint64_t offset);
+  Status read_step(std::uint64_t offset, Bytes payload);
   void define(stats_record::Definition definition);
   StatTrack& track_of(std::uint32_t id, std::uint32_t occurrence, bool evaluation);
   StatTrack& known_track(std::uint32_t id, std::uint32_t occurrence, bool evaluation);
 
   RunData& run_;
   std::uint32_t file_;
-  stats_record::Step step_;  // keeps its memory from record to record
+  // The entries of a record, which are added to the run once the whole record is decoded.
+  struct Read {
+    std::uint32_t id = 0;
+    std::uint32_t occurrence = 0;
+    StatValues values;
+  };
+  std::vector<Read> entries_;  // keeps its memory from record to record
+  ChunkOutput output_;
   // By position in the record, in training steps and in evaluation passes, since writers repeat the same order; and by
   // id and occurrence.
   std::vector<Known> known_[2];
   std::unordered_map<std::uint64_t, StatTrack*> tracks_[2];
+  SerialQueue packing_{"sonde-pack"};  // starts its thread with the first full chunk
 };
 
 }  // namespace sonde::index

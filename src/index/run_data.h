@@ -205,8 +205,8 @@ class RunData {
   std::vector<SourceFile> files;  // the number of a file never changes
   std::vector<FoundDamage> damage;
   std::vector<FoundGap> gaps;
-  std::unique_ptr<ChunkFiles> chunk_files;  // null if nothing is cached
-  mutable RunStatistics statistics;         // read it through packed_statistics
+  std::shared_ptr<const ChunkFiles> chunk_files;  // null if nothing is cached
+  mutable RunStatistics statistics;               // read it through packed_statistics
   // Grows when something is removed: until then, series only get longer.
   std::uint64_t generation = 0;
 

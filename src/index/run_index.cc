@@ -43,7 +43,7 @@ RunIndex::RunIndex(std::string name, std::string directory, std::string cache_pa
       cache_path_(std::move(cache_path)),
       within_(std::move(within)),
       just_found_(std::move(files)) {
-  if (!cache_path_.empty()) data_.chunk_files = std::make_unique<ChunkFiles>(cache_path_);
+  if (!cache_path_.empty()) data_.chunk_files = std::make_shared<const ChunkFiles>(cache_path_);
 }
 
 std::string RunIndex::path_of(const SourceFile& source) const { return join_path(directory_, source.name); }
@@ -250,7 +250,7 @@ void RunIndex::pack() {
 void RunIndex::restore() {
   if (cache_path_.empty()) return;
   RunData restored;
-  restored.chunk_files = std::make_unique<ChunkFiles>(cache_path_);
+  restored.chunk_files = std::make_shared<const ChunkFiles>(cache_path_);
   if (!load_cache(cache_path_, restored)) return;
   // Believed only if every file is still there and begins as it did.
   std::uint64_t bytes = 0;

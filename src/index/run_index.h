@@ -69,6 +69,8 @@ class RunIndex final : public store::RunSource {
   Result<Scalars> statistic(std::string_view tag, Statistic statistic, const Range& range, History history) override;
   Result<StatisticsMap> statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
                                        const Range& range) override;
+  Result<store::StatisticsColumns> statistics_columns(std::string_view tag, const Range& range,
+                                                      std::size_t most) override;
   double start_time() override;
   // When one of its files was last changed, in seconds since 1970, as of the last read; 0: never.
   double last_modified() const;
@@ -132,6 +134,8 @@ class RunIndex final : public store::RunSource {
   Tag describe(const Series& series, const Timeline& timeline, StatSelection& statistics) const;
   void count_statistics(const Series& series, StatSelection& selection, Tag& tag) const;
   std::vector<ValueRef> statistics_values(const Series& series, const Range& range, History history) const;
+  stats_record::Form form_of(std::uint32_t file, const stats_record::Entry& entry) const;
+  Result<stats_record::Form> read_form(const ValueRef& value);
   NonFiniteSeries non_finite_statistics(const Series& series, StatSelection& selection) const;
   void find_steps(const bool (&is_used)[2], const Timeline& timeline, const Range& range, StatisticsMap& map) const;
 

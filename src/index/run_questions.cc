@@ -304,29 +304,48 @@ Result<std::string> RunIndex::read_record(const ValueRef& value) {
   return payload;
 }
 
+namespace {
+
+// The entries after it need not be decoded: they were checked when the file was read.
+Result<stats_record::Entry> entry_at(stats_record::StepReader& step, std::uint32_t part) {
+  stats_record::Entry entry;
+  bool found = step.next(entry);
+  for (std::uint32_t i = 0; i < part && found; ++i) found = step.next(entry);
+  if (!found) return Status(Code::invalid_argument, "the value is not statistics of this run");
+  return entry;
+}
+
+}  // namespace
+
+stats_record::Form RunIndex::form_of(std::uint32_t file, const stats_record::Entry& entry) const {
+  if (entry.form) return *entry.form;
+  const std::shared_lock lock(data_mutex_);
+  const auto* definition = data_.files[file].definitions.find(entry.id);
+  return definition != nullptr ? definition->form : stats_record::Form{};
+}
+
+Result<stats_record::Form> RunIndex::read_form(const ValueRef& value) {
+  const Result<std::string> payload = read_record(value);
+  if (!payload) return payload.error();
+  stats_record::StepReader step(as_bytes(*payload));
+  const Result<stats_record::Entry> entry = entry_at(step, value.part);
+  if (!entry) return entry.error();
+  return form_of(value.file, *entry);
+}
+
 Result<TensorStatistics> RunIndex::read_statistics(const ValueRef& value) {
   const Result<std::string> payload = read_record(value);
   if (!payload) return payload.error();
-  const auto record = stats_record::decode_record(as_bytes(*payload));
-  if (!record) return record.error();
-  const auto* step = std::get_if<stats_record::Step>(&*record);
-  if (step == nullptr || value.part >= step->entries.size()) {
-    return Status(Code::invalid_argument, "the value is not statistics of this run");
-  }
-  const stats_record::Entry& entry = step->entries[value.part];
-  const stats::Summary& summary = entry.summary;
+  stats_record::StepReader step(as_bytes(*payload));
+  const Result<stats_record::Entry> entry = entry_at(step, value.part);
+  if (!entry) return entry.error();
+  const stats::Summary& summary = entry->summary;
   TensorStatistics made;
-  made.step = step->step;
-  made.wall_time = step->wall_time;
-  {
-    const std::shared_lock lock(data_mutex_);
-    const auto* definition = data_.files[value.file].definitions.find(entry.id);
-    const stats_record::Form form = entry.form              ? *entry.form
-                                    : definition != nullptr ? definition->form
-                                                            : stats_record::Form{};
-    made.dtype = form.dtype;
-    made.shape = form.shape;
-  }
+  made.step = step.step();
+  made.wall_time = step.wall_time();
+  const stats_record::Form form = form_of(value.file, *entry);
+  made.dtype = form.dtype;
+  made.shape = form.shape;
   made.count = summary.count;
   made.nan = summary.nan;
   made.positive_infinity = summary.positive_infinity;
@@ -338,8 +357,8 @@ Result<TensorStatistics> RunIndex::read_statistics(const ValueRef& value) {
   made.mean = summary.mean;
   made.std = summary.stddev();
   made.sum_abs = summary.sum_abs;
-  if (entry.histogram) {
-    const auto histogram = stats_record::decode_histogram(*entry.histogram);
+  if (entry->histogram) {
+    const auto histogram = stats_record::decode_histogram(*entry->histogram);
     if (!histogram) return histogram.error();
     for (const stats::Histogram::Bin& bin : histogram->bins()) {
       made.histogram.push_back(

@@ -1,7 +1,11 @@
 // Answers questions about the statistics of tensors.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "index/ordered.h"
@@ -18,6 +22,15 @@ std::size_t size_of(const Series& series) {
   std::size_t size = 0;
   for (const auto& [file, track] : series.statistics) size += track.size;
   return size;
+}
+
+// In integer arithmetic, which compilers vectorize.
+bool are_finite(std::span<const double> values) noexcept {
+  constexpr std::uint64_t kExponent = 0x7ff0'0000'0000'0000;  // all of its bits are set in NaN and infinity
+  constexpr std::uint64_t kLowest = 0x0010'0000'0000'0000;
+  std::uint64_t found = 0;  // the sum carries into the highest bit if one is not finite
+  for (const double value : values) found |= (std::bit_cast<std::uint64_t>(value) & kExponent) + kLowest;
+  return found >> 63U == 0;
 }
 
 // One row of a map.
@@ -75,8 +88,7 @@ class MapRow {
       const std::size_t behind = std::min(end, at + StatChunk::kMostRead);
       read(chunk, row, at, behind);
       for (std::size_t i = at; i < behind;) {
-        std::size_t next = i + 1;
-        while (next < behind && cells[next] == cells[i]) ++next;
+        const std::size_t next = std::min<std::size_t>(behind, records.ends[offset + i] - offset);
         if (cells[i] >= 0) add_values(static_cast<std::size_t>(cells[i]), i - at, next - at);
         i = next;
       }
@@ -96,6 +108,7 @@ class MapRow {
 
   void read(const StatChunk& chunk, std::size_t row, std::size_t begin, std::size_t end) {
     chunk.read(row, statistic_, begin, end, values_);
+    all_finite_ = are_finite(std::span(values_).first(end - begin));
     has_nan_ = chunk.records_with_nan(row) > 0;
     has_infinity_ = chunk.records_with_infinity(row) > 0;
     if (has_nan_) chunk.read(row, Statistic::nan, begin, end, nan_);
@@ -110,7 +123,18 @@ class MapRow {
   // Values [begin, end) of those that were read.
   void add_values(std::size_t cell, std::size_t begin, std::size_t end) noexcept {
     StatChunk::Sum sum = cells_[cell];
-    for (std::size_t i = begin; i < end; ++i) add_to(sum, values_[i]);
+    if (all_finite_) {
+      if (sum.finite == 0) sum.min = sum.max = values_[begin];
+      for (std::size_t i = begin; i < end; ++i) {
+        const double value = values_[i];
+        sum.min = value < sum.min ? value : sum.min;
+        sum.max = value > sum.max ? value : sum.max;
+        sum.sum += value;
+      }
+      sum.finite += end - begin;
+    } else {
+      for (std::size_t i = begin; i < end; ++i) add_to(sum, values_[i]);
+    }
     cells_[cell] = sum;
     Counts& counts = others_[cell];
     counts.count += static_cast<std::uint32_t>(end - begin);
@@ -138,12 +162,42 @@ class MapRow {
   Statistic statistic_;
   std::vector<StatChunk::Sum> cells_;
   std::vector<Counts> others_;
+  bool all_finite_ = false;  // of the values that were read
   bool has_nan_ = false;
   bool has_infinity_ = false;
   double values_[StatChunk::kMostRead];
   double nan_[StatChunk::kMostRead];
   double infinite_[StatChunk::kMostRead];
 };
+
+// The values of the entry that `ref` refers to.
+std::optional<StatValues> find_values(const StatStream& stream, const StatTrack& track, const ValueRef& ref) {
+  const std::optional<std::size_t> record = stream.find_record(ref.offset);
+  if (!record) return std::nullopt;
+  const auto after = std::ranges::upper_bound(
+      track.places, *record, {}, [&](const StatTrack::Place& place) { return stream.first_record(place.chunk); });
+  if (after == track.places.begin()) return std::nullopt;
+  const StatTrack::Place& place = *std::prev(after);
+  const StatChunk chunk = stream.chunk(place.chunk);
+  const auto wanted = std::pair(*record - stream.first_record(place.chunk), ref.part);
+  std::size_t low = 0;  // by record and part, both of which ascend
+  for (std::size_t high = chunk.size(place.row); low < high;) {
+    const std::size_t middle = (low + high) / 2;
+    const bool is_before =
+        std::pair(std::size_t{chunk.record(place.row, middle)}, chunk.part(place.row, middle)) < wanted;
+    (is_before ? low : high) = is_before ? middle + 1 : middle;
+  }
+  if (low == chunk.size(place.row)) return std::nullopt;
+  if (std::pair(std::size_t{chunk.record(place.row, low)}, chunk.part(place.row, low)) != wanted) return std::nullopt;
+  return chunk.values(place.row, low);
+}
+
+// 0 if there are no finite elements, as in the record.
+double sum_abs(const StatValues& values) noexcept {
+  const auto& [count, nan, positive_infinity, negative_infinity, zeros, negatives] = values.counts;
+  const std::uint64_t finite = count - nan - positive_infinity - negative_infinity;
+  return finite == 0 ? 0 : values.numbers[4] * static_cast<double>(finite);
+}
 
 }  // namespace
 
@@ -227,6 +281,41 @@ NonFiniteSeries RunIndex::non_finite_statistics(const Series& series, StatSelect
   }
   found.until_the_end = found.count == behind;
   return found;
+}
+
+Result<store::StatisticsColumns> RunIndex::statistics_columns(std::string_view tag, const Range& range,
+                                                              std::size_t most) {
+  const Result<std::vector<ValueRef>> refs = values(tag, TagKind::statistics, range, History::newest);
+  if (!refs) return refs.error();
+  store::StatisticsColumns columns;
+  columns.total = refs->size();
+  const std::size_t count = std::min(refs->size(), most);
+  std::vector<ValueRef> chosen;
+  for (std::size_t n = 0; n < count; ++n) chosen.push_back((*refs)[store::spread(n, count, refs->size())]);
+  if (!chosen.empty()) {
+    const Result<stats_record::Form> form = read_form(chosen.back());
+    if (!form) return form.error();
+    columns.dtype = form->dtype;
+    columns.shape = form->shape;
+  }
+  const std::shared_lock lock(data_mutex_);
+  const Series* series = data_.find(tag, TagKind::statistics);
+  if (series == nullptr) return no_such_tag(tag, TagKind::statistics);
+  const RunStatistics& statistics = data_.packed_statistics();
+  for (const ValueRef& ref : chosen) {
+    const auto track = series->statistics.find(ref.file);
+    const StatStream* stream = statistics.find(ref.file, series->evaluation);
+    const std::optional<StatValues> found = track != series->statistics.end() && stream != nullptr
+                                                ? find_values(*stream, track->second, ref)
+                                                : std::nullopt;
+    if (!found) return Status(Code::io, "the files of the run were changed since they were read; refresh the log");
+    columns.steps.push_back(ref.step);
+    columns.wall_times.push_back(ref.wall_time);
+    for (std::size_t c = 0; c < columns.counts.size(); ++c) columns.counts[c].push_back(found->counts[c]);
+    for (std::size_t c = 0; c < 4; ++c) columns.numbers[c].push_back(found->numbers[c]);
+    columns.numbers[4].push_back(sum_abs(*found));
+  }
+  return columns;
 }
 
 Result<Scalars> RunIndex::statistic(std::string_view tag, Statistic statistic, const Range& range, History history) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "base/crc32c.h"
 
@@ -180,10 +181,11 @@ class RowReader {
     double mean[StatChunk::kMostRead];
     number(kStd, to);
     number(kMean, mean);
-    for (std::size_t i = 0; i < end_ - begin_; ++i) {
-      const double squares = to[i] * to[i] + mean[i] * mean[i];
-      // Squares of what only f64 holds may be too large or too small.
-      to[i] = squares > 1e-290 && squares < 1e290 ? std::sqrt(squares) : std::hypot(to[i], mean[i]);
+    // Squares of f32 are normal f64 numbers, but those of what only f64 holds may be too large or too small.
+    if (row_.columns[kStd].width == 4 && row_.columns[kMean].width == 4) {
+      for (std::size_t i = 0; i < end_ - begin_; ++i) to[i] = std::sqrt(to[i] * to[i] + mean[i] * mean[i]);
+    } else {
+      for (std::size_t i = 0; i < end_ - begin_; ++i) to[i] = std::hypot(to[i], mean[i]);
     }
   }
   void abs_max(double* to) noexcept {
@@ -265,128 +267,215 @@ StatValues stat_values(const stats::Summary& summary) noexcept {
            summary.negatives}};
 }
 
-// Rows into bytes: first how much room each column needs, then the numbers, row by row, since a row fits into the
-// processor's cache and all of them do not.
+void StatEntries::add(std::uint32_t row, std::uint32_t part, const StatValues& values) {
+  const auto& [count, nan, positive_infinity, negative_infinity, zeros, negatives] = values.counts;
+  bool fits = (nan | positive_infinity | negative_infinity) == 0 && (count | zeros | negatives) <= UINT32_MAX;
+  StatEntry& entry = all.emplace_back();
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    fits &= fits_f32(values.numbers[i]);
+    entry.numbers[i] = static_cast<float>(values.numbers[i]);
+  }
+  entry.counts = {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(zeros),
+                  static_cast<std::uint32_t>(negatives)};
+  entry.row = row;
+  entry.part = part;
+  if (!fits) {
+    wide.push_back(values);
+    entry.wide = static_cast<std::uint32_t>(wide.size());
+  }
+}
+
+StatValues StatEntries::values(const StatEntry& entry) const noexcept {
+  if (entry.wide != 0) [[unlikely]]
+    return wide[entry.wide - 1];
+  StatValues values;
+  for (std::size_t i = 0; i < kNumbers; ++i) values.numbers[i] = static_cast<double>(entry.numbers[i]);
+  values.counts = {entry.counts[0], 0, 0, 0, entry.counts[1], entry.counts[2]};
+  return values;
+}
+
+// Encodes entries. Each row is gathered from the records, packed while it is in the processor's cache, and copied to
+// its position once the size of all columns is known.
 class ChunkEncoder {
  public:
-  ChunkEncoder(const std::vector<StatRow>& rows, std::size_t records) : rows_(rows), heads_(rows.size()) {
-    head_.rows = static_cast<std::uint32_t>(rows.size());
-    head_.records = static_cast<std::uint32_t>(records);
+  explicit ChunkEncoder(const StatEntries& entries) : entries_(entries), heads_(entries.rows) {
+    head_.rows = entries.rows;
+    head_.records = static_cast<std::uint32_t>(entries.ends.size());
+    sort_by_row();
   }
 
   std::string encode() {
-    for (std::size_t r = 0; r < rows_.size(); ++r) plan_row(rows_[r], heads_[r]);
-    std::size_t size = sizeof head_ + rows_.size() * sizeof(RowHead);
+    constexpr std::size_t kUsualSize = 32;  // of a value
+    packed_.reserve(entries_.all.size() * kUsualSize);
+    std::size_t begin = 0;
+    for (std::size_t r = 0; r < heads_.size(); ++r) {
+      gather(begin, ends_[r]);
+      plan(heads_[r]);
+      pack(heads_[r]);
+      if (heads_[r].size >= kLongRow) sum(heads_[r]);
+      begin = ends_[r];
+    }
+    return join();
+  }
+
+ private:
+  struct Place {
+    std::uint32_t entry = 0;
+    std::uint32_t record = 0;
+  };
+
+  void sort_by_row() {
+    for (const StatEntry& entry : entries_.all) ++heads_[entry.row].size;
+    std::vector<std::uint32_t> next;
+    std::uint32_t total = 0;
+    for (const RowHead& row : heads_) {
+      next.push_back(total);
+      total += row.size;
+      ends_.push_back(total);
+    }
+    places_.resize(total);
+    std::uint32_t record = 0;
+    for (std::uint32_t i = 0; i < total; ++i) {
+      while (entries_.ends[record] <= i) ++record;
+      places_[next[entries_.all[i].row]++] = {i, record};
+    }
+  }
+
+  // Gathers the row with these places.
+  void gather(std::size_t begin, std::size_t end) {
+    constexpr std::size_t kAhead = 8;  // entries that are on their way to the cache
+    const std::size_t size = end - begin;
+    for (auto& column : numbers_) column.resize(size);
+    for (auto& column : integers_) column.resize(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (begin + i + kAhead < end) __builtin_prefetch(&entries_.all[places_[begin + i + kAhead].entry]);
+      const Place place = places_[begin + i];
+      const StatEntry& entry = entries_.all[place.entry];
+      const StatValues values = entries_.values(entry);
+      for (std::size_t c = 0; c < kNumbers; ++c) numbers_[c][i] = values.numbers[c];
+      for (std::size_t c = 0; c < kCounts; ++c) integers_[c][i] = values.counts[c];
+      integers_[kPart - kCount][i] = entry.part;
+      integers_[kRecord - kCount][i] = place.record;
+    }
+  }
+
+  void plan(RowHead& head) const {
+    if (head.size == 0) return;
+    for (std::size_t c = 0; c < kNumbers; ++c) {
+      bool fits = true;
+      for (const double number : numbers_[c]) fits &= fits_f32(number);
+      head.columns[c].width = fits ? 4 : 8;
+    }
+    for (std::size_t c = kCount; c < kColumns; ++c) {
+      std::uint64_t low = UINT64_MAX;
+      std::uint64_t high = 0;
+      for (const std::uint64_t number : integers_[c - kCount]) {
+        low = number < low ? number : low;
+        high = number > high ? number : high;
+      }
+      head.columns[c] = {low, 0, width_of(high - low)};
+    }
+    for (std::size_t i = 0; i < head.size; ++i) {
+      const auto count = [&](Field column) { return integers_[column - kCount][i]; };
+      head.records_with_nan += static_cast<std::uint32_t>(count(kNan) > 0);
+      head.records_with_infinity +=
+          static_cast<std::uint32_t>((count(kPositiveInfinity) | count(kNegativeInfinity)) > 0);
+    }
+    const auto& records = integers_[kRecord - kCount];
+    const auto is_apart = [](std::uint64_t a, std::uint64_t b) { return b != a + 1; };
+    if (std::ranges::adjacent_find(records, is_apart) == records.end()) {
+      head.consecutive = 1;
+      head.columns[kRecord].width = 0;
+    }
+  }
+
+  template <class Stored, class Number>
+  void put_as(std::size_t at, const std::vector<Number>& column, Number base) {
+    packed_.resize(at + column.size() * sizeof(Stored));
+    char* const to = packed_.data() + at;
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      const auto stored = static_cast<Stored>(column[i] - base);
+      std::memcpy(to + i * sizeof stored, &stored, sizeof stored);
+    }
+  }
+  void pack(RowHead& head) {
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      ColumnHead& column = head.columns[c];
+      const std::size_t at = (packed_.size() + 7) / 8 * 8;
+      column.at = static_cast<std::uint32_t>(at);
+      if (c < kNumbers) {
+        column.width == 4 ? put_as<float>(at, numbers_[c], 0.0) : put_as<double>(at, numbers_[c], 0.0);
+        continue;
+      }
+      const auto& integers = integers_[c - kCount];
+      switch (column.width) {
+        case 1: put_as<std::uint8_t>(at, integers, column.base); break;
+        case 2: put_as<std::uint16_t>(at, integers, column.base); break;
+        case 4: put_as<std::uint32_t>(at, integers, column.base); break;
+        case 8: put_as<std::uint64_t>(at, integers, column.base); break;
+        default: break;
+      }
+    }
+  }
+
+  // From the columns as they are read, so that they are what a look at each value would give.
+  void sum(RowHead& head) {
+    std::array<StatChunk::Sum, kSummed.size()> sums;
+    double values[StatChunk::kMostRead];
+    for (std::size_t s = 0; s < kSummed.size(); ++s) {
+      for (std::size_t begin = 0; begin < head.size; begin += StatChunk::kMostRead) {
+        const std::size_t end = std::min<std::size_t>(head.size, begin + StatChunk::kMostRead);
+        RowReader(as_bytes(packed_), head, begin, end).read(kSummed[s], values);
+        add_all(sums[s], values, end - begin);
+      }
+    }
+    const std::size_t at = (packed_.size() + 7) / 8 * 8;
+    packed_.resize(at + sizeof sums);
+    std::memcpy(packed_.data() + at, sums.data(), sizeof sums);
+    head.sums = static_cast<std::uint32_t>(at);
+  }
+
+  // The columns of one kind side by side, then the sums.
+  std::string join() {
+    constexpr std::size_t kSums = sizeof(StatChunk::Sum) * kSummed.size();
+    const auto padded = [](std::size_t bytes) { return (bytes + 7) / 8 * 8; };
+    std::size_t size = sizeof head_ + heads_.size() * sizeof(RowHead);
+    for (const RowHead& row : heads_) {
+      for (const ColumnHead& column : row.columns) size += padded(std::size_t{row.size} * column.width);
+      if (row.size >= kLongRow) size += kSums;
+    }
+    std::string out(size, '\0');
+    std::size_t end = sizeof head_ + heads_.size() * sizeof(RowHead);
     const auto place = [&](std::uint32_t& at, std::size_t bytes) {
-      at = static_cast<std::uint32_t>(size);
-      size += (bytes + 7) / 8 * 8;
+      std::memcpy(out.data() + end, packed_.data() + at, bytes);
+      at = static_cast<std::uint32_t>(end);
+      end += padded(bytes);
     };
     for (std::size_t c = 0; c < kColumns; ++c) {
       for (RowHead& row : heads_) place(row.columns[c].at, std::size_t{row.size} * row.columns[c].width);
     }
     for (RowHead& row : heads_) {
-      if (row.size >= kLongRow) place(row.sums, sizeof(StatChunk::Sum) * kSummed.size());
+      if (row.size >= kLongRow) place(row.sums, kSums);
     }
-    out_.resize(size);
-    std::memcpy(out_.data() + sizeof head_, heads_.data(), heads_.size() * sizeof(RowHead));
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      put_row(rows_[r], heads_[r]);
-      if (heads_[r].sums != 0) put_sums(r);
-    }
+    std::memcpy(out.data() + sizeof head_, heads_.data(), heads_.size() * sizeof(RowHead));
     head_.size = size;
-    head_.checksum = crc32c(as_bytes(out_).subspan(sizeof head_));
-    std::memcpy(out_.data(), &head_, sizeof head_);
-    return std::move(out_);
+    head_.checksum = crc32c(as_bytes(out).subspan(sizeof head_));
+    std::memcpy(out.data(), &head_, sizeof head_);
+    return out;
   }
 
- private:
-  static void plan_row(const StatRow& row, RowHead& head) {
-    head.size = static_cast<std::uint32_t>(row.values.size());
-    if (head.size == 0) return;
-    bool fits[kNumbers] = {true, true, true, true, true};
-    std::array<std::uint64_t, kCounts> low = row.values.front().counts;
-    std::array<std::uint64_t, kCounts> high = low;
-    for (const StatValues& one : row.values) {
-      for (std::size_t c = 0; c < kNumbers; ++c) fits[c] &= fits_f32(one.numbers[c]);
-      for (std::size_t c = 0; c < kCounts; ++c) {
-        low[c] = std::min(low[c], one.counts[c]);
-        high[c] = std::max(high[c], one.counts[c]);
-      }
-      head.records_with_nan += static_cast<std::uint32_t>(one.counts[1] > 0);
-      head.records_with_infinity += static_cast<std::uint32_t>(one.counts[2] + one.counts[3] > 0);
-    }
-    for (std::size_t c = 0; c < kNumbers; ++c) head.columns[c].width = fits[c] ? 4 : 8;
-    for (std::size_t c = 0; c < kCounts; ++c) head.columns[kCount + c] = {low[c], 0, width_of(high[c] - low[c])};
-    const auto [first_part, last_part] = std::ranges::minmax(row.parts);
-    head.columns[kPart] = {first_part, 0, width_of(last_part - first_part)};
-    const std::uint32_t span = row.records.back() - row.records.front();
-    const auto is_apart = [](std::uint32_t a, std::uint32_t b) { return b != a + 1; };
-    head.consecutive =
-        static_cast<std::uint32_t>(std::ranges::adjacent_find(row.records, is_apart) == row.records.end());
-    head.columns[kRecord] = {row.records.front(), 0, head.consecutive != 0 ? 0 : width_of(span)};
-  }
-
-  template <class Stored, class Number>
-  void put_as(const ColumnHead& column, std::size_t count, Number number) {
-    char* to = out_.data() + column.at;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto stored = static_cast<Stored>(number(i));
-      std::memcpy(to + i * sizeof stored, &stored, sizeof stored);
-    }
-  }
-  template <class Number>
-  void put_integers(const ColumnHead& column, std::size_t count, Number number) {
-    const auto rest = [&](std::size_t i) { return number(i) - column.base; };
-    switch (column.width) {
-      case 1: return put_as<std::uint8_t>(column, count, rest);
-      case 2: return put_as<std::uint16_t>(column, count, rest);
-      case 4: return put_as<std::uint32_t>(column, count, rest);
-      case 8: return put_as<std::uint64_t>(column, count, rest);
-      default: return;
-    }
-  }
-  void put_row(const StatRow& row, const RowHead& head) {
-    const auto& values = row.values;
-    for (std::size_t c = 0; c < kNumbers; ++c) {
-      const auto number = [&](std::size_t i) { return values[i].numbers[c]; };
-      if (head.columns[c].width == 4) {
-        put_as<float>(head.columns[c], values.size(), number);
-      } else {
-        put_as<double>(head.columns[c], values.size(), number);
-      }
-    }
-    for (std::size_t c = 0; c < kCounts; ++c) {
-      put_integers(head.columns[kCount + c], values.size(), [&](std::size_t i) { return values[i].counts[c]; });
-    }
-    put_integers(head.columns[kPart], row.parts.size(), [&](std::size_t i) { return std::uint64_t{row.parts[i]}; });
-    put_integers(head.columns[kRecord], row.records.size(),
-                 [&](std::size_t i) { return std::uint64_t{row.records[i]}; });
-  }
-
-  // From the columns as they are read, so that the sums equal those over the single values.
-  void put_sums(std::size_t r) {
-    std::array<StatChunk::Sum, kSummed.size()> sums;
-    const StatChunk chunk(as_bytes(out_));
-    double values[StatChunk::kMostRead];
-    for (std::size_t s = 0; s < kSummed.size(); ++s) {
-      for (std::size_t begin = 0; begin < heads_[r].size; begin += StatChunk::kMostRead) {
-        const std::size_t end = std::min<std::size_t>(heads_[r].size, begin + StatChunk::kMostRead);
-        chunk.read(r, kSummed[s], begin, end, values);
-        add_all(sums[s], values, end - begin);
-      }
-    }
-    std::memcpy(out_.data() + heads_[r].sums, sums.data(), sizeof sums);
-  }
-
-  const std::vector<StatRow>& rows_;
+  const StatEntries& entries_;
   ChunkHead head_;
   std::vector<RowHead> heads_;
-  std::string out_;
+  std::vector<Place> places_;        // row by row
+  std::vector<std::uint32_t> ends_;  // of each row in the places
+  // Of the row that is being packed.
+  std::array<std::vector<double>, kNumbers> numbers_;
+  std::array<std::vector<std::uint64_t>, kColumns - kCount> integers_;
+  std::string packed_;  // rows, whose heads say where in it they are
 };
 
-std::string StatChunk::encode(const std::vector<StatRow>& rows, std::size_t records) {
-  return ChunkEncoder(rows, records).encode();
-}
+std::string StatChunk::encode(const StatEntries& entries) { return ChunkEncoder(entries).encode(); }
 
 bool StatChunk::is_valid(Bytes bytes) noexcept {
   if (bytes.size() < sizeof(ChunkHead)) return false;
@@ -440,6 +529,14 @@ void StatChunk::read(std::size_t row, Statistic statistic, std::size_t begin, st
   RowReader(bytes_, row_of(bytes_, row), begin, end).read(statistic, to);
 }
 
+StatValues StatChunk::values(std::size_t row, std::size_t i) const noexcept {
+  const RowHead& head = row_of(bytes_, row);
+  StatValues values;
+  for (std::size_t c = 0; c < kNumbers; ++c) load_numbers(bytes_, head.columns[c], i, i + 1, &values.numbers[c]);
+  for (std::size_t c = 0; c < kCounts; ++c) values.counts[c] = integer(bytes_, head.columns[kCount + c], i);
+  return values;
+}
+
 const StatChunk::Sum* StatChunk::sum(std::size_t row, Statistic statistic) const noexcept {
   const RowHead& head = row_of(bytes_, row);
   const auto known = std::ranges::find(kSummed, statistic);
@@ -447,24 +544,28 @@ const StatChunk::Sum* StatChunk::sum(std::size_t row, Statistic statistic) const
   return reinterpret_cast<const Sum*>(bytes_.data() + head.sums) + (known - kSummed.begin());
 }
 
-void StatChunk::decode(std::vector<StatRow>& rows) const {
-  rows.clear();
-  rows.resize(this->rows());
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const RowHead& head = row_of(bytes_, r);
-    StatRow& row = rows[r];
-    row.values.resize(head.size);
-    for (std::size_t i = 0; i < head.size; ++i) {
-      row.records.push_back(record(r, i));
-      row.parts.push_back(part(r, i));
-      for (std::size_t c = 0; c < kNumbers; ++c) {
-        load_numbers(bytes_, head.columns[c], i, i + 1, &row.values[i].numbers[c]);
-      }
-      for (std::size_t c = 0; c < kCounts; ++c) {
-        row.values[i].counts[c] = integer(bytes_, head.columns[kCount + c], i);
-      }
-    }
+StatEntries StatChunk::decode() const {
+  struct Place {
+    std::uint32_t record = 0;
+    std::uint32_t part = 0;
+    std::uint32_t row = 0;
+    std::uint32_t i = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  std::vector<Place> places;
+  for (std::uint32_t r = 0; r < rows(); ++r) {
+    for (std::uint32_t i = 0; i < size(r); ++i) places.push_back({record(r, i), part(r, i), r, i});
   }
+  std::ranges::sort(places);
+  StatEntries entries;
+  entries.rows = static_cast<std::uint32_t>(rows());
+  entries.ends.assign(records(), 0);
+  for (const Place& place : places) {
+    entries.add(place.row, place.part, values(place.row, place.i));
+    ++entries.ends[place.record];
+  }
+  std::partial_sum(entries.ends.begin(), entries.ends.end(), entries.ends.begin());
+  return entries;
 }
 
 }  // namespace sonde::index

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/page_allocator.h"
 #include "sonde/log.h"
 #include "stats/summary.h"
 
@@ -29,19 +30,30 @@ struct StatValues {
 };
 StatValues stat_values(const stats::Summary& summary) noexcept;
 
-// A row while its chunk is being filled.
-struct StatRow {
-  std::vector<std::uint32_t> records;  // positions in the chunk, ascending
-  std::vector<std::uint32_t> parts;    // the entry's index in the record
-  std::vector<StatValues> values;
+// A chunk while it is being filled: the entries of its records in the order written, in half the memory of StatValues.
+struct StatEntry {
+  std::array<float, 5> numbers;         // as in StatValues
+  std::array<std::uint32_t, 3> counts;  // count, zeros, negatives; the others are zero
+  std::uint32_t row = 0;
+  std::uint32_t part = 0;  // the entry's index in the record
+  std::uint32_t wide = 0;  // 0, or the number, counted from 1, of its values in StatEntries::wide
+};
+struct StatEntries {
+  std::vector<StatEntry, PageAllocator<StatEntry>> all;
+  std::vector<StatValues> wide;     // of the entries that StatEntry cannot hold
+  std::vector<std::uint32_t> ends;  // by record: the number of entries up to its end
+  std::uint32_t rows = 0;
+
+  void add(std::uint32_t row, std::uint32_t part, const StatValues& values);
+  StatValues values(const StatEntry& entry) const noexcept;
 };
 
 class StatChunk {
  public:
   static constexpr std::size_t kMostRead = 1024;  // maximum number of values per read
 
-  // The bytes of a chunk of these rows.
-  static std::string encode(const std::vector<StatRow>& rows, std::size_t records);
+  // The bytes of a chunk of these entries.
+  static std::string encode(const StatEntries& entries);
   // Whether the bytes are a complete chunk of this version, with no offset outside of them.
   static bool is_valid(Bytes bytes) noexcept;
 
@@ -62,6 +74,9 @@ class StatChunk {
   // The statistic at the values [begin, end) of a row, at most kMostRead; NaN if it is not defined.
   void read(std::size_t row, Statistic statistic, std::size_t begin, std::size_t end, double* to) const noexcept;
 
+  // All numbers of one record.
+  StatValues values(std::size_t row, std::size_t i) const noexcept;
+
   // The finite values of a statistic over a whole row.
   struct Sum {
     double min = 0;
@@ -72,7 +87,7 @@ class StatChunk {
   // Null if the row does not store it.
   const Sum* sum(std::size_t row, Statistic statistic) const noexcept;
 
-  void decode(std::vector<StatRow>& rows) const;
+  StatEntries decode() const;
 
  private:
   friend class ChunkEncoder;

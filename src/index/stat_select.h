@@ -16,6 +16,7 @@ namespace sonde::index {
 struct SelectedRecords {
   const Column* steps = nullptr;    // of all its records, in the order written
   std::vector<std::int32_t> cells;  // of each record; -1: it does not count
+  std::vector<std::uint32_t> ends;  // of each record: the first one after it that has another cell
   std::size_t begin = 0;            // those that count are in [begin, end)
   std::size_t end = 0;
   std::size_t count = 0;
@@ -56,6 +57,11 @@ SelectedFiles select_records(const RunData& run, const Timeline& timeline, bool 
     const auto begin = made.cells.begin() + static_cast<std::ptrdiff_t>(made.begin);
     const auto end = made.cells.begin() + static_cast<std::ptrdiff_t>(made.end);
     made.ascending = std::is_sorted(begin, end) && made.steps->is_sorted();
+    made.ends.resize(made.cells.size());
+    for (std::size_t i = made.cells.size(); i-- > 0;) {
+      const bool is_last = i + 1 == made.cells.size() || made.cells[i + 1] != made.cells[i];
+      made.ends[i] = is_last ? static_cast<std::uint32_t>(i + 1) : made.ends[i + 1];
+    }
   }
   return files;
 }

@@ -18,7 +18,7 @@ ChunkFiles::ChunkFiles(std::string prefix) {
   prefix_ = prefix.substr(slash == std::string::npos ? 0 : slash + 1) + ".";
 }
 
-std::string ChunkFiles::save(std::string_view bytes) {
+std::string ChunkFiles::save(std::string_view bytes) const {
   static std::atomic<std::uint64_t> count{0};
   const auto now = static_cast<std::uint64_t>(wall_seconds() * 1e6);
   const std::string name = prefix_ + std::to_string(now) + "-" + std::to_string(::getpid()) + "-" +
@@ -47,67 +47,126 @@ void ChunkFiles::remove_others(const std::vector<std::string>& names) const {
   }
 }
 
-void StatStream::begin_record(std::uint64_t offset, ChunkFiles* files) {
-  if (records() - tail_begin_ >= kMostRecords || values_ >= kMostValues) seal(files);
-  if (!tail_.empty()) reopen();
+namespace {
+
+StoredChunk store(std::string packed, const ChunkFiles* files) {
+  StoredChunk stored;
+  if (files != nullptr && packed.size() >= StatStream::kWorthAFile) {
+    stored.file = files->save(packed);
+    if (!stored.file.empty()) stored.bytes = files->map(stored.file, ChunkFiles::Check::no, stored.owner);
+    if (stored.bytes.size() == packed.size()) return stored;
+    stored = {};
+  }
+  auto kept = std::make_shared<const std::string>(std::move(packed));
+  stored.bytes = as_bytes(*kept);
+  stored.owner = std::move(kept);
+  return stored;
+}
+
+}  // namespace
+
+void ChunkJob::run() noexcept {
+  State waiting = State::waiting;
+  if (!state_.compare_exchange_strong(waiting, State::running, std::memory_order_acquire)) return;
+  try {
+    stored_ = store(StatChunk::encode(entries_), files_.get());
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  state_.store(State::done, std::memory_order_release);
+  state_.notify_all();
+}
+
+StoredChunk& ChunkJob::result() {
+  run();
+  state_.wait(State::running, std::memory_order_acquire);
+  if (error_) {  // the next call tries again
+    state_.store(State::waiting, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+  return stored_;
+}
+
+void StatStream::begin_record(std::uint64_t offset, const ChunkOutput& output) {
+  if (records() - tail_begin_ >= kMostRecords || values_ >= kMostValues) seal(output);
+  if (!tail_.empty()) {
+    entries_ = StatChunk(as_bytes(tail_)).decode();
+    entries_.ends.resize(records() - tail_begin_, static_cast<std::uint32_t>(entries_.all.size()));
+    tail_ = {};
+  }
+  if (values_ > kMostValues / 4) entries_.all.reserve(kMostValues + kMostValues / 16);
+  // A chunk begins with the first record that has a tensor.
+  if (entries_.all.empty()) {
+    entries_.ends.clear();
+    tail_begin_ = records();
+  }
   offsets_.push_back(offset);
+  entries_.ends.push_back(static_cast<std::uint32_t>(entries_.all.size()));
 }
 
 void StatStream::add(StatTrack& track, std::uint32_t part, const StatValues& values) {
   const auto record = static_cast<std::uint32_t>(offsets_.size() - 1);
   if (track.places.empty() || track.places.back().chunk != chunks_.size()) {
-    track.places.push_back({static_cast<std::uint32_t>(chunks_.size()), static_cast<std::uint32_t>(rows_.size())});
-    rows_.emplace_back();
+    track.places.push_back({static_cast<std::uint32_t>(chunks_.size()), entries_.rows++});
   }
-  StatRow& row = rows_[track.places.back().row];
-  row.records.push_back(static_cast<std::uint32_t>(record - tail_begin_));
-  row.parts.push_back(part);
-  row.values.push_back(values);
+  entries_.add(track.places.back().row, part, values);
+  ++entries_.ends.back();
   ++values_;
   if (track.size++ == 0) track.first_record = record;
   track.last_record = record;
-  if (values.counts[1] + values.counts[2] + values.counts[3] > 0) track.non_finite.push_back(record);
+  if ((values.counts[1] | values.counts[2] | values.counts[3]) != 0) track.non_finite.push_back(record);
 }
 
-void StatStream::seal(ChunkFiles* files) {
-  pack();
-  if (tail_.empty()) {  // records without a tensor
-    tail_begin_ = records();
+std::optional<std::size_t> StatStream::find_record(std::uint64_t offset) const noexcept {
+  const auto found = std::ranges::lower_bound(offsets_, offset);  // offsets ascend as the file is read
+  if (found == offsets_.end() || *found != offset) return std::nullopt;
+  return static_cast<std::size_t>(found - offsets_.begin());
+}
+
+// Takes the result of a job, and its memory for the next chunk.
+void StatStream::finish(Chunk& chunk) {
+  chunk.stored = std::move(chunk.job->result());
+  if (spare_.capacity() == 0) spare_ = std::move(chunk.job->entries().all);
+  spare_.clear();
+  chunk.job = nullptr;
+}
+
+void StatStream::seal(const ChunkOutput& output) {
+  std::size_t jobs = 0;
+  for (Chunk& chunk : chunks_) {
+    if (chunk.job != nullptr && chunk.job->is_done()) finish(chunk);
+    if (chunk.job != nullptr) ++jobs;
+  }
+  const std::size_t first = std::exchange(tail_begin_, records());
+  values_ = 0;
+  if (!tail_.empty()) {
+    chunks_.push_back({store(std::exchange(tail_, {}), output.files.get()), first});
     return;
   }
-  Chunk chunk;
-  chunk.first_record = std::exchange(tail_begin_, records());
-  if (files != nullptr && tail_.size() >= kWorthAFile) {
-    chunk.file = files->save(tail_);
-    if (!chunk.file.empty()) chunk.bytes = files->map(chunk.file, ChunkFiles::Check::no, chunk.owner);
-    if (chunk.bytes.size() != tail_.size()) chunk.bytes = {};
-    if (chunk.bytes.empty()) chunk.file.clear();
-  }
-  if (chunk.bytes.empty()) {
-    auto kept = std::make_shared<const std::string>(std::move(tail_));
-    chunk.bytes = as_bytes(*kept);
-    chunk.owner = std::move(kept);
-  }
-  chunks_.push_back(std::move(chunk));
-  tail_ = {};
-  values_ = 0;
+  if (entries_.all.empty()) return;  // records without a tensor
+  const auto job = std::make_shared<ChunkJob>(std::exchange(entries_, {}), output.files);
+  chunks_.push_back({{}, first, job});
+  entries_.all = std::exchange(spare_, {});
+  if (output.hand_over == nullptr || jobs >= kMostJobs) return finish(chunks_.back());
+  output.hand_over([waiting = std::weak_ptr(job)] {
+    if (const std::shared_ptr<ChunkJob> here = waiting.lock()) here->run();
+  });
 }
 
 void StatStream::pack() {
-  if (rows_.empty()) return;
-  tail_ = StatChunk::encode(rows_, records() - tail_begin_);
+  for (Chunk& chunk : chunks_) {
+    if (chunk.job != nullptr) finish(chunk);
+  }
+  spare_ = {};
+  if (entries_.all.empty()) return;
+  tail_ = StatChunk::encode(entries_);
   tail_.shrink_to_fit();
-  rows_ = {};
-}
-
-void StatStream::reopen() {
-  StatChunk(as_bytes(tail_)).decode(rows_);
-  tail_ = {};
+  entries_ = {};
 }
 
 void StatStream::add_files(std::vector<std::string>& names) const {
   for (const Chunk& chunk : chunks_) {
-    if (!chunk.file.empty()) names.push_back(chunk.file);
+    if (!chunk.stored.file.empty()) names.push_back(chunk.stored.file);
   }
 }
 
@@ -122,8 +181,8 @@ void StatStream::save(std::string& out) const {
   };
   for (const Chunk& chunk : chunks_) {
     put_varint(out, chunk.first_record);
-    put_text(chunk.file);
-    put_text(chunk.file.empty() ? as_text(chunk.bytes) : std::string_view());
+    put_text(chunk.stored.file);
+    put_text(chunk.stored.file.empty() ? as_text(chunk.stored.bytes) : std::string_view());
   }
   put_varint(out, tail_begin_);
   put_varint(out, values_);
@@ -137,20 +196,21 @@ bool StatStream::restore(ByteReader& from, const ChunkFiles* files) {
   std::size_t next = 0;  // the first record after the last chunk
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     Chunk chunk;
+    StoredChunk& stored = chunk.stored;
     chunk.first_record = from.varint();
-    chunk.file = get_text();
+    stored.file = get_text();
     const std::string_view kept = get_text();
-    if (chunk.file.empty()) {  // copied, since numbers must be aligned
+    if (stored.file.empty()) {  // copied, since numbers must be aligned
       auto copy = std::make_shared<const std::string>(kept);
-      chunk.bytes = as_bytes(*copy);
-      if (!StatChunk::is_valid(chunk.bytes)) return false;
-      chunk.owner = std::move(copy);
+      stored.bytes = as_bytes(*copy);
+      if (!StatChunk::is_valid(stored.bytes)) return false;
+      stored.owner = std::move(copy);
     } else {
-      if (files != nullptr) chunk.bytes = files->map(chunk.file, ChunkFiles::Check::yes, chunk.owner);
-      if (chunk.bytes.empty()) return false;
+      if (files != nullptr) stored.bytes = files->map(stored.file, ChunkFiles::Check::yes, stored.owner);
+      if (stored.bytes.empty()) return false;
     }
     if (chunk.first_record < next) return false;
-    next = chunk.first_record + StatChunk(chunk.bytes).records();
+    next = chunk.first_record + StatChunk(stored.bytes).records();
     chunks_.push_back(std::move(chunk));
   }
   tail_begin_ = from.varint();

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 
+#include "base/serial_queue.h"
 #include "formats/stats_record.h"
 #include "index/index_testing.h"
 #include "index/run_index.h"
@@ -127,7 +130,7 @@ constexpr Statistic kAll[] = {Statistic::count,
 void expect_near(double found, double wanted, double largest, const std::string& where) {
   if (std::isnan(wanted)) {
     EXPECT_TRUE(std::isnan(found)) << where << ": " << found;
-  } else {
+  } else if (found != wanted) {  // both may be infinite
     EXPECT_NEAR(found, wanted, largest * 1e-6) << where;
   }
 }
@@ -406,6 +409,188 @@ TEST_F(ManyStatistics, StayInMemoryIfNothingCanBeWritten) {
   RunIndex run("r", dir_ / "r", cache_ / "no such directory/x.index");
   run.update();
   EXPECT_EQ(run.statistics_map(tags_of(kTensors), Statistic::rms, 300, {})->mean, wanted.mean);
+}
+
+TEST_F(ManyStatistics, LoseOnlyTheDamagedRecordInTheMiddle) {
+  std::string bytes = *read_file(dir_ / kFirst);
+  bytes[bytes.size() / 2] ^= 1;
+  overwrite(dir_ / kFirst, bytes);
+  RunIndex run("r", dir_ / "r", cache_ / "x.index");
+  run.update();
+  EXPECT_EQ(run.damage().size(), 1U);
+  const auto refs = run.values(StatisticsFile::tag(7), TagKind::statistics, {}, History::newest);
+  ASSERT_TRUE(refs);
+  EXPECT_EQ(refs->size(), 2'999U);
+  expect_map_of_records(run, {StatisticsFile::tag(0), StatisticsFile::tag(99)}, 77, {});
+}
+
+// ---- One tensor: every answer against the records, each decoded as a whole.
+
+TEST(StatisticsOfATensor, AreWhatItsRecordsSay) {
+  constexpr std::uint32_t kTensors = 8;
+  TempDir dir;
+  std::mt19937_64 random(9);
+  StatisticsFile file(kTensors);
+  for (std::int64_t step = 0; step < 2'500; ++step) {
+    file.step(step, kStart + static_cast<double>(step), any_entries(random, kTensors, step), step % 7 == 0);
+  }
+  append(dir / kFirst, file.take());
+  RunIndex run("r", dir / "r", "");
+  run.update();
+  constexpr Range kRange = {.first_step = 100, .last_step = 2'300};
+  for (const std::string& tag : {StatisticsFile::tag(1), StatisticsFile::tag(3), "eval/" + StatisticsFile::tag(4)}) {
+    const auto refs = run.values(tag, TagKind::statistics, kRange, History::newest);
+    ASSERT_TRUE(refs) << refs.status().message();
+    for (const std::size_t most : {std::size_t{1}, std::size_t{2}, std::size_t{50}, std::size_t{10'000}}) {
+      const auto columns = run.statistics_columns(tag, kRange, most);
+      ASSERT_TRUE(columns) << columns.status().message();
+      const std::size_t count = std::min(most, refs->size());
+      EXPECT_EQ(columns->total, refs->size());
+      ASSERT_EQ(columns->steps.size(), count);
+      for (std::size_t n = 0; n < count; ++n) {
+        const ValueRef& ref = (*refs)[store::spread(n, count, refs->size())];
+        const auto record = stats_record::decode_record(as_bytes(*run.read_record(ref)));
+        const auto& step = std::get<stats_record::Step>(*record);
+        const stats::Summary& summary = step.entries.at(ref.part).summary;
+        EXPECT_EQ(columns->steps[n], step.step);
+        EXPECT_EQ(columns->wall_times[n], step.wall_time);
+        const std::array counts = {
+            summary.count, summary.nan,      summary.positive_infinity, summary.negative_infinity,
+            summary.zeros, summary.negatives};
+        for (std::size_t c = 0; c < counts.size(); ++c) ASSERT_EQ(columns->counts[c][n], counts[c]) << tag << " " << c;
+        const std::array numbers = {summary.min, summary.max, summary.mean, summary.stddev(), summary.sum_abs};
+        for (std::size_t c = 0; c < numbers.size(); ++c) {
+          expect_near(columns->numbers[c][n], numbers[c], std::abs(numbers[c]), tag + " " + std::to_string(c));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(run.statistics_columns(StatisticsFile::tag(1), {.first_step = 9'000}, 5)->total, 0U);
+  EXPECT_EQ(run.statistics_columns("activation/none", {}, 5).status().code(), Code::not_found);
+}
+
+TEST(StatisticsOfATensor, HaveFormAndHistogramOfTheirOwnEntry) {
+  TempDir dir;
+  StatisticsFile file(3);
+  std::string bytes = file.take();
+  const stats_record::Form form = {DType::f16, {7, 2}};
+  for (int number = 0; number < 20; ++number) {
+    stats_record::StepWriter writer(bytes, number, kStart + number, false);
+    for (std::uint32_t id = 0; id < 3; ++id) {
+      const std::vector<double> data = {static_cast<double>(number), static_cast<double>(id), -1.5};
+      stats::Histogram histogram;
+      const stats::Summary summary = *stats::summarize(view(data), histogram);
+      const bool has_histogram = (number + static_cast<int>(id)) % 3 != 0;
+      writer.add(
+          {.id = id, .occurrence = id == 2 ? 1U : 0U, .form = number % 4 == static_cast<int>(id) ? &form : nullptr},
+          summary, has_histogram ? &histogram : nullptr);
+    }
+    writer.end();
+  }
+  append(dir / kFirst, bytes);
+  RunIndex run("r", dir / "r", "");
+  run.update();
+  for (const Tag& tag : run.tags()) {
+    const auto refs = run.values(tag.name, TagKind::statistics, {}, History::newest);
+    ASSERT_EQ(refs->size(), 20U);
+    for (const ValueRef& ref : *refs) {
+      const std::string payload = *run.read_record(ref);
+      const auto record = stats_record::decode_record(as_bytes(payload));
+      const stats_record::Entry& entry = std::get<stats_record::Step>(*record).entries.at(ref.part);
+      const auto read = run.read_statistics(ref);
+      ASSERT_TRUE(read) << read.status().message();
+      EXPECT_EQ(read->max, entry.summary.max);
+      EXPECT_EQ(read->sum_abs, entry.summary.sum_abs);
+      EXPECT_EQ(read->dtype, entry.form ? entry.form->dtype : stats_record::Form().dtype);
+      EXPECT_EQ(read->shape, entry.form ? entry.form->shape : Shape());
+      ASSERT_EQ(read->histogram.empty(), !entry.histogram.has_value());
+      if (!entry.histogram) continue;
+      const auto histogram = stats_record::decode_histogram(*entry.histogram);
+      ASSERT_EQ(read->histogram.size(), histogram->bins().size());
+      for (std::size_t i = 0; i < read->histogram.size(); ++i) {
+        EXPECT_EQ(read->histogram[i].left, stats::Histogram::lower(histogram->bins()[i].key));
+        EXPECT_EQ(read->histogram[i].count, static_cast<double>(histogram->bins()[i].count));
+      }
+    }
+    const auto columns = run.statistics_columns(tag.name, {.last_step = 16}, 5);
+    const auto last = run.read_statistics((*refs)[16]);
+    EXPECT_EQ(columns->dtype, last->dtype);
+    EXPECT_EQ(columns->shape, last->shape);
+    ValueRef outside = refs->front();
+    outside.part = 3;
+    EXPECT_EQ(run.read_statistics(outside).status().code(), Code::invalid_argument);
+  }
+}
+
+// ---- Chunks.
+
+TEST(StatStream, HasTheSameChunksWhoeverPacksThem) {
+  enum class Who : std::uint8_t { reader, another_thread, nobody_in_time };
+  const auto chunks_by = [](Who who) {
+    std::mt19937_64 random(4);
+    std::vector<StatTrack> tracks(300);
+    StatStream stream;
+    SerialQueue thread("packing");
+    ChunkOutput output;
+    if (who == Who::another_thread) output.hand_over = [&](std::function<void()> job) { thread.push(std::move(job)); };
+    if (who == Who::nobody_in_time) output.hand_over = [](const std::function<void()>&) {};
+    for (std::uint64_t record = 0; record < 2'000; ++record) {
+      stream.begin_record(record * 100, output);
+      if (record % 500 < 3) continue;  // records without a tensor
+      for (std::uint32_t t = 0; t < tracks.size(); ++t) {
+        if (t == 5 && record % 9 != 0) continue;
+        StatValues values = stat_values(summary_of({static_cast<double>(random() % 1000), 1}));
+        if (t == 7) values.numbers[0] = 1e300;
+        if (t == 8) values.counts = {std::uint64_t{1} << 40, 1, 2, 3, 4, 5};
+        stream.add(tracks[t], t, values);
+      }
+    }
+    stream.pack();
+    std::vector<std::string> chunks;
+    for (std::size_t i = 0; i < stream.chunks(); ++i) {
+      std::string packed;
+      const StatChunk chunk = stream.chunk(i);
+      for (std::size_t row = 0; row < chunk.rows(); ++row) {
+        for (std::size_t n = 0; n < chunk.size(row); ++n) {
+          const StatValues values = chunk.values(row, n);
+          put_varint(packed, stream.first_record(i) + chunk.record(row, n));
+          put_varint(packed, chunk.part(row, n));
+          for (const double number : values.numbers) put(packed, number);
+          for (const std::uint64_t count : values.counts) put_varint(packed, count);
+        }
+      }
+      chunks.push_back(std::move(packed));
+    }
+    std::string saved;
+    stream.save(saved);
+    chunks.push_back(std::move(saved));
+    EXPECT_EQ(tracks[7].size, 1'988U);
+    EXPECT_EQ(stream.chunk(0).values(tracks[7].places[0].row, 0).numbers[0], 1e300);
+    EXPECT_EQ(stream.chunk(0).values(tracks[8].places[0].row, 0).counts[0], std::uint64_t{1} << 40);
+    EXPECT_EQ(tracks[8].non_finite.size(), tracks[8].size);
+    return chunks;
+  };
+  const std::vector<std::string> wanted = chunks_by(Who::reader);
+  EXPECT_GT(wanted.size(), 4U);
+  EXPECT_EQ(chunks_by(Who::another_thread), wanted);
+  EXPECT_EQ(chunks_by(Who::nobody_in_time), wanted);
+}
+
+TEST(StatChunk, ComesBackFromItsBytesAsItWas) {
+  StatEntries entries;
+  entries.rows = 3;
+  std::mt19937_64 random(8);
+  for (std::uint32_t record = 0; record < 200; ++record) {
+    for (std::uint32_t row = 0; row < 3; ++row) {
+      if (row == 1 && record % 4 != 0) continue;
+      const double scale = row == 2 && record % 10 == 0 ? 1e-100 : 1;
+      entries.add(row, static_cast<std::uint32_t>(entries.all.size() % 3), stat_values(summary_of({scale, 2 * scale})));
+    }
+    entries.ends.push_back(static_cast<std::uint32_t>(entries.all.size()));
+  }
+  const std::string bytes = StatChunk::encode(entries);
+  ASSERT_TRUE(StatChunk::is_valid(as_bytes(bytes)));
+  EXPECT_EQ(StatChunk::encode(StatChunk(as_bytes(bytes)).decode()), bytes);
 }
 
 TEST(DamagedDefinition, OfAProbeIsRecoveredFromALaterOne) {

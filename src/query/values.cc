@@ -1,5 +1,6 @@
 // Recorded values at exact steps.
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "formats/json_writer.h"
 #include "query/answers.h"
 #include "query/markdown.h"
+#include "store/access.h"
 #include "tensor/convert.h"
 
 namespace sonde::query {
@@ -86,27 +88,34 @@ struct Selection {
 // So many of the values, evenly spread, the first and the last among them; of one, the last.
 std::vector<ValueRef> spread(const std::vector<ValueRef>& values, std::size_t count) {
   if (values.size() <= count) return values;
-  if (count == 1) return {values.back()};
   std::vector<ValueRef> chosen;
   chosen.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(values[i * (values.size() - 1) / (count - 1)]);
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(values[store::spread(i, count, values.size())]);
   return chosen;
 }
 
-// At most `most` values of the range, evenly spread.
-Result<Selection> select_values(const Found& found, const Params& params, std::int64_t usual, std::int64_t limit) {
+struct AskedRange {
+  Range range;
+  std::size_t most = 0;
+};
+
+Result<AskedRange> asked_range(const Params& params, std::int64_t usual, std::int64_t limit) {
   const auto most = params.integer("most", usual, 1, limit);
   if (!most) return most.error();
   const auto first = params.integer("first", kFirst, kFirst, kLast);
   if (!first) return first.error();
   const auto last = params.integer("last", kLast, kFirst, kLast);
   if (!last) return last.error();
-  const auto values = found.run.values(found.tag, found.kind, {.first_step = *first, .last_step = *last});
+  return AskedRange{{.first_step = *first, .last_step = *last}, static_cast<std::size_t>(*most)};
+}
+
+// At most `most` values of the range, evenly spread.
+Result<Selection> select_values(const Found& found, const Params& params, std::int64_t usual, std::int64_t limit) {
+  const auto asked = asked_range(params, usual, limit);
+  if (!asked) return asked.error();
+  const auto values = found.run.values(found.tag, found.kind, asked->range);
   if (!values) return values.error();
-  Selection selection;
-  selection.total = values->size();
-  selection.values = spread(*values, static_cast<std::size_t>(*most));
-  return selection;
+  return Selection{spread(*values, asked->most), values->size()};
 }
 
 void put_times(JsonWriter& json, const std::vector<ValueRef>& values) {
@@ -282,41 +291,23 @@ Result<Answer> answer_statistics(const Context& context, const Params& params) {
   const auto found = find_tag(context, params, {TagKind::statistics});
   if (!found) return found.error();
   constexpr std::int64_t kMost = 10'000;
-  const auto selection = select_values(*found, params, 1'000, kMost);
-  if (!selection) return selection.error();
-  std::vector<TensorStatistics> rows;
-  std::vector<ValueRef> values;  // of the rows
-  std::vector<LeftOut> left_out;
-  for (const ValueRef& value : selection->values) {
-    auto statistics = found->run.statistics(value);
-    if (!statistics) {
-      left_out.push_back({value.step, statistics.error()});
-      continue;
-    }
-    statistics->histogram = {};
-    rows.push_back(*std::move(statistics));
-    values.push_back(value);
-  }
+  const auto asked = asked_range(params, 1'000, kMost);
+  if (!asked) return asked.error();
+  const auto columns = store::Access::source(found->run).statistics_columns(found->tag, asked->range, asked->most);
+  if (!columns) return columns.error();
   JsonWriter json;
-  json.object().key("total").integer(selection->total);
-  const TensorStatistics last = rows.empty() ? TensorStatistics{} : rows.back();
-  json.key("dtype").text(to_string(last.dtype)).key("shape").shape(last.shape);
-  put_times(json, values);
-  using Counts = std::pair<std::string_view, std::uint64_t TensorStatistics::*>;
-  for (const auto& [name, member] :
-       {Counts{"count", &TensorStatistics::count}, Counts{"nan", &TensorStatistics::nan},
-        Counts{"positive_infinity", &TensorStatistics::positive_infinity},
-        Counts{"negative_infinity", &TensorStatistics::negative_infinity}, Counts{"zeros", &TensorStatistics::zeros},
-        Counts{"negatives", &TensorStatistics::negatives}}) {
-    json.list(name, rows, [&, column = member](const TensorStatistics& row) { json.integer(row.*column); });
+  json.object().key("total").integer(columns->total);
+  json.key("dtype").text(to_string(columns->dtype)).key("shape").shape(columns->shape);
+  json.list("steps", columns->steps, [&](std::int64_t step) { json.integer(step); });
+  json.list("times", columns->wall_times, [&](double time) { json.number(time); });
+  constexpr std::array kCounts = {"count", "nan", "positive_infinity", "negative_infinity", "zeros", "negatives"};
+  for (std::size_t i = 0; i < kCounts.size(); ++i) {
+    json.list(kCounts[i], columns->counts[i], [&](std::uint64_t count) { json.integer(count); });
   }
-  using Numbers = std::pair<std::string_view, double TensorStatistics::*>;
-  for (const auto& [name, member] : {Numbers{"min", &TensorStatistics::min}, Numbers{"max", &TensorStatistics::max},
-                                     Numbers{"mean", &TensorStatistics::mean}, Numbers{"std", &TensorStatistics::std},
-                                     Numbers{"sum_abs", &TensorStatistics::sum_abs}}) {
-    json.list(name, rows, [&, column = member](const TensorStatistics& row) { json.number(row.*column); });
+  constexpr std::array kNumbers = {"min", "max", "mean", "std", "sum_abs"};
+  for (std::size_t i = 0; i < kNumbers.size(); ++i) {
+    json.list(kNumbers[i], columns->numbers[i], [&](double number) { json.number(number); });
   }
-  put_left_out(json, left_out);
   return json_answer(json.end().take());
 }
 

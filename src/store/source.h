@@ -5,6 +5,7 @@
 // until the run has been read.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,25 @@ struct JobSigns {
   bool ended_in_crash = false;  // the newest item in the run is a crash capture
 };
 
+// The statistics of one tensor at some steps, by ascending step.
+struct StatisticsColumns {
+  std::size_t total = 0;  // steps in the range
+  std::vector<std::int64_t> steps;
+  std::vector<double> wall_times;
+  // count, nan, positive_infinity, negative_infinity, zeros, negatives
+  std::array<std::vector<std::uint64_t>, 6> counts;
+  // min, max, mean, std, sum_abs, within 6e-8 of what was recorded
+  std::array<std::vector<double>, 5> numbers;
+  DType dtype = DType::f32;  // at the last of these steps
+  Shape shape;
+};
+
+// The index of value `n` if `count` of `total` values are chosen, evenly spread, the first and the last among them; if
+// one is chosen, the last.
+constexpr std::size_t spread(std::size_t n, std::size_t count, std::size_t total) noexcept {
+  return count == 1 ? total - 1 : n * (total - 1) / (count - 1);
+}
+
 class RunSource {
  public:
   RunSource() = default;
@@ -58,6 +78,8 @@ class RunSource {
   virtual Result<Scalars> statistic(std::string_view tag, Statistic statistic, const Range& range, History history) = 0;
   virtual Result<StatisticsMap> statistics_map(const std::vector<std::string>& tags, Statistic statistic, int width,
                                                const Range& range) = 0;
+  // Of a tag of kind `statistics`: at most so many steps of the range, evenly spread.
+  virtual Result<StatisticsColumns> statistics_columns(std::string_view tag, const Range& range, std::size_t most) = 0;
   virtual std::vector<Damage> damage() = 0;
   virtual std::vector<RecordingGap> gaps() = 0;
   virtual std::vector<LogFile> files() = 0;

@@ -99,6 +99,10 @@ class FakeRun final : public RunSource {
                                        const Range& /*range*/) override {
     return missing("statistics");
   }
+  Result<StatisticsColumns> statistics_columns(std::string_view /*tag*/, const Range& /*range*/,
+                                               std::size_t /*most*/) override {
+    return missing("statistics");
+  }
   Result<TensorStatistics> read_statistics(const ValueRef& /*value*/) override { return missing("statistics"); }
 
   std::vector<std::string> captures() const override { return {}; }

@@ -233,7 +233,6 @@ export interface Statistics {
   mean: Num[];
   std: Num[];
   sum_abs: Num[];
-  left_out: LeftOut[];
 }
 
 export interface Media {
