@@ -7,6 +7,7 @@
 #include <span>
 
 #include "convert.h"
+#include "owner.h"
 #include "state.h"
 #include "tensor_import.h"
 
@@ -18,7 +19,7 @@ using namespace nb::literals;
 void record_tensor(const ProbeObject& self, const StepObject& step, const ImportedTensor& tensor, bool hold) {
   if (hold) return self.probe.record(step.step, tensor.shared());
   if (tensor.bytes() < kLargeCopy) return self.probe.record(step.step, tensor.view());
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   self.probe.record(step.step, tensor.view());
 }
 

@@ -1,11 +1,17 @@
 #include "owner.h"
 
+#include <pthread.h>
+
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace sonde::python {
 namespace {
 
 std::atomic<bool> ending{false};
+std::atomic<int> unlocked{0};  // threads in an Unlocked scope; a forked child has none of them
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { unlocked.store(0); });
 
 }  // namespace
 
@@ -27,7 +33,30 @@ void release(std::vector<std::shared_ptr<const void>>&& owners) {
   PyGILState_Release(state);
 }
 
-void stop_releasing() noexcept { ending.store(true, std::memory_order_release); }
+Unlocked::Unlocked() noexcept : state_(nullptr) {
+  unlocked.fetch_add(1);
+  state_ = PyEval_SaveThread();
+}
+
+Unlocked::~Unlocked() {
+  if (ending.load()) {
+    unlocked.fetch_sub(1);
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  PyEval_RestoreThread(state_);
+  unlocked.fetch_sub(1);
+}
+
+void stop_releasing() noexcept {
+  ending.store(true);
+  // Without the lock, so that who waits for it gets it.
+  PyThreadState* state = PyEval_SaveThread();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (unlocked.load() > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  PyEval_RestoreThread(state);
+}
 bool releasing() noexcept { return !ending.load(std::memory_order_acquire); }
 
 }  // namespace sonde::python

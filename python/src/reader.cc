@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "convert.h"
+#include "owner.h"
 #include "sonde/log.h"
 #include "sonde/tensor_io.h"
 #include "state.h"
@@ -55,7 +56,7 @@ auto ask(Question&& question) {
   using Answer = decltype(question());
   std::optional<Answer> answer;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     answer.emplace(question());
   }
   return std::move(*answer);
@@ -219,8 +220,8 @@ void bind_log(nb::module_& module) {
              const std::string text(to_text(name, "run"));
              return take(ask([&] { return self.run(text); }));
            })
-      .def("refresh", &Log::refresh, nb::call_guard<nb::gil_scoped_release>())
-      .def("wait", &Log::wait, nb::call_guard<nb::gil_scoped_release>())
+      .def("refresh", &Log::refresh, nb::call_guard<Unlocked>())
+      .def("wait", &Log::wait, nb::call_guard<Unlocked>())
       .def_prop_ro("version", &Log::version)
       .def("wait_for_change",
            [](const Log& self, std::uint64_t seen, double seconds) {

@@ -85,7 +85,7 @@ void open(Object* self, nb::handle directory, nb::handle policy, nb::handle poli
   const std::string path(to_text(directory, "directory"));
   std::optional<Result<Recorder>> opened;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     opened.emplace(Recorder::open(path, options));
   }
   new (self) Object(std::make_shared<RecorderState>(take(std::move(*opened)), std::move(errors), std::move(on_error)));
@@ -163,7 +163,7 @@ void record_batch(RecorderObject& self, const StepObject& step, nb::handle pairs
   if (hold || bytes < kLargeCopy) {
     all();
   } else {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     all();
   }
   self.state->report();

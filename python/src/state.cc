@@ -54,7 +54,7 @@ void RecorderState::flush() {
   Recorder& to = recorder();
   Status status;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     status = to.flush();
   }
   report();
@@ -65,7 +65,7 @@ void RecorderState::close() {
   if (std::exchange(closed_, true)) return;
   Status status;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     status = recorder_.close();
     Recorder::release_owners();
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convert.h"
+#include "owner.h"
 #include "state.h"
 #include "tensor_import.h"
 
@@ -37,7 +38,7 @@ void with_tensor(RecorderObject& self, nb::handle tensor, Call&& call) {
   if (imported.bytes() < kLargeCopy) {
     call(to, imported.view());
   } else {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     call(to, imported.view());
   }
   self.state->report();
@@ -102,7 +103,7 @@ void checkpoint(RecorderObject& self, nb::handle name, nb::handle step, nb::hand
   }
   Status status;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     status = to.checkpoint(text, number, found.views, options);
   }
   self.state->report();
