@@ -84,7 +84,7 @@ test('means and spreads are files, too', async (t) => {
 test('a logarithmic axis says that it shows nothing if no value is above zero', async (t) => {
   const page = await open(t, odd, { at: 'metrics?logy=1' });
   await chart(page, 'zero');
-  await eventually(async () => /shows only values above zero, and none in view is/.test(await card(page, 'zero').innerText()), 'the sentence');
+  await eventually(async () => /shows only values above zero, and none are in view/.test(await card(page, 'zero').innerText()), 'the sentence');
   assert.doesNotMatch(await card(page, 'loss').innerText(), /above zero/);
 });
 

@@ -36,7 +36,7 @@ test('every recorded step of a tensor is counted, and drawn as a ridgeline', asy
   const card = await chart(page, 'activation/dense_1/out');
   assert.equal(await points(card), 50 + 51); // train and test
   assert.ok((await inkOf(picture(card))) > 500);
-  assert.match(await card.innerText(), /\d+ of 51 steps a run/);
+  assert.match(await card.innerText(), /\d+ of 51 steps per run/);
   await screenshot(page, 'distributions-ridgeline');
 });
 
