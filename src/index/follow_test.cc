@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
+#include "base/file_system.h"
 #include "base/thread.h"
 #include "base/watch.h"
 #include "index/index_testing.h"
@@ -47,6 +49,40 @@ TEST(Follow, NewPointsAppearByThemselves) {
     append(path, scalar("loss", i, i));
     ASSERT_TRUE(becomes(log, [&] { return points(log, "r", "loss") == static_cast<std::size_t>(i) + 1; })) << i;
   }
+}
+
+// Creates a directory at the moment when a reader opens it: after the reader has tried to watch it.
+class LateDirectory final : public FileSystem {
+ public:
+  static LateDirectory& get() {
+    static auto* const one = new LateDirectory;
+    return *one;
+  }
+  void create(std::string path) {
+    path_ = std::move(path);
+    use_files(this);
+  }
+  int open(const std::string& path, int flags, mode_t mode) noexcept override {
+    if (path == path_) FileSystem::make_directory(path, 0777);
+    return FileSystem::open(path, flags, mode);
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST(Follow, ALogDirectoryThatAppearsAfterItsWatchFailedIsWatchedLater) {
+  TempDir dir;
+  const std::string path = dir / "log";
+  append(path + "/a/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  const Log log = open(path, live());
+  log.wait();
+  LateDirectory::get().create(path);
+  std::filesystem::rename(path, dir / "old");
+  ASSERT_TRUE(becomes(log, [&] { return log.runs().empty(); }));
+  use_files(nullptr);
+  append(path + "/b/" + std::string(kEvents), version() + scalar("loss", 0, 0));
+  EXPECT_TRUE(becomes(log, [&] { return points(log, "b", "loss") == 1; }));
 }
 
 TEST(Follow, ARunThatAppearsLaterIsFoundHoweverDeep) {

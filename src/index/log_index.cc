@@ -132,8 +132,13 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
     const Place there = {state->device, state->inode};
     if (std::ranges::find(walk.above, there) != walk.above.end()) return Status::success();
   }
-  // Watched before it is listed, so that changes in between are reported.
-  if (watch_ && watch_->add(path).code() == Code::exhausted) watch_complete_ = false;
+  // Watched before it is listed, so that changes in between are reported. A directory that appears only after the watch
+  // has missed it is not listed: nothing would report what comes into it. The next walk finds it.
+  if (watch_) {
+    const Status watched = watch_->add(path);
+    if (watched.code() == Code::not_found) return watched;
+    if (watched.code() == Code::exhausted) watch_complete_ = false;
+  }
   const Result<Directory> listed = read_directory(path, within());
   if (!listed) return listed.error();
   const Place here = {listed->state.device, listed->state.inode};
