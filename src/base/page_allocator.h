@@ -13,7 +13,7 @@ namespace sonde {
 
 template <class T>
 struct PageAllocator {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
   static constexpr std::size_t kFrom = std::size_t{256} << 10;  // bytes; smaller arrays come from the heap
 
   PageAllocator() noexcept = default;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -68,7 +69,7 @@ struct SourceFile {
   double last_time = -std::numeric_limits<double>::infinity();
 
   void note_time(double time) noexcept {
-    if (!(time > 0 && time <= std::numeric_limits<double>::max())) return;
+    if (!std::isfinite(time) || time <= 0) return;
     first_time = std::min(first_time, time);
     last_time = std::max(last_time, time);
   }
