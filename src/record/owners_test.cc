@@ -1,19 +1,17 @@
 // Where the owners of frozen tensors are released: on threads of the program that call the recorder, and nowhere else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "record/child_testing.h"
 #include "record/pool.h"
 #include "record/recorder_testing.h"
 
@@ -99,15 +97,6 @@ TEST(Owners, OfADestroyedRecorderAreReleasedWhereTheProgramAsksForThem) {
   }
 }
 
-int run_child(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) std::exit(body());  // NOLINT(concurrency-mt-unsafe)
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 TEST(Owners, AreNotEndedByTheLibraryWhenTheProcessExits) {
   TempDir dir;
   EXPECT_EQ(run_child([&] {
@@ -140,8 +129,7 @@ TEST(Owners, OfTheParentAreNotReleasedInAForkedChild) {
               rec.histogram("h", view(values), 50);
               if (!rec.close().ok()) return 1;
               Recorder::release_owners();
-              // At once: what the parent's threads held stays in a child, and a leak checker would report it at exit.
-              ::_exit(deaths.all() == before ? 0 : 2);
+              return deaths.all() == before ? 0 : 2;
             }),
             0);
   EXPECT_GE(deaths.all(), at_fork);

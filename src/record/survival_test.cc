@@ -2,54 +2,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
-#include <functional>
 #include <mutex>
 #include <random>
 #include <string>
 #include <thread>
 
 #include "base/small_disk_testing.h"
+#include "record/child_testing.h"
 #include "record/log_testing.h"
 #include "sonde/recorder.h"
 
-namespace {
-bool is_child = false;
-}  // namespace
-
-// LeakSanitizer asks this before it looks for leaks. A forked child has lost the stacks of its parent's threads, and
-// with them what only those threads pointed to; that is no leak.
-extern "C" int __lsan_is_turned_off() { return is_child ? 1 : 0; }  // NOLINT(bugprone-reserved-identifier)
+// LeakSanitizer asks this before it looks for leaks.
+extern "C" int __lsan_is_turned_off() { return sonde::record::is_child ? 1 : 0; }  // NOLINT(bugprone-reserved-identifier)
 
 namespace sonde::record {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Runs `body` in a child process; its result is the child's exit code, by std::exit or, if asked, _exit.
-pid_t start_child(const std::function<int()>& body, bool at_once = false) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    is_child = true;
-    const int code = body();
-    if (at_once) ::_exit(code);
-    std::exit(code);  // NOLINT(concurrency-mt-unsafe): the child has one thread
-  }
-  return child;
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-int run_child(const std::function<int()>& body, bool at_once = false) { return wait_for(start_child(body, at_once)); }
 
 TEST(Exit, WithoutCloseDrainsWhatWasRecorded) {
   TempDir dir;
