@@ -115,18 +115,18 @@ Result<int> open_regular_file(const std::string& path) {
 }
 
 Result<AppendFile> AppendFile::create(const std::string& path, const std::string& shown_path) {
-  const std::string& shown = shown_path.empty() ? path : shown_path;
-  const int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
-  if (fd < 0) return system_error("create", shown, errno);
-  return AppendFile(fd, path, shown);
+  AppendFile file(-1, path, shown_path.empty() ? path : shown_path);  // first: it may run out of memory
+  file.fd_ = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
+  if (file.fd_ < 0) return file.error("create", errno);
+  return file;
 }
 
 Result<AppendFile> AppendFile::reopen(const std::string& path) {
-  const int fd = open_retrying(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return system_error("open", path, errno);
-  AppendFile file(fd, path, path);
+  AppendFile file(-1, path, path);
+  file.fd_ = open_retrying(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  if (file.fd_ < 0) return system_error("open", path, errno);
   struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("access", path, errno);
+  if (::fstat(file.fd_, &info) != 0) return system_error("access", path, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(path);
   file.size_ = static_cast<std::uint64_t>(info.st_size);
   return file;

@@ -14,10 +14,11 @@ namespace sonde {
 Result<FileLock> FileLock::acquire(const std::string& path) { return lock(path, LOCK_EX); }
 
 Result<FileLock> FileLock::lock(const std::string& path, int mode) {
+  std::string own_path = path;  // first: it may run out of memory
   // Not blocking, or a pipe of that name would stop us forever.
   const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (fd < 0) return system_error("open", path, errno);
-  FileLock held(fd, path);
+  FileLock held(fd, std::move(own_path));
   if (::flock(fd, mode | LOCK_NB) == 0) return held;
   if (errno == EWOULDBLOCK) return Status(Code::exhausted, "'" + path + "' is in use by a running process");
   return system_error("lock", path, errno);

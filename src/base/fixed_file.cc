@@ -37,26 +37,33 @@ Result<FixedFile> FixedFile::create(const std::string& prefix, const std::string
     fd = open_retrying(temporary, O_RDWR | O_CREAT | O_EXCL, 0600);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) return system_error("create", prefix + "0" + suffix, errno);
-  FixedFile file(fd, temporary);
+  FixedFile file(fd, {});
   Status status;
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) status = system_error("lock", temporary, errno);
-  if (status) status = file.take_name(prefix, suffix);
-  const bool named = status.ok();
-  const Status removed = remove_file(temporary);
-  if (status) status = removed;
-  if (status) status = file.allocate(bytes);
-  if (status) return file;
-  if (named) (void)remove_file(file.path_);  // the first error says more
+  try {
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) status = system_error("lock", temporary, errno);
+    if (status) status = file.take_name(temporary, prefix, suffix);
+    const Status removed = remove_file(temporary);
+    if (status) status = removed;
+    if (status) status = file.allocate(bytes);
+    if (status) return file;
+  } catch (...) {  // out of memory
+    files().remove_file(temporary);
+    if (!file.path_.empty()) files().remove_file(file.path_);
+    throw;
+  }
+  if (!file.path_.empty()) (void)remove_file(file.path_);  // the first error says more
   return status;
 }
 
-Status FixedFile::take_name(const std::string& prefix, const std::string& suffix) {
-  const std::string temporary = path_;
+Status FixedFile::take_name(const std::string& temporary, const std::string& prefix, const std::string& suffix) {
   for (int number = 0; number < kMostNumbers; ++number) {
-    path_ = prefix;
-    path_.append(std::to_string(number)).append(suffix);
-    if (retrying([&] { return files().link(temporary, path_); }) == 0) return {};
-    if (errno != EEXIST) return system_error("create", path_, errno);
+    std::string path = prefix;
+    path.append(std::to_string(number)).append(suffix);
+    if (retrying([&] { return files().link(temporary, path); }) == 0) {
+      path_ = std::move(path);
+      return {};
+    }
+    if (errno != EEXIST) return system_error("create", path, errno);
   }
   return {Code::exhausted, "cannot create '" + prefix + "0" + suffix + "' nor one with a number below " +
                                std::to_string(kMostNumbers) + ": all are taken"};

@@ -46,7 +46,7 @@ class FixedFile {
 
  private:
   FixedFile(int fd, std::string path) noexcept : fd_(fd), path_(std::move(path)) {}
-  Status take_name(const std::string& prefix, const std::string& suffix);
+  Status take_name(const std::string& temporary, const std::string& prefix, const std::string& suffix);
   Status allocate(std::uint64_t bytes);
 
   int fd_ = -1;  // holds the lock

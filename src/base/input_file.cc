@@ -28,9 +28,10 @@ Result<FileState> file_state(const std::string& path) {
 }
 
 Result<InputFile> InputFile::open(const std::string& path, const std::string& within) {
+  std::string own_path = path;  // first: it may run out of memory
   const Result<int> fd = open_regular_file(path);
   if (!fd) return fd.error();
-  InputFile file(*fd, path);
+  InputFile file(*fd, std::move(own_path));
   if (!within.empty()) {
     if (Status status = check_inside(*fd, path, within); !status) return status;
   }

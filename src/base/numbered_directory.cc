@@ -77,7 +77,8 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
   if (!number) return number.error();
   for (;;) {
     ++*number;
-    const std::string path = join_path(parent, std::string(kAside) + std::to_string(*number));
+    std::string path = join_path(parent, std::string(kAside) + std::to_string(*number));
+    std::string own_parent = parent;  // before anything is made that would stay behind without memory
     if (retrying([&] { return files().make_directory(path, 0777); }) != 0) {
       if (errno == EEXIST) continue;
       return system_error("create the directory", path, errno);
@@ -93,7 +94,7 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
       files().close(path, fd);
       continue;
     }
-    NumberedDirectory made(fd, parent, *number);
+    NumberedDirectory made(fd, std::move(own_parent), std::move(path), *number);
     // A process that had this number before has let it go by now, so no further look is needed.
     const Result<bool> used = taken(parent, *number);
     if (!used) return used.error();
@@ -103,12 +104,8 @@ Result<NumberedDirectory> NumberedDirectory::create(const std::string& parent) {
 
 NumberedDirectory::~NumberedDirectory() {
   if (fd_ < 0) return;
-  remove_tree(path());
-  files().close(path(), fd_);
-}
-
-std::string NumberedDirectory::path() const {
-  return join_path(parent_, std::string(kAside) + std::to_string(number_));
+  remove_tree(path_);
+  files().close(path_, fd_);
 }
 
 std::string NumberedDirectory::final_path(std::string_view name) const {
@@ -117,7 +114,7 @@ std::string NumberedDirectory::final_path(std::string_view name) const {
 
 Status NumberedDirectory::commit(std::string_view name) {
   const std::string to = final_path(name);
-  if (retrying([&] { return files().rename(path(), to); }) != 0) return system_error("make", to, errno);
+  if (retrying([&] { return files().rename(path_, to); }) != 0) return system_error("make", to, errno);
   files().close(to, std::exchange(fd_, -1));
   return Status::success();
 }

@@ -31,12 +31,13 @@ Result<ReplaceFile> ReplaceFile::create(const std::string& path) {
   }
   // Counted, since two threads may write the same file.
   static std::atomic<unsigned> count{0};
+  std::string own_path = path;  // first: it may run out of memory
   const std::string temporary = path + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
   (void)remove_file(temporary);  // of a process with the same number that was killed
   // A new file in any case: somebody who may write here could have put a link to another file there.
   Result<AppendFile> file = AppendFile::create(temporary, path);
   if (!file) return file.error();
-  return ReplaceFile(*std::move(file), path);
+  return ReplaceFile(*std::move(file), std::move(own_path));
 }
 
 ReplaceFile::ReplaceFile(ReplaceFile&& other) noexcept
@@ -45,7 +46,7 @@ ReplaceFile::ReplaceFile(ReplaceFile&& other) noexcept
       pending_(std::exchange(other.pending_, false)) {}
 
 ReplaceFile::~ReplaceFile() {
-  if (pending_) (void)remove_file(temporary_.path());
+  if (pending_) retrying([&] { return files().remove_file(temporary_.path()); });
 }
 
 Status ReplaceFile::commit() {

@@ -13,15 +13,18 @@ SerialQueue::~SerialQueue() {
   if (thread_) thread_->join();
 }
 
-void SerialQueue::push(std::function<void()> job) {
-  if (!thread_) {
-    auto thread = Thread::start(name_, [this] { work(); });
-    if (!thread) return job();
-    thread_.emplace(std::move(*thread));
-  }
-  {
+void SerialQueue::push(std::function<void()> job) noexcept {
+  try {
+    if (!thread_) {
+      auto thread = Thread::start(name_, [this] { work(); });
+      if (!thread) return job();
+      thread_.emplace(std::move(*thread));
+    }
     const std::scoped_lock lock(mutex_);
     jobs_.push_back(std::move(job));
+  } catch (...) {  // out of memory: the job is as it was
+    wait();
+    return job();
   }
   changed_.notify_all();
 }

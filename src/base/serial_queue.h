@@ -19,8 +19,9 @@ class SerialQueue {
   SerialQueue(const SerialQueue&) = delete;
   SerialQueue& operator=(const SerialQueue&) = delete;
 
-  // Called by one thread. A job must not throw. If no thread can be started, the job runs before this returns.
-  void push(std::function<void()> job);
+  // Called by one thread. A job must not throw. If no thread can be started, or there is no memory to queue the job, it
+  // runs before this returns, after all earlier ones.
+  void push(std::function<void()> job) noexcept;
   // Returns when all jobs so far are done. Any thread except its own.
   void wait();
 
