@@ -159,13 +159,14 @@ struct Counters {
   std::uint64_t tensors = 0;          // accepted: histograms, images, audio, probes, prints, tables
   std::uint64_t dropped_scalars = 0;  // because the buffer was full
   std::uint64_t dropped_tensors = 0;  // because the buffer was full; also texts, graphs and other large records
-  std::uint64_t rejected = 0;         // unusable: bad shape, two kinds of summary under one tag, after close
+  // Unusable: bad shape, two kinds of summary under one tag, after close; or there was no memory to take it in.
+  std::uint64_t rejected = 0;
   // Begins and ends of steps that were dropped because the buffer was full. The step is still recorded: its first
   // tensor begins it.
   std::uint64_t dropped_step_marks = 0;
   std::uint64_t out_of_memory = 0;  // failures and delays of the backend because it was out of memory
   std::uint64_t write_errors = 0;   // batches that could not be written
-  std::uint64_t lost_records = 0;   // records in those batches
+  std::uint64_t lost_records = 0;   // records in those batches, and those for which there was no memory
   std::uint64_t bytes_written = 0;
   std::uint64_t captures = 0;        // saved
   std::uint64_t flight_dropped = 0;  // tensors that did not fit into the flight ring

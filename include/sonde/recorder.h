@@ -140,7 +140,8 @@ class Probe {
   const record::ProbeEntry* entry_ = nullptr;
 };
 
-// Many values of one step, written as one event when it ends.
+// Many values of one step, written as one event when it ends. Pictures follow in events of their own, when they are
+// encoded.
 class Group {
  public:
   SONDE_API Group() noexcept;  // inert
@@ -255,7 +256,8 @@ class Recorder {
   // the error handler is told.
   SONDE_API void trigger(std::string_view reason = "manual", std::int64_t before = 5, std::int64_t after = 0) noexcept;
 
-  // Replaces the policy from the next step on. An invalid one changes nothing.
+  // Replaces the policy from the next step on. An invalid one changes nothing. If it wants another flight ring, that is
+  // created in the background: steps go into the current one until then, and flush waits for it.
   SONDE_API Status set_policy(const Policy& policy) noexcept;
 
   // Floating-point steps do not compile: they are swapped arguments.

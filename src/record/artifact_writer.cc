@@ -3,10 +3,29 @@
 #include <memory>
 #include <utility>
 
+#include "record/attempt.h"
 #include "record/step_rows.h"
 #include "tensor/convert.h"
 
 namespace sonde::record {
+namespace {
+
+Keep without(Keep keep, Keep one) noexcept {
+  return static_cast<Keep>(static_cast<unsigned>(keep) & ~static_cast<unsigned>(one));
+}
+
+// Of a tensor, beside its statistics: as the files count them.
+std::uint64_t records_of(const StepData::Tensor& tensor, Keep keep) noexcept {
+  std::uint64_t records = 0;
+  for (const Keep one : {Keep::whole, Keep::npy, Keep::npz, Keep::image, Keep::audio, Keep::print}) {
+    records += has(keep, one) ? 1U : 0U;
+  }
+  const Shape& shape = tensor.record.shape;
+  if (has(keep, Keep::csv)) records += shape.rank() > 0 ? static_cast<std::uint64_t>(shape[0]) : 1;
+  return records;
+}
+
+}  // namespace
 
 ArtifactWriter::ArtifactWriter(const std::string& directory, const std::string& writer, TagTable& tags,
                                CounterSet& counters, LossReport& loss_report, SinkSet& sinks)
@@ -23,42 +42,128 @@ std::optional<sinks::Tag> ArtifactWriter::tag_of(const StepData::Tensor& tensor,
   return std::nullopt;
 }
 
-void ArtifactWriter::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep keep,
-                          const TensorView& view, bool evaluation) {
+void ArtifactWriter::push(std::unique_ptr<Batch> batch) noexcept {
+  ++begun_;
+  files_.push(std::move(batch));
+}
+
+void ArtifactWriter::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, Keep keep, PayloadPtr payload,
+                          bool evaluation) noexcept {
+  std::unique_ptr<Batch> batch;
+  const Keep shown = keep & (Keep::image | Keep::audio | Keep::print);
+  add(stamp, tensor, tensor.due, shown, std::move(payload), evaluation, batch);
+  if (batch && !batch->empty()) push(std::move(batch));
+}
+
+// Where memory runs out, what is not in the batch by then is lost.
+void ArtifactWriter::add(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep keep,
+                         PayloadPtr payload, bool evaluation, std::unique_ptr<Batch>& batch) noexcept {
+  const Payload& from = *payload;
+  Keep left = keep;
+  const bool added = attempt(counters_, [&] {
+    if (!batch) {
+      batch = std::make_unique<Batch>();
+      batch->stamp = stamp;
+      batch->evaluation = evaluation;
+    }
+    batch->payloads.push_back(std::move(payload));  // before anything points to it
+    show(stamp, tensor, held, left, from.view, *batch);
+    store(stamp, tensor, held, left, from, *batch);
+  });
+  if (!added) lose_for_memory(stamp, evaluation, records_of(tensor, left));
+}
+
+void ArtifactWriter::show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep& left,
+                          const TensorView& view, Batch& batch) {
   const ProbeOptions& options = tensor.probe->options;
   Tensor buffer;
   std::vector<std::int64_t> rows;
-  const auto some = [&](Keep flag) { return sampled(view, sample_of(tensor, held, flag), stamp.step, buffer, rows); };
+  const auto some = [&](Keep flag, Tensor& to) {
+    return sampled(view, sample_of(tensor, held, flag), stamp.step, to, rows);
+  };
+  const Keep keep = left;
   if (has(keep, Keep::image)) {
-    if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::images)) {
-      sinks_.write_probe(stamp, tensor.record.probe,
-                         sinks::ImageValue{*tag, some(Keep::image), options.layout, &options.image});
+    if (const auto tag = tag_of(tensor, batch.evaluation, tags::Plugin::images)) {
+      batch.pictures.push_back({.tag = *tag,
+                                .view = some(Keep::image, batch.buffers.emplace_back()),
+                                .layout = options.layout,
+                                .options = &options.image,
+                                .probe = tensor.record.probe});
     }
+    left = without(left, Keep::image);
   }
   if (has(keep, Keep::audio)) {
-    if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::audio)) {
-      sinks_.write_probe(stamp, tensor.record.probe, sinks::AudioValue{*tag, some(Keep::audio), &options.audio});
+    if (const auto tag = tag_of(tensor, batch.evaluation, tags::Plugin::audio)) {
+      sinks_.write_probe(stamp, tensor.record.probe,
+                         sinks::AudioValue{*tag, some(Keep::audio, buffer), &options.audio});
     }
+    left = without(left, Keep::audio);
   }
   if (has(keep, Keep::print)) {
-    sinks_.write_probe(stamp, tensor.record.probe, sinks::PrintValue{tensor.probe->name, some(Keep::print), false});
+    sinks_.write_probe(stamp, tensor.record.probe,
+                       sinks::PrintValue{tensor.probe->name, some(Keep::print, buffer), false});
+    left = without(left, Keep::print);
   }
 }
 
-void ArtifactWriter::write_step(const sinks::Stamp& stamp, StepData& step, const Decision& decision, bool evaluation) {
-  for (std::size_t i = 0; i < step.tensors.size(); ++i) {
-    const StepData::Tensor& tensor = step.tensors[i];
-    if (tensor.payload == nullptr) continue;
-    show(stamp, tensor, decision.held[i], decision.keeps[i], tensor.payload->view, evaluation);
+void ArtifactWriter::store(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep& left,
+                           const Payload& payload, Batch& batch) {
+  const Keep keep = left;
+  if (!has(keep, StepDecider::kFiles | Keep::csv)) return;
+  std::vector<std::int64_t> rows;
+  const auto some = [&](Keep flag) {
+    rows = payload.rows;
+    return sampled(payload.view, sample_of(tensor, held, flag), stamp.step, batch.buffers.emplace_back(), rows);
+  };
+  batch.keys.push_back(key_of(*tensor.probe, tensor.record.occurrence, batch.evaluation, tags::Plugin::histograms));
+  for (const Keep file : {Keep::whole, Keep::npy, Keep::npz}) {  // each may have rows of its own
+    if (!has(keep, file)) continue;
+    batch.tensors.push_back({.key = batch.keys.back(),
+                             .view = some(file),
+                             .whole = file == Keep::whole,
+                             .npy = file == Keep::npy,
+                             .npz = file == Keep::npz});
+    left = without(left, file);
   }
-  store(stamp, step, decision, evaluation);
+  if (has(keep, Keep::csv)) {
+    const TensorView values = some(Keep::csv);
+    batch.tables.push_back({.name = batch.keys.back(), .columns = {{"value", values}}, .rows = std::move(rows)});
+    left = without(left, Keep::csv);
+  }
+}
+
+void ArtifactWriter::hand_over(const sinks::Stamp& stamp, StepData& step, const Decision& decision,
+                               bool evaluation) noexcept {
+  std::unique_ptr<Batch> batch;
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     StepData::Tensor& tensor = step.tensors[i];
-    tensor.payload.reset();
-    StepDecider::take_rows(tensor, decision.held[i], decision.keeps[i]);
+    const Keep keep = decision.keeps[i];
+    if (tensor.payload == nullptr || !has(keep, StepDecider::kElements)) continue;
+    add(stamp, tensor, decision.held[i], keep, std::move(tensor.payload), evaluation, batch);
   }
-  write_histograms(stamp, step, decision, evaluation);
+  if (!batch || batch->empty()) return;
+  push(std::move(batch));
+}
+
+void ArtifactWriter::write_step(const sinks::Stamp& stamp, StepData& step, const Decision& decision,
+                                bool evaluation) noexcept {
+  hand_over(stamp, step, decision, evaluation);
+  for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+    step.tensors[i].payload.reset();
+    StepDecider::take_rows(step.tensors[i], decision.held[i], decision.keeps[i]);
+  }
+  if (!attempt(counters_, [&] { write_histograms(stamp, step, decision, evaluation); })) {
+    lose_for_memory(stamp, evaluation, 1);
+  }
+  if (!attempt(counters_, [&] { write_statistics(stamp, step, decision, evaluation); })) {
+    lose_for_memory(stamp, evaluation, 1);
+  }
+}
+
+void ArtifactWriter::write_statistics(const sinks::Stamp& stamp, StepData& step, const Decision& decision,
+                                      bool evaluation) {
   kept_.clear();
+  kept_.reserve(step.tensors.size());
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     StepData::Tensor& tensor = step.tensors[i];
     if (!has(decision.keeps[i], Keep::histogram)) tensor.record.histogram.reset();
@@ -68,39 +173,22 @@ void ArtifactWriter::write_step(const sinks::Stamp& stamp, StepData& step, const
   sinks_.end_step({stamp, evaluation, kept_});
 }
 
-void ArtifactWriter::store(const sinks::Stamp& stamp, StepData& step, const Decision& decision, bool evaluation) {
-  std::shared_ptr<FileWriter::Batch> batch;
-  for (std::size_t i = 0; i < step.tensors.size(); ++i) {
-    StepData::Tensor& tensor = step.tensors[i];
-    const Keep keep = decision.keeps[i];
-    if (tensor.payload == nullptr || !has(keep, StepDecider::kFiles | Keep::csv)) continue;
-    if (!batch) {
-      batch = std::make_shared<FileWriter::Batch>();
-      batch->stamp = stamp;
-      batch->evaluation = evaluation;
-    }
-    std::vector<std::int64_t> rows;
-    const auto some = [&](Keep flag) {
-      rows = tensor.payload->rows;
-      return sampled(tensor.payload->view, sample_of(tensor, decision.held[i], flag), stamp.step,
-                     batch->buffers.emplace_back(), rows);
-    };
-    batch->keys.push_back(key_of(*tensor.probe, tensor.record.occurrence, evaluation, tags::Plugin::histograms));
-    for (const Keep file : {Keep::whole, Keep::npy, Keep::npz}) {  // each may have its own rows
-      if (!has(keep, file)) continue;
-      batch->tensors.push_back({.key = batch->keys.back(),
-                                .view = some(file),
-                                .whole = file == Keep::whole,
-                                .npy = file == Keep::npy,
-                                .npz = file == Keep::npz});
-    }
-    if (has(keep, Keep::csv)) {
-      const TensorView values = some(Keep::csv);
-      batch->tables.push_back({.name = batch->keys.back(), .columns = {{"value", values}}, .rows = std::move(rows)});
-    }
-    batch->payloads.push_back(std::move(tensor.payload));
+// All that could have been kept of it.
+void ArtifactWriter::lose_step(const sinks::Stamp& stamp, StepData& step, bool evaluation) noexcept {
+  std::uint64_t records = 1;  // in the statistics file
+  bool histograms = false;
+  for (StepData::Tensor& tensor : step.tensors) {
+    const Keep keep = tensor.plan->keep(tensor.due);
+    histograms |= has(keep, Keep::histogram);
+    if (tensor.payload != nullptr) records += records_of(tensor, keep);
+    tensor.payload.reset();
   }
-  if (batch) files_.push(std::move(batch));
+  lose_for_memory(stamp, evaluation, records + (histograms ? 1 : 0));
+}
+
+void ArtifactWriter::lose_for_memory(const sinks::Stamp& stamp, bool evaluation, std::uint64_t records) noexcept {
+  counters_.tally().lost_records.fetch_add(records, std::memory_order_relaxed);
+  (void)note_files(stamp, evaluation, {Status(Code::exhausted, "out of memory"), records});  // a short text needs none
 }
 
 void ArtifactWriter::write_histograms(const sinks::Stamp& stamp, const StepData& step, const Decision& decision,
@@ -117,26 +205,29 @@ void ArtifactWriter::write_histograms(const sinks::Stamp& stamp, const StepData&
 }
 
 // Tensor files and tables may fail while the log itself is written, which then notes what is missing.
-bool ArtifactWriter::note_files(const sinks::Stamp& stamp, bool evaluation, const Status& status, std::uint64_t lost) {
+bool ArtifactWriter::note_files(const sinks::Stamp& stamp, bool evaluation, const FileWriter::Outcome& outcome) {
+  const Status& status = outcome.status;
   if (status.code() == Code::invalid_argument || status.code() == Code::unsupported) {
     sinks_.reject(stamp, status, evaluation);
     return false;
   }
   if (status.ok()) return true;
-  loss_report_.lost_records(lost, status);
-  sinks::Loss loss;
-  loss.evaluation = evaluation;
-  loss.first_step = loss.last_step = stamp.step;
-  loss.count = lost;
-  loss.reason = stats_record::GapReason::write_error;
-  loss.detail = status.message();
-  sinks_.lose(stamp.wall_time, loss);
+  loss_report_.lost_records(outcome.lost, status);
+  attempt(counters_, [&] {
+    sinks::Loss loss;
+    loss.evaluation = evaluation;
+    loss.first_step = loss.last_step = stamp.step;
+    loss.count = outcome.lost;
+    loss.reason = stats_record::GapReason::write_error;
+    loss.detail = status.message();
+    sinks_.lose(stamp.wall_time, loss);
+  });
   return true;
 }
 
 void ArtifactWriter::table(const sinks::Stamp& stamp, PayloadPtr payload) {
   const TableJob& job = std::get<TableJob>(payload->job);
-  const auto batch = std::make_shared<FileWriter::Batch>();
+  auto batch = std::make_unique<Batch>();
   batch->payloads.push_back(std::move(payload));
   batch->stamp = stamp;
   FileWriter::Table& table = batch->tables.emplace_back();
@@ -151,17 +242,59 @@ void ArtifactWriter::table(const sinks::Stamp& stamp, PayloadPtr payload) {
   const bool usable =
       !job.print || !render::Table::of(columns).ok() || sinks_.write(stamp, sinks::TableValue{job.name, columns});
   batch->counts = usable;
-  files_.push(batch);
+  push(std::move(batch));
 }
 
-void ArtifactWriter::poll() {
-  for (const FileWriter::Outcome& outcome : files_.take_outcomes()) {
-    const bool usable = note_files(outcome.stamp, outcome.evaluation, outcome.status, outcome.lost);
-    if (usable && outcome.counts) counters_.count_tensor();
+void ArtifactWriter::pictures(const sinks::Stamp& stamp, Pictures pictures) {
+  auto batch = std::make_unique<Batch>();
+  batch->stamp = stamp;
+  batch->counts = true;
+  batch->pictures.reserve(pictures.size());
+  batch->payloads.reserve(pictures.size());
+  for (auto& [picture, payload] : pictures) {
+    batch->pictures.push_back(std::move(picture));
+    batch->payloads.push_back(std::move(payload));
+  }
+  push(std::move(batch));
+}
+
+// ---- What is done.
+
+void ArtifactWriter::write_picture(const Batch& batch, const FileWriter::Picture& picture) {
+  const FileWriter::Outcome& outcome = picture.outcome;
+  if (outcome.lost > 0) {  // out of memory
+    (void)note_files(batch.stamp, batch.evaluation, outcome);
+    if (batch.counts) counters_.count_tensor();
+    return;
+  }
+  if (!outcome.status.ok()) {
+    const std::size_t kind = sinks::Value(sinks::ImageValue{}).index();
+    if (picture.probe) return sinks_.refuse_probe(batch.stamp, *picture.probe, kind, outcome.status);
+    return sinks_.reject(batch.stamp, outcome.status);
+  }
+  const sinks::Value value = sinks::ImageValue{picture.tag, picture.width, picture.height, picture.png};
+  if (picture.probe) return sinks_.write_probe(batch.stamp, *picture.probe, value);
+  sinks_.write(batch.stamp, value);
+  if (batch.counts) counters_.count_tensor();
+}
+
+void ArtifactWriter::tell(const Batch& batch) noexcept {
+  (void)note_files(batch.stamp, batch.evaluation, batch.stored);
+  for (const FileWriter::Table& table : batch.tables) {
+    const bool usable = note_files(batch.stamp, batch.evaluation, table.outcome);
+    if (usable && batch.counts) counters_.count_tensor();
+  }
+  for (const FileWriter::Picture& picture : batch.pictures) write_picture(batch, picture);
+}
+
+void ArtifactWriter::poll() noexcept {
+  while (const std::unique_ptr<Batch> batch = files_.take()) {
+    tell(*batch);
+    ++done_;
   }
 }
 
-void ArtifactWriter::wait_for_files() {
+void ArtifactWriter::wait_for_files() noexcept {
   files_.wait();
   poll();
 }

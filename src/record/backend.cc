@@ -147,8 +147,8 @@ std::shared_ptr<Channel> Backend::find(std::uint32_t id) {
 
 Ring* Backend::attach_thread() {
   const std::scoped_lock lock(mutex_);
-  if (!start_locked().ok()) return nullptr;
   try {
+    if (!start_locked().ok()) return nullptr;
     auto ring = std::make_shared<Ring>();
     rings_.push_back(ring);
     if (std::exchange(any_ring_, true)) g_several_threads.store(true);
@@ -269,7 +269,11 @@ void Backend::drain_at_exit() {
     }
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (channel && left > 0ms) (void)backend.submit(*channel, Request::Kind::leave, left);
+    try {
+      if (channel && left > 0ms) (void)backend.submit(*channel, Request::Kind::leave, left);
+    } catch (...) {  // out of memory for the message: nobody would read it
+      channel->counters().count_out_of_memory();
+    }
   }
   // What the program's statics hold goes away after this: the backend must be at rest by then.
   std::unique_lock lock(backend.mutex_);
@@ -342,6 +346,7 @@ void Backend::keep_time() noexcept {
 // If there is no memory, the remaining messages come with the next round.
 void Backend::gather(std::uint64_t until) noexcept {
   batch_.clear();
+  gathered_ = true;
   try {
     {
       const std::scoped_lock lock(mutex_);
@@ -354,6 +359,7 @@ void Backend::gather(std::uint64_t until) noexcept {
       if (middle > 0) std::ranges::inplace_merge(batch_, batch_.begin() + middle, {}, &Message::ticks);
     }
   } catch (...) {
+    gathered_ = false;
     for (const auto& channel : serving_) {
       if (channel) channel->counters().count_out_of_memory();
     }
@@ -370,24 +376,14 @@ void Backend::gather(std::uint64_t until) noexcept {
 bool Backend::round() {
   // The order matters: requests, stamp, rings. Data recorded before a request is stamped before `until`, and a thread
   // that stamped before `until` has registered before the rings are listed.
-  std::vector<std::shared_ptr<Request>> requests;
-  {
-    const std::scoped_lock lock(mutex_);
-    requests.swap(requests_);
-  }
+  take_requests();
+  const std::size_t asked = asked_.size();
   keep_time();
   gather(ticks_then_loads());
   for (const Message& message : batch_) process_safely(message);
   housekeeping();
-  bool answered = false;
-  for (const auto& request : requests) {
-    if (answer(*request)) {
-      answered = true;
-    } else {
-      const std::scoped_lock lock(mutex_);
-      requests_.push_back(request);  // once the program has answered its conditions
-    }
-  }
+  std::erase_if(asked_, [this](const std::shared_ptr<Request>& request) { return answer(*request); });
+  const bool answered = asked_.size() < asked;
   const bool calls_back =
       std::ranges::any_of(serving_, [](const auto& channel) { return channel && channel->has_callbacks(); });
   if (answered || calls_back) {
@@ -399,24 +395,34 @@ bool Backend::round() {
   return !batch_.empty() || answered;
 }
 
-// False: it must wait for conditions that the program's threads answer.
-bool Backend::answer(Request& request) {
+// Behind those that could not be answered yet. Where there is no memory for all in the list, some come with the next
+// round; it always has room for one.
+void Backend::take_requests() noexcept {
+  const std::scoped_lock lock(mutex_);
+  std::size_t taken = 0;
+  try {
+    for (; taken < requests_.size(); ++taken) asked_.push_back(requests_[taken]);
+  } catch (...) {
+    requests_[taken]->channel->counters().count_out_of_memory();
+  }
+  requests_.erase(requests_.begin(), requests_.begin() + static_cast<std::ptrdiff_t>(taken));
+}
+
+// False: it must wait for conditions that the program's threads answer, or for a flight ring that is being made.
+bool Backend::answer(Request& request) noexcept {
   const double now = std::max(last_wall_, clock_.wall(ticks()));
   RunWriter& writer = request.channel->writer();
   Status status;
-  try {
-    if (request.kind == Request::Kind::finish_pending) (void)writer.finish_pending(now, request.channel->take_signal());
-    if (request.kind != Request::Kind::leave && writer.waits_for_conditions()) return false;
-    switch (request.kind) {
-      case Request::Kind::flush: status = writer.flush(now); break;
-      case Request::Kind::finish_pending: break;
-      case Request::Kind::close: status = writer.finish(now); break;
-      case Request::Kind::leave: status = writer.leave(now, request.channel->take_signal()); break;
-    }
-  } catch (...) {
-    request.channel->counters().count_out_of_memory();
-    status = Status(Code::exhausted, "out of memory");  // short enough to need none
+  if (request.kind == Request::Kind::finish_pending) writer.finish_pending(now, request.channel->take_signal());
+  if (request.kind != Request::Kind::leave && writer.waits()) return false;
+  switch (request.kind) {
+    case Request::Kind::flush: status = writer.flush(now); break;
+    case Request::Kind::finish_pending: break;
+    case Request::Kind::close: status = writer.finish(now); break;
+    case Request::Kind::leave: status = writer.leave(now, request.channel->take_signal()); break;
   }
+  // What is still in the rings is not in the files. Short enough to need no memory.
+  if (!gathered_ && status.ok()) status = {Code::exhausted, "out of memory"};
   const std::scoped_lock lock(mutex_);
   if (request.kind == Request::Kind::close) {
     std::shared_ptr<Channel>& channel = channels_[request.channel->id()];
@@ -432,14 +438,17 @@ bool Backend::answer(Request& request) {
   return true;
 }
 
-// Running out of memory loses the current message, never the program.
-void Backend::process_safely(const Message& message) {
+// Running out of memory costs what was at hand, never the program. A payload counts what it costs by itself.
+void Backend::process_safely(const Message& message) noexcept {
   try {
     process(message);
   } catch (...) {
-    if (const auto& channel = serving_[message.channel()]) {
+    const auto& channel = serving_[message.channel()];
+    channel->counters().count_out_of_memory();
+    if (message.op() == Op::scalar) {
       channel->counters().count_rejected();
-      channel->errors().push({Code::exhausted, "something was not recorded: out of memory"});
+    } else if (message.op() != Op::payload) {
+      channel->losses().lose_step_mark(message.op(), message.tag, message.step);
     }
   }
 }

@@ -50,6 +50,7 @@ class Backend {
   std::size_t rings();
 
  private:
+  Backend() { asked_.reserve(16); }
   friend struct LocalRing;
   struct Request {
     enum class Kind : std::uint8_t { flush, finish_pending, close, leave };
@@ -82,10 +83,11 @@ class Backend {
   bool round();
   void keep_time() noexcept;
   void gather(std::uint64_t until) noexcept;
-  void process_safely(const Message& message);
+  void take_requests() noexcept;
+  void process_safely(const Message& message) noexcept;
   void process(const Message& message);
   void refuse(const Message& message) noexcept;
-  bool answer(Request& request);
+  bool answer(Request& request) noexcept;
   void housekeeping();
   void forget_unused();
   void rest(bool busy);
@@ -111,6 +113,8 @@ class Backend {
   std::uint64_t anchor_after_ = 1'000'000;  // ns
   std::chrono::microseconds pause_{0};
   std::vector<Message> batch_;
+  bool gathered_ = true;                         // the last round took all that was there
+  std::vector<std::shared_ptr<Request>> asked_;  // that are not answered
   std::vector<std::shared_ptr<Ring>> draining_;
   std::vector<std::shared_ptr<Channel>> serving_;  // a copy of channels_
 };

@@ -58,7 +58,6 @@ void BudgetController::look_at_disk(const Progress& progress) {
 void BudgetController::follow_policy(const sinks::Stamp& stamp) {
   const std::uint64_t version = policy_.engine_version();
   if (keeper_ && version == engine_version_) return;
-  engine_version_ = version;
   const auto engine = policy_.engine();
   const Policy& policy = engine->policy();
   if (!keeper_ || keeper_->policy() != policy.budget) {
@@ -69,6 +68,7 @@ void BudgetController::follow_policy(const sinks::Stamp& stamp) {
   }
   pool_.set_budget(pool_budget(memory_, policy));  // a ring takes its share of it
   policy_.set_timed(policy.budget.overhead.has_value());
+  engine_version_ = version;
 }
 
 void BudgetController::poll(const Progress& progress, std::uint64_t now) {

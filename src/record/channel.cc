@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/signal_count.h"
 #include "base/utf8.h"
+#include "record/attempt.h"
 #include "record/backend.h"
 #include "record/budget_controller.h"
 #include "record/run_writer.h"
@@ -47,6 +48,8 @@ std::string name_of(const Job& job, TagTable& tags) {
   if (const auto* print = std::get_if<PrintJob>(&job)) return valid_utf8(print->name);
   return {};
 }
+
+Status out_of_memory() noexcept { return {Code::exhausted, "out of memory"}; }  // short enough to need none
 
 }  // namespace
 
@@ -262,7 +265,8 @@ bool Channel::run_callbacks(bool also_begun) noexcept {
 }
 
 Status Channel::flush() noexcept {
-  Status status = Backend::get().flush(*this);
+  Status status = out_of_memory();
+  attempt(counters_, [&] { status = Backend::get().flush(*this); });
   run_callbacks(true);
   pool_->reclaim();
   return status;
@@ -271,9 +275,12 @@ Status Channel::flush() noexcept {
 Status Channel::close() noexcept {
   if (!open_.exchange(false)) return Status::success();
   // Captures are waited for here: on the backend all other recorders would wait too.
-  Status status = Backend::get().finish_pending(*this);
+  Status status = out_of_memory();
+  attempt(counters_, [&] { status = Backend::get().finish_pending(*this); });
   if (status.ok()) writer_->wait_for_captures();
-  if (Status closed = Backend::get().close(*this); status.ok()) status = std::move(closed);
+  Status closed = out_of_memory();
+  attempt(counters_, [&] { closed = Backend::get().close(*this); });
+  if (status.ok()) status = std::move(closed);
   run_callbacks(true);
   pool_->reclaim();
   return status;

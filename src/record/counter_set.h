@@ -19,7 +19,7 @@ class CounterSet {
             .dropped_tensors = get(dropped_tensors_),
             .rejected = get(rejected_),
             .dropped_step_marks = get(dropped_step_marks_),
-            .out_of_memory = get(out_of_memory_),
+            .out_of_memory = get(tally_.out_of_memory),
             .write_errors = get(tally_.write_errors),
             .lost_records = get(tally_.lost_records),
             .bytes_written = get(tally_.bytes_written),
@@ -51,8 +51,8 @@ class CounterSet {
   }
   void count_dropped_step_mark() noexcept { dropped_step_marks_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t dropped_step_marks() const noexcept { return dropped_step_marks_.load(std::memory_order_relaxed); }
-  void count_out_of_memory() noexcept { out_of_memory_.fetch_add(1, std::memory_order_relaxed); }
-  void count_rejected() noexcept { rejected_.fetch_add(1, std::memory_order_relaxed); }
+  void count_out_of_memory() noexcept { tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed); }
+  void count_rejected(std::uint64_t records = 1) noexcept { rejected_.fetch_add(records, std::memory_order_relaxed); }
   std::int64_t committed_step() const noexcept { return committed_step_.load(std::memory_order_acquire); }
   // Time spent on tensors and steps, by callers and the backend, if a budget needs it.
   void add_busy(std::uint64_t nanoseconds) noexcept { busy_.fetch_add(nanoseconds, std::memory_order_relaxed); }
@@ -75,7 +75,6 @@ class CounterSet {
   std::atomic<std::uint64_t> dropped_scalars_{0};
   std::atomic<std::uint64_t> dropped_tensors_{0};
   std::atomic<std::uint64_t> rejected_{0};
-  std::atomic<std::uint64_t> out_of_memory_{0};
   std::atomic<std::uint64_t> dropped_step_marks_{0};
 };
 

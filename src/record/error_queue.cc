@@ -5,12 +5,13 @@
 
 namespace sonde::record {
 
-void ErrorQueue::push(Status status) noexcept {
+template <class Added>
+void ErrorQueue::add(Added&& status) noexcept {
   if (!handler_) return;
   const std::scoped_lock lock(mutex_);
   try {
     if (errors_.size() < kMost) {
-      errors_.push_back(std::move(status));
+      errors_.push_back(std::forward<Added>(status));
     } else {
       ++untold_;
     }
@@ -19,6 +20,9 @@ void ErrorQueue::push(Status status) noexcept {
   }
   pending_.store(true, std::memory_order_release);
 }
+
+void ErrorQueue::push(Status&& status) noexcept { add(std::move(status)); }
+void ErrorQueue::push(const Status& status) noexcept { add(status); }
 
 bool ErrorQueue::deliver() noexcept {
   if (empty()) return false;
@@ -30,17 +34,19 @@ bool ErrorQueue::deliver() noexcept {
   };
   std::unique_lock lock(mutex_);
   if (std::exchange(delivering_, true)) return false;
+  Status rest;
+  try {
+    if (untold_ > 0) {
+      rest = {Code::exhausted, std::to_string(untold_) + " more errors came at the same time and are not listed"};
+    }
+    untold_ = 0;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for the sentence; it comes with the next delivery
+  }
   const std::vector<Status> errors = std::exchange(errors_, {});
-  const std::uint64_t untold = std::exchange(untold_, 0);
-  pending_.store(false, std::memory_order_relaxed);
+  pending_.store(untold_ > 0, std::memory_order_relaxed);
   lock.unlock();
   for (const Status& error : errors) call(error);
-  try {
-    if (untold > 0) {
-      call({Code::exhausted, std::to_string(untold) + " more errors came at the same time and are not listed"});
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for the sentence
-  }
+  if (!rest.ok()) call(rest);
   lock.lock();
   delivering_ = false;
   return true;

@@ -20,12 +20,13 @@ class ErrorQueue {
   // Without a handler nothing is stored.
   explicit ErrorQueue(ErrorHandler handler) : handler_(std::move(handler)) {}
 
-  // Any thread.
-  void push(Status status) noexcept;
+  // Any thread. Where there is no memory for one, it is among those that are only counted.
+  void push(Status&& status) noexcept;
+  void push(const Status& status) noexcept;
   bool empty() const noexcept { return !pending_.load(std::memory_order_acquire); }
 
   // Calls the handler with all queued errors, on the calling thread and without a lock; does nothing if another thread
-  // is already delivering. Exceptions of the handler are ignored. True if it was called.
+  // is already delivering. Exceptions of the handler are ignored. True unless there was nothing to deliver.
   bool deliver() noexcept;
 
   // ---- Around fork().
@@ -33,6 +34,9 @@ class ErrorQueue {
   void clear() noexcept;
 
  private:
+  template <class Added>
+  void add(Added&& status) noexcept;
+
   const ErrorHandler handler_;
   std::atomic<bool> pending_{false};
   std::mutex mutex_;  // guards the following members

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "base/file_system.h"
+#include "base/held_files_testing.h"
 #include "record/child_testing.h"
 #include "record/recorder_testing.h"
 
@@ -30,14 +30,17 @@ int wait_half_a_minute(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Something of the program's that is there until its static objects end.
+// Something of the program's that is there until its static objects end. It is made before main, and so ends after the
+// library's exit handler, which the first recorder registers.
 struct Static {
+  std::atomic<bool> used{false};  // by the child of the test below
   std::atomic<bool> alive{true};
   ~Static() {
     alive = false;
-    std::this_thread::sleep_for(300ms);  // time for a backend that still runs to notice
+    if (used) std::this_thread::sleep_for(300ms);  // time for a backend that still runs to notice
   }
 };
+Static g_static;
 
 // A thread of the program makes errors until the very end, so that the backend is in the error handler all the time.
 // The handler uses an object that ends after the library's exit handler. Had that not waited until the backend is
@@ -45,10 +48,10 @@ struct Static {
 TEST(Exit, LetsTheBackendTouchNothingOfTheProgramOnceItsStaticObjectsEnd) {
   const TempDir dir;
   const pid_t child = start_child([&] {
-    static Static used;  // made before the first recorder, so it ends after the exit handler
+    g_static.used = true;
     auto* rec = new Recorder(open(dir.path(), {.on_error = [](const Status&) {
                                     std::this_thread::sleep_for(1ms);
-                                    if (!used.alive) ::_exit(3);
+                                    if (!g_static.alive) ::_exit(3);
                                   }}));
     std::thread([rec] {
       for (;;) rec->scalar("", 1, 0);  // a name that is refused
@@ -59,29 +62,15 @@ TEST(Exit, LetsTheBackendTouchNothingOfTheProgramOnceItsStaticObjectsEnd) {
   EXPECT_EQ(wait_half_a_minute(child), 7);
 }
 
-// Every write to a file of the run takes for ever, as on a network file system that is gone.
-class StuckFiles final : public FileSystem {
- public:
-  ssize_t write(const std::string& path, int fd, const void* from, std::size_t size) noexcept override {
-    while (stuck.load()) {
-      waiting = true;
-      std::this_thread::sleep_for(1ms);
-    }
-    return FileSystem::write(path, fd, from, size);
-  }
-  std::atomic<bool> stuck{false};
-  std::atomic<bool> waiting{false};
-};
-
 TEST(Exit, DoesNotWaitForeverForAFileOperationThatHangsAndKeepsTheExitCode) {
   const TempDir dir;
   const pid_t child = start_child([&] {
-    static auto& files = *new StuckFiles;
+    static auto& files = *new HeldFiles("events");  // as on a network file system that is gone
     use_files(&files);
     auto* rec = new Recorder(open(dir.path()));
     rec->scalar("first", 1, 0);
     if (!rec->flush().ok()) return 1;
-    files.stuck = true;
+    files.held = true;
     rec->scalar("second", 1, 0);
     while (!files.waiting) std::this_thread::sleep_for(1ms);  // the backend is in the middle of it
     return 7;
@@ -96,15 +85,15 @@ TEST(Exit, DoesNotWaitForeverForAFileOperationThatHangsAndKeepsTheExitCode) {
 TEST(Exit, WaitsForAFileOperationThatIsSlow) {
   const TempDir dir;
   const pid_t child = start_child([&] {
-    static auto& files = *new StuckFiles;
+    static auto& files = *new HeldFiles("events");
     use_files(&files);
     auto* rec = new Recorder(open(dir.path(), {.flush_interval = 1h}));
-    files.stuck = true;
+    files.held = true;
     for (std::int64_t n = 0; n < 100; ++n) rec->scalar("loss", 1, n);
     std::thread([] {
       while (!files.waiting) std::this_thread::sleep_for(1ms);
       std::this_thread::sleep_for(100ms);
-      files.stuck = false;
+      files.held = false;
     }).detach();
     return 7;
   });

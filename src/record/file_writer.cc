@@ -1,53 +1,68 @@
 #include "record/file_writer.h"
 
-#include <algorithm>
+#include "formats/png.h"
+#include "render/image.h"
 
 namespace sonde::record {
 
+std::uint64_t rows_of(const FileWriter::Table& table) noexcept {
+  const bool one = table.columns.empty() || table.columns[0].second.shape.rank() == 0;
+  return one ? 1 : static_cast<std::uint64_t>(table.columns[0].second.shape[0]);
+}
+
 FileWriter::FileWriter(const std::string& run_directory, const std::string& writer, sinks::Tally& tally)
-    : store_(run_directory, writer, tally), tables_(run_directory, writer, tally) {}
+    : tally_(tally), store_(run_directory, writer, tally), tables_(run_directory, writer, tally) {}
 
-std::uint64_t FileWriter::push(std::shared_ptr<Batch> batch) {
-  queue_.push([this, batch = std::move(batch)]() mutable {
+FileWriter::~FileWriter() = default;
+
+void FileWriter::push(std::unique_ptr<Batch> batch) noexcept {
+  queue_.push([this, raw = batch.release()] { work(*raw); });  // small enough to need no memory of its own
+}
+
+void FileWriter::work(Batch& batch) noexcept {
+  const auto guarded = [&](Outcome& outcome, std::uint64_t records, const auto& body) {
     try {
-      write(*batch);
+      body();
     } catch (...) {
-      tell(*batch,
-           {Code::exhausted, "files of step " + std::to_string(batch->stamp.step) + " were not written: out of memory"},
-           batch->tensors.size() + batch->tables.size());
+      outcome = {Status(Code::exhausted, "out of memory"), records};  // short enough to need none
+      tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
+      tally_.lost_records.fetch_add(records, std::memory_order_relaxed);
     }
-    batch.reset();  // its memory is free before the step counts as written
-    done_.fetch_add(1, std::memory_order_release);
-  });
-  return ++last_;
-}
-
-void FileWriter::write(const Batch& batch) {
+  };
   if (!batch.tensors.empty()) {
-    Status status =
+    batch.stored.status =
         store_.end_step({.stamp = batch.stamp, .evaluation = batch.evaluation, .tensors = {}, .stored = batch.tensors});
-    if (!status.ok()) tell(batch, std::move(status), store_.lost());
+    batch.stored.lost = store_.lost();
   }
-  for (const Table& table : batch.tables) {
-    std::vector<render::Column> columns;
-    columns.reserve(table.columns.size());
-    for (const auto& [name, view] : table.columns) columns.push_back({name, view});
-    const sinks::Value value = sinks::RowsValue{table.name, columns, table.rows};
-    Status status = tables_.write(batch.stamp, {&value, 1});
-    if (status.ok() && !batch.counts) continue;
-    const bool one = columns.empty() || columns[0].view.shape.rank() == 0;
-    tell(batch, std::move(status), one ? 1 : static_cast<std::uint64_t>(columns[0].view.shape[0]));
-  }
+  for (Table& table : batch.tables) guarded(table.outcome, rows_of(table), [&] { write(batch, table); });
+  for (Picture& picture : batch.pictures) guarded(picture.outcome, 1, [&] { encode(picture); });
+  batch.payloads.clear();  // their memory is free before the step counts as written
+  batch.buffers.clear();
+  done_.put(std::unique_ptr<Batch>(&batch));
 }
 
-void FileWriter::tell(const Batch& batch, Status status, std::uint64_t lost) {
-  const std::scoped_lock lock(mutex_);
-  outcomes_.push_back({batch.stamp, batch.evaluation, batch.counts, std::move(status), lost});
+void FileWriter::write(const Batch& batch, Table& table) {
+  std::vector<render::Column> columns;
+  columns.reserve(table.columns.size());
+  for (const auto& [name, view] : table.columns) columns.push_back({name, view});
+  const sinks::Value value = sinks::RowsValue{table.name, columns, table.rows};
+  table.outcome.status = tables_.write(batch.stamp, {&value, 1});
+  if (!table.outcome.status.ok()) table.outcome.lost = rows_of(table);
 }
 
-std::vector<FileWriter::Outcome> FileWriter::take_outcomes() {
-  const std::scoped_lock lock(mutex_);
-  return std::exchange(outcomes_, {});
+void FileWriter::encode(Picture& picture) {
+  const auto refuse = [&](const Status& why) {
+    std::string message = "the image '";
+    message.append(picture.tag.name).append("' was not recorded: ").append(why.message());
+    picture.outcome.status = {why.code(), std::move(message)};
+  };
+  const auto drawn = render::draw(picture.view, picture.layout, *picture.options);
+  if (!drawn) return refuse(drawn.error());
+  auto png = png::encode(view(drawn->pixels, {drawn->height, drawn->width, drawn->channels}));
+  if (!png) return refuse(png.error());
+  picture.width = drawn->width;
+  picture.height = drawn->height;
+  picture.png = *std::move(png);
 }
 
 }  // namespace sonde::record

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "policy/engine.h"
+#include "record/capture_writer.h"
 #include "record/message.h"
-#include "sinks/capture_queue.h"
 #include "sinks/flight_ring.h"
 #include "sonde/capture.h"
 
@@ -24,10 +25,17 @@ class FlightRecorder {
   FlightRecorder(std::string run_directory, std::string writer, sinks::Tally& tally);
   ~FlightRecorder();
 
-  // Creates the ring if the policy wants one, replaces it if the policy wants another, and removes it if it wants none.
-  // On failure it keeps the current one, if any; otherwise captures say why they hold nothing. `in_progress`: the steps
-  // that have begun.
-  Status apply(const policy::Engine& engine, std::span<const std::int64_t> in_progress);
+  // Has the ring made that the policy wants, where it is another one than there is, and removed where it wants none.
+  // That takes its time on the thread that writes captures: the ring that there is goes on until the new one is there.
+  // `at_once`: on the calling thread, for the first one.
+  void apply(const policy::Engine& engine, bool at_once);
+  // Whether one is being made, and whether there will be news of any.
+  bool making_ring() const noexcept { return making_.has_value(); }
+  bool awaits_ring() const noexcept { return ring_jobs_ > 0; }
+  // What became of a ring that was to be made or removed, one a call, oldest first; none where there is no news. A new
+  // one takes the place of the old one here. Where it could not be made the old one stays, if any; otherwise captures
+  // say why they hold nothing. `in_progress`: the steps that have begun, of which it lacks a part.
+  std::optional<Status> follow_ring(std::span<const std::int64_t> in_progress);
   // Works without a ring; captures give this reason.
   void forgo(std::string why) { no_ring_ = std::move(why); }
   bool has_ring() const noexcept { return ring_ != nullptr; }
@@ -55,12 +63,14 @@ class FlightRecorder {
     std::int64_t before = 0;
     std::int64_t after = 0;
   };
-  Status fire(const sinks::Stamp& stamp, Firing firing);
+  // `bytes`: of the disk that it will about take. Throws where there is no memory to begin it.
+  void fire(const sinks::Stamp& stamp, Firing firing, std::uint64_t bytes);
 
-  std::vector<sinks::CaptureQueue::Outcome> take_outcomes() { return captures_.take_outcomes(); }
+  // The oldest capture that is written, or failed to be, and was not taken yet; or null.
+  std::unique_ptr<CaptureWriter::Capture> take_written() noexcept { return captures_.take(); }
   // Passes incomplete captures to their writer.
-  Status finish_pending();
-  // Returns when all captures are written. Any thread, as long as nothing else happens here.
+  void finish_pending() noexcept;
+  // Returns when all captures are written, and rings are made. Any thread, as long as nothing else happens here.
   void wait() { captures_.wait(); }
   // After both: removes the ring.
   Status close();
@@ -68,9 +78,19 @@ class FlightRecorder {
   void abandon() noexcept;
 
  private:
+  // What a policy wants of a ring.
+  struct Form {
+    std::string directory;                     // where it is not the run's
+    std::int64_t steps = 0;                    // as FlightPolicy
+    std::uint64_t asked = 0;                   // bytes, as FlightPolicy
+    std::uint64_t bytes = 0;                   // within the budget
+    std::optional<std::uint64_t> memory = {};  // of the budget
+    bool same(const Form& other) const noexcept {
+      return directory == other.directory && steps == other.steps && asked == other.asked && bytes == other.bytes;
+    }
+  };
   struct OpenCapture {
-    CaptureInfo info;
-    sinks::FlightPin pin;
+    std::unique_ptr<CaptureWriter::Capture> capture;
     std::uint64_t wanted = 0;  // steps so far
     std::uint64_t older = 0;   // of these, older than the ring
     std::uint64_t first = 0;   // step, in the numbering of FlightRing::ended
@@ -81,24 +101,30 @@ class FlightRecorder {
     std::uint64_t ended = 0;  // steps before it, in the numbering of FlightRing::ended
     CaptureGap gap;
   };
-  Status make_ring(const Policy& policy, std::span<const std::int64_t> in_progress);
-  Status close_ring();  // after all captures from it are written
+  static Form form_of(const Policy& policy);
+  void push(std::unique_ptr<CaptureWriter::RingJob> job) noexcept;
+  Status use_ring(std::unique_ptr<sinks::FlightRing>& ring, std::span<const std::int64_t> in_progress);
+  Status keep_ring(const Status& why);
+  void retire_ring();
   Status give_up_lost_ring();
-  Status finish(OpenCapture capture);
+  void finish(OpenCapture& capture) noexcept;
+  void complete(OpenCapture& capture);
   void tell_missed(const OpenCapture& capture, CaptureInfo& info) const;
 
   const std::string run_directory_;
   const std::string writer_;
   std::string no_ring_ = "the policy has no flight ring";  // why there is none
   std::vector<std::string> allow_negative_infinity_;
-  FlightPolicy policy_;      // of the ring
-  std::uint64_t bytes_ = 0;  // of the ring
+  Form form_;  // of the ring
   std::unique_ptr<sinks::FlightRing> ring_;
+  std::optional<Form> making_;      // of the one that is being made
+  std::uint64_t ring_jobs_ = 0;     // that have not come back
+  std::uint64_t stale_ = 0;         // being made before that one, and not wanted any more
   std::uint64_t dropped_ = 0;       // tensors, by closed rings
   std::deque<std::int64_t> steps_;  // the last training steps that ended
   std::deque<Missed> missed_;       // by the ring that is open
   std::vector<OpenCapture> open_;
-  sinks::CaptureQueue captures_;  // after the ring, whose steps it reads
+  CaptureWriter captures_;  // behind the ring, whose steps it reads
 };
 
 }  // namespace sonde::record

@@ -13,11 +13,8 @@ namespace {
 constexpr std::size_t kLostBegins = 1024;              // remembered: more than this are in progress nowhere
 constexpr std::size_t kUnseenSteps = Ring::kCapacity;  // that many steps can be on their way
 
-// The number of calls that a payload represents.
-struct RecordCount {
-  std::uint64_t scalars = 0;
-  std::uint64_t tensors = 0;
-};
+}  // namespace
+
 RecordCount count_of(const Job& job) noexcept {
   const auto* group = std::get_if<GroupJob>(&job);
   if (group == nullptr) return {.tensors = 1};
@@ -25,8 +22,6 @@ RecordCount count_of(const Job& job) noexcept {
   for (const auto& item : group->items) ++(std::holds_alternative<GroupScalar>(item) ? count.scalars : count.tensors);
   return count;
 }
-
-}  // namespace
 
 void LossLog::lose_scalar(std::int64_t step) noexcept {
   counters_.count_dropped_scalar();

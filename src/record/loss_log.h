@@ -17,9 +17,16 @@
 
 namespace sonde::record {
 
+// The calls that a payload stands for.
+struct RecordCount {
+  std::uint64_t scalars = 0;
+  std::uint64_t tensors = 0;
+};
+RecordCount count_of(const Job& job) noexcept;
+
 class LossLog {
  public:
-  explicit LossLog(CounterSet& counters) noexcept : counters_(counters) {}
+  explicit LossLog(CounterSet& counters) : counters_(counters) {}
 
   void lose_scalar(std::int64_t step) noexcept;
   // Null if the tensor does not belong to a probe.

@@ -27,7 +27,7 @@ class LossReport {
   explicit LossReport(const Dropped& told = {}) noexcept : told_(told) {}
 
   // A file could not be written, and this many of its records are lost.
-  void lost_records(std::uint64_t count, const Status& why);
+  void lost_records(std::uint64_t count, const Status& why) noexcept;
   // Reports what is due. `now` is monotonic, in ns.
   void tell_due(const Dropped& dropped, std::uint64_t now, const Tell& tell);
   // Reports everything not yet reported, for a flush, and returns the first loss since the last call of this.
@@ -35,8 +35,8 @@ class LossReport {
 
  private:
   void tell(const Dropped& dropped, const std::uint64_t* now, const Tell& tell);
-  Status sentence_of_drops(const Dropped& dropped);
-  Status sentence_of_files();
+  Status sentence_of_drops(const Dropped& dropped) const;
+  Status sentence_of_files() const;
 
   std::mutex mutex_;  // guards the following members
   Dropped told_;

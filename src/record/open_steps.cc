@@ -24,11 +24,14 @@ StepData& OpenSteps::begin(Pass pass, std::int64_t step) {
   return *data;
 }
 
-void OpenSteps::remove(StepData& step) {
+void OpenSteps::remove(StepData& step) noexcept {
   step.open = false;
   if (&step == &training_) return;
   const auto found = std::ranges::find(passes_, &step, [](const auto& open) { return open.get(); });
-  if (spare_.size() < kSpare) spare_.push_back(std::move(*found));
+  try {
+    if (spare_.size() < kSpare) spare_.push_back(std::move(*found));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory: the next pass needs new memory
+  }
   passes_.erase(found);
 }
 
@@ -50,6 +53,11 @@ void OpenSteps::set_scalar(std::uint32_t tag, std::string_view name, double valu
 
 bool OpenSteps::any_but_evaluation() const noexcept {
   return training_.open || std::ranges::any_of(passes_, [](const auto& open) { return !open->pass.evaluation; });
+}
+
+StepData* OpenSteps::first() noexcept {
+  if (training_.open) return &training_;
+  return passes_.empty() ? nullptr : passes_.front().get();
 }
 
 std::vector<StepData*> OpenSteps::all() {

@@ -22,7 +22,7 @@ class OpenSteps {
   // A training step must have ended before the next one begins.
   StepData& begin(Pass pass, std::int64_t step);
   // Removes a step that has been written.
-  void remove(StepData& step);
+  void remove(StepData& step) noexcept;
 
   // Adds a scalar to the passes of inference with its number; if there are none, to the training step and to every
   // evaluation pass in progress. A scalar of an evaluation within a training step is added to the training step only if
@@ -33,6 +33,7 @@ class OpenSteps {
   bool any_but_evaluation() const noexcept;
   // All steps, the training step first and then the passes in the order in which they began.
   std::vector<StepData*> all();
+  StepData* first() noexcept;  // of these, or null
 
  private:
   static constexpr std::size_t kSpare = 16;

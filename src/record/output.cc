@@ -7,20 +7,23 @@
 #include <vector>
 
 #include "formats/tfevents.h"
+#include "record/attempt.h"
 #include "stats/buckets.h"
 #include "stats/parts.h"
 
 namespace sonde::record {
 
-void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) {
+void Output::scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) noexcept {
   auto& scalar = *std::get_if<sinks::ScalarValue>(&scalar_);
   scalar.tag.id = id;
-  scalar.tag.name = sinks_.name(id);
+  if (!attempt(counters_, [&] { scalar.tag.name = sinks_.name(id); })) {
+    return refuse(1);
+  }
   scalar.value = value;
   sinks_.write(stamp, {&scalar_, 1});
   counters_.count_scalar();
-  check_range(id, value);
-  steps_.scalar(stamp.step, id, scalar.tag.name, value);
+  attempt(counters_, [&] { check_range(id, value); });
+  attempt(counters_, [&] { steps_.scalar(stamp.step, id, scalar.tag.name, value); });
 }
 
 // A finite number that the event file shows as an infinity looks like a network that has blown up.
@@ -40,14 +43,25 @@ void Output::check_range(std::uint32_t id, double value) {
                                            "RecorderOptions::precision to f64, or record it in another unit"});
 }
 
-void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) {
+void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) noexcept {
+  const RecordCount count = count_of(payload->job);
+  if (attempt(counters_, [&] { write(stamp, payload); })) return;
+  refuse(count.scalars + count.tensors);  // what throws has written nothing
+}
+
+void Output::refuse(std::uint64_t records) noexcept {
+  counters_.count_rejected(records);
+  sinks_.note({Code::exhausted, "out of memory"});  // short enough to need none
+}
+
+void Output::write(const sinks::Stamp& stamp, PayloadPtr& payload) {
   const auto* probe_job = std::get_if<ProbeJob>(&payload->job);
   if (!payload->pool->take(*payload)) {
-    if (probe_job != nullptr) steps_.lose(stamp, *probe_job);
+    if (probe_job != nullptr) attempt(counters_, [&] { steps_.lose(stamp, *probe_job); });
     return losses_.lose(std::move(payload), stamp.step);
   }
   if (probe_job != nullptr) {
-    if (probe_job->lost) return steps_.lose(stamp, *probe_job);
+    if (probe_job->lost) return (void)attempt(counters_, [&] { steps_.lose(stamp, *probe_job); });
     return steps_.probe(stamp, std::move(payload), *probe_job);
   }
   if (const auto* encoded = std::get_if<EncodedJob>(&payload->job)) {
@@ -57,7 +71,7 @@ void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) {
     } else {
       sinks_.write(stamp, sinks::EncodedValue{encoded->bytes});
     }
-  } else if (const auto* group_job = std::get_if<GroupJob>(&payload->job)) {
+  } else if (auto* group_job = std::get_if<GroupJob>(&payload->job)) {
     group(stamp, *group_job);
   } else if (std::holds_alternative<TableJob>(payload->job)) {
     return steps_.table(stamp, std::move(payload));
@@ -70,19 +84,19 @@ void Output::payload(const sinks::Stamp& stamp, PayloadPtr payload) {
   }
 }
 
-// The values of a group are one event. A single payload is a group of one.
-void Output::group(const sinks::Stamp& sent, const GroupJob& job) {
+// The values of a group are one event; its pictures follow when they are encoded. A payload that stands alone is a
+// group of one.
+void Output::group(const sinks::Stamp& sent, GroupJob& job) {
   const sinks::Stamp stamp = {job.wall_time.value_or(sent.wall_time), sent.step};
   std::vector<sinks::Value> values;
+  ArtifactWriter::Pictures pictures;
   std::deque<std::vector<stats::Bucket>> computed;  // keeps what values point to
   std::uint64_t scalars = 0;
   std::uint64_t tensors = 0;
-  for (const auto& item : job.items) {
+  for (auto& item : job.items) {
     if (const auto* number = std::get_if<GroupScalar>(&item)) {
       ++scalars;
       values.emplace_back(sinks::ScalarValue{sinks_.tag(number->tag), number->value});
-      check_range(number->tag, number->value);
-      steps_.scalar(stamp.step, number->tag, sinks_.name(number->tag), number->value);
       continue;
     }
     if (const auto* encoded = std::get_if<EncodedJob>(&item)) {
@@ -102,8 +116,10 @@ void Output::group(const sinks::Stamp& sent, const GroupJob& job) {
       ++tensors;
       values.emplace_back(sinks::HistogramValue{sinks_.tag(histogram->tag), computed.back()});
     } else if (const auto* image = std::get_if<ImageJob>(&payload.job)) {
-      ++tensors;
-      values.emplace_back(sinks::ImageValue{sinks_.tag(image->tag), payload.view, image->layout, &image->options});
+      pictures.emplace_back(
+          FileWriter::Picture{
+              .tag = sinks_.tag(image->tag), .view = payload.view, .layout = image->layout, .options = &image->options},
+          std::move(std::get<PayloadPtr>(item)));
     } else if (const auto* audio = std::get_if<AudioJob>(&payload.job)) {
       ++tensors;
       values.emplace_back(sinks::AudioValue{sinks_.tag(audio->tag), payload.view, &audio->options});
@@ -114,20 +130,31 @@ void Output::group(const sinks::Stamp& sent, const GroupJob& job) {
       values.emplace_back(sinks::PrintValue{print->name, payload.view, print->full});
     }
   }
-  if (values.empty()) return;
-  const bool usable = sinks_.write(stamp, values);
-  if (!usable && tensors > 0) --tensors;  // counted as rejected
-  for (; scalars > 0; --scalars) counters_.count_scalar();
-  for (; tensors > 0; --tensors) counters_.count_tensor();
+  if (!values.empty()) {
+    const bool usable = sinks_.write(stamp, values);
+    if (!usable && tensors > 0) --tensors;  // counted as rejected
+    for (; scalars > 0; --scalars) counters_.count_scalar();
+    for (; tensors > 0; --tensors) counters_.count_tensor();
+  }
+  for (const auto& item : job.items) {
+    const auto* number = std::get_if<GroupScalar>(&item);
+    if (number == nullptr) continue;
+    attempt(counters_, [&] { check_range(number->tag, number->value); });
+    attempt(counters_, [&] { steps_.scalar(stamp.step, number->tag, sinks_.name(number->tag), number->value); });
+  }
+  if (pictures.empty()) return;
+  const std::uint64_t count = pictures.size();
+  if (!attempt(counters_, [&] { steps_.pictures(stamp, std::move(pictures)); })) refuse(count);
 }
 
-Status Output::close(double wall_time) {
+Status Output::close(double wall_time) noexcept {
   steps_.close(wall_time);
-  if (has_hparams_) {
+  attempt(counters_, [&] {
+    if (!has_hparams_) return;
     std::string summary;
     tfevents::put_hparams_session_end(summary, tfevents::SessionStatus::success, wall_time);
     sinks_.write({wall_time, 0}, sinks::EncodedValue{summary});
-  }
+  });
   return sinks_.close();
 }
 

@@ -29,15 +29,19 @@ class Output {
         largest_(options.precision == Precision::f32 ? std::numeric_limits<float>::max()
                                                      : std::numeric_limits<double>::max()) {}
 
-  void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value);
-  void payload(const sinks::Stamp& stamp, PayloadPtr payload);
+  void scalar(const sinks::Stamp& stamp, std::uint32_t id, double value) noexcept;
+  // Where memory runs out, what it stands for is counted as rejected, unless it is written already.
+  void payload(const sinks::Stamp& stamp, PayloadPtr payload) noexcept;
   void begin_step(const sinks::Stamp& stamp, Pass pass) { steps_.begin(stamp, pass); }
   void end_step(const sinks::Stamp& stamp, Pass pass) { steps_.end(stamp, pass); }
   // Ends the steps and the sinks. No calls follow.
-  Status close(double wall_time);
+  Status close(double wall_time) noexcept;
 
  private:
-  void group(const sinks::Stamp& sent, const GroupJob& job);
+  void write(const sinks::Stamp& stamp, PayloadPtr& payload);
+  // There was no memory for so many records.
+  void refuse(std::uint64_t records) noexcept;
+  void group(const sinks::Stamp& sent, GroupJob& job);
   void check_range(std::uint32_t id, double value);
 
   CounterSet& counters_;

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -113,15 +115,20 @@ TEST(FileWriter, WritesBatchesInOrderAndCountsThem) {
   FileWriter files(directory.path(), "w", tally);
   const std::vector<float> values = {1, 2, 3};
   for (std::int64_t step = 1; step <= 3; ++step) {
-    auto batch = std::make_shared<FileWriter::Batch>();
+    auto batch = std::make_unique<FileWriter::Batch>();
     batch->stamp = {.wall_time = 1, .step = step};
     batch->tensors.push_back({.key = "dense", .view = view(values), .npy = true});
     batch->tables.push_back({.name = "rows", .columns = {{"value", view(values)}}});
-    EXPECT_EQ(files.push(std::move(batch)), static_cast<std::uint64_t>(step));
+    files.push(std::move(batch));
   }
   files.wait();
-  EXPECT_EQ(files.done(), 3U);
-  EXPECT_TRUE(files.take_outcomes().empty());
+  for (int step = 1; step <= 3; ++step) {
+    const auto done = files.take();
+    ASSERT_NE(done, nullptr);
+    EXPECT_EQ(done->stamp.step, step) << "they come back in order";
+    EXPECT_TRUE(done->stored.status.ok());
+  }
+  EXPECT_EQ(files.take(), nullptr);
   const auto table = files_with(directory.path() + "/tables", "rows");
   ASSERT_EQ(table.size(), 1U);
 }
@@ -131,18 +138,72 @@ TEST(FileWriter, ReportsErrorsAndWritesTheRest) {
   sinks::Tally tally;
   FileWriter files(directory.path(), "w", tally);
   const std::vector<float> values = {1, 2, 3};
-  auto batch = std::make_shared<FileWriter::Batch>();
+  auto batch = std::make_unique<FileWriter::Batch>();
   batch->stamp = {.wall_time = 1, .step = 5};
   batch->tables.push_back({.name = "uneven", .columns = {{"a", view(values)}, {"b", view(values.data(), {2})}}});
   batch->tables.push_back({.name = "even", .columns = {{"a", view(values)}}});
   files.push(std::move(batch));
   files.wait();
-  const auto outcomes = files.take_outcomes();
-  ASSERT_EQ(outcomes.size(), 1U);
-  EXPECT_EQ(outcomes[0].stamp.step, 5);
-  EXPECT_EQ(outcomes[0].lost, 3U);
+  const auto done = files.take();
+  ASSERT_NE(done, nullptr);
+  EXPECT_EQ(done->stamp.step, 5);
+  EXPECT_FALSE(done->tables[0].outcome.status.ok());
+  EXPECT_EQ(done->tables[0].outcome.lost, 3U);
+  EXPECT_TRUE(done->tables[1].outcome.status.ok());
   EXPECT_EQ(files_with(directory.path() + "/tables", "even").size(), 1U);
-  EXPECT_EQ(files.done(), 1U);
+}
+
+TEST(FileWriter, EncodesPicturesAndSaysWhichCannotBeDrawn) {
+  const TempDir directory;
+  sinks::Tally tally;
+  FileWriter files(directory.path(), "w", tally);
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const ImageOptions options;
+  auto batch = std::make_unique<FileWriter::Batch>();
+  batch->pictures.push_back({.tag = {0, "good"}, .view = view(values, {2, 3}), .options = &options});
+  batch->pictures.push_back(
+      {.tag = {1, "bad"}, .view = view(values, {2, 3}), .layout = Layout::NHWC, .options = &options});
+  files.push(std::move(batch));
+  files.wait();
+  const auto done = files.take();
+  ASSERT_NE(done, nullptr);
+  EXPECT_EQ(done->pictures[0].width, 3);
+  EXPECT_EQ(done->pictures[0].height, 2);
+  EXPECT_TRUE(done->pictures[0].png.starts_with("\x89PNG"));
+  EXPECT_EQ(done->pictures[1].outcome.status.code(), Code::invalid_argument);
+  EXPECT_EQ(done->pictures[1].outcome.lost, 0U);
+}
+
+// The backend goes on while a picture is encoded: what others record meanwhile is not behind it.
+TEST(Images, OfATagAreInTheEventFileInTheOrderOfTheirCallsAndCommittedWithTheirStep) {
+  const TempDir directory;
+  Recorder rec = open(directory.path());
+  const Probe probe = rec.probe("out", {.keep = Keep::image});
+  const std::vector<float> values = ramp(200 * 300);
+  for (std::int64_t n = 0; n < 20; ++n) {
+    const Step step = rec.step(n);
+    const std::int64_t size = n % 2 == 0 ? 200 : 2;  // slow and fast ones take turns
+    probe.record(step, view(values.data(), {size, 300}));
+    rec.image("by_name", view(values.data(), {size, 300}), n, Layout::HW);
+  }
+  ASSERT_TRUE(comes_true([&] { return rec.committed_step() == 19; }));
+  ASSERT_TRUE(rec.flush().ok());
+  std::map<std::string, std::vector<std::int64_t>> steps;
+  for (const auto& path : files_with(directory.path(), "tfevents")) {
+    const auto file = MappedFile::open(path);
+    ASSERT_TRUE(file.ok());
+    tfrecord::RecordReader reader(file->bytes());
+    while (reader.next() == tfrecord::RecordReader::Found::record) {
+      const auto event = tfevents::decode_event(reader.payload());
+      ASSERT_TRUE(event.ok());
+      for (const auto& value : event->values) steps[std::string(value.tag)].push_back(event->step);
+    }
+  }
+  for (const char* tag : {"by_name", "activation/out/image"}) {
+    ASSERT_EQ(steps[tag].size(), 20U) << tag;
+    EXPECT_TRUE(std::ranges::is_sorted(steps[tag])) << tag;
+  }
+  EXPECT_EQ(rec.counters().tensors, 40U);
 }
 
 }  // namespace

@@ -24,25 +24,43 @@ Status PolicyInForce::use(const Policy& policy) {
   if (!engine) return engine.error();
   const std::scoped_lock lock(mutex_);
   engines_.push_back(std::move(*engine));
-  for (ProbeEntry& entry : probes_) plan_locked(entry);
+  try {
+    plan_all_locked();
+  } catch (...) {  // out of memory: the one before stays in force. Plans may point to this one
+    std::rotate(engines_.begin(), engines_.end() - 1, engines_.end());
+    throw;
+  }
   engine_version_.fetch_add(1, std::memory_order_release);
   return Status::success();
 }
 
-void PolicyInForce::plan_locked(ProbeEntry& entry) {
+// All of them, or none where it throws.
+void PolicyInForce::plan_all_locked() {
+  std::vector<const policy::Plan*> made;
+  made.reserve(probes_.size());
+  for (const ProbeEntry& entry : probes_) made.push_back(&make_plan_locked(entry));
+  for (ProbeEntry& entry : probes_) use_plan_locked(entry, *made[entry.id]);
+}
+
+const policy::Plan& PolicyInForce::make_plan_locked(const ProbeEntry& entry) {
   const ProbeOptions& options = entry.options;
   std::vector<policy::Part> own;
   for (const RecordEvery& each : options.record) own.push_back({.every = each.every, .keep = each.keep});
   if (own.empty()) own.push_back({.every = options.every, .keep = options.keep});
-  policy::Plan made = engines_.back()->plan(entry.name, options.kind, own);
-  const bool crowded = made.crowded;
-  const bool watched = crowded && made.parts[0].watch != policy::Part::kOwn;
-  entry.plan.store(&shared_locked(std::move(made)), std::memory_order_release);
-  if (crowded && !std::exchange(entry.crowded_told, true)) {
+  return shared_locked(engines_.back()->plan(entry.name, options.kind, own));
+}
+
+void PolicyInForce::use_plan_locked(ProbeEntry& entry, const policy::Plan& plan) noexcept {
+  entry.plan.store(&plan, std::memory_order_release);
+  if (!plan.crowded || std::exchange(entry.crowded_told, true)) return;
+  const bool watched = plan.parts[0].watch != policy::Part::kOwn;
+  try {
     errors_.push({Code::unsupported, "more than " + std::to_string(policy::Plan::kMaxParts) +
                                          (watched ? " watches match '" + entry.name + "'"
                                                   : " entries in ProbeOptions::record of '" + entry.name + "'") +
                                          ": only the first ones count"});
+  } catch (...) {  // out of memory: told with the next plan
+    entry.crowded_told = false;
   }
 }
 
@@ -113,7 +131,7 @@ void PolicyInForce::plan_again(policy::Engine& engine) {
 void PolicyInForce::plan_again_locked(policy::Engine& engine) {
   engine.retire_spent();
   if (&engine != engines_.back().get()) return;  // another policy is already in force, with its own plans
-  for (ProbeEntry& entry : probes_) plan_locked(entry);
+  plan_all_locked();
 }
 
 // ---- Probes.
@@ -132,11 +150,16 @@ ProbeEntry* PolicyInForce::probe(std::string name, const ProbeOptions& options) 
   }
   const auto id = static_cast<std::uint32_t>(probes_.size());
   ProbeEntry& entry = probes_.emplace_back();
-  entry.id = id;
-  entry.name = std::move(name);
-  entry.options = options;
-  named_.emplace(std::pair(std::string_view(entry.name), options.kind), &entry);
-  plan_locked(entry);
+  try {
+    entry.id = id;
+    entry.name = std::move(name);
+    entry.options = options;
+    use_plan_locked(entry, make_plan_locked(entry));
+    named_.emplace(std::pair(std::string_view(entry.name), options.kind), &entry);
+  } catch (...) {
+    probes_.pop_back();
+    throw;
+  }
   return &entry;
 }
 

@@ -116,7 +116,9 @@ class PolicyInForce {
   static Policy combined(const Policy& own, const std::optional<policy::ControlFile>& control);
   Status change(const std::function<void(Policy&, std::optional<policy::ControlFile>&)>& edit);
   Status use(const Policy& policy);
-  void plan_locked(ProbeEntry& entry);
+  void plan_all_locked();
+  const policy::Plan& make_plan_locked(const ProbeEntry& entry);
+  void use_plan_locked(ProbeEntry& entry, const policy::Plan& plan) noexcept;
   const policy::Plan& shared_locked(policy::Plan plan);
   void plan_again_locked(policy::Engine& engine);
 

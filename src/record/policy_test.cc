@@ -21,6 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 Policy watching(std::vector<WatchPolicy> watches) { return {.watches = std::move(watches)}; }
 
@@ -665,9 +666,9 @@ TEST(Probe, ThatCannotBeShownIsNamedOnceAndCountedEachTime) {
     rec.probe("wave").record(step, view(complex));
   }
   ASSERT_TRUE(rec.close().ok());
-  EXPECT_THAT(
-      errors.messages,
-      ElementsAre(HasSubstr("'activation/deep/image' was not recorded: the tensor f32[2,2,2,2,2] cannot be"),
+  EXPECT_THAT(errors.messages,
+              UnorderedElementsAre(
+                  HasSubstr("'activation/deep/image' was not recorded: the tensor f32[2,2,2,2,2] cannot be"),
                   HasSubstr("'activation/number/image' was not recorded"), HasSubstr("'wave' was not printed")));
   EXPECT_EQ(rec.counters().rejected, 15U);
 }

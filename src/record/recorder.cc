@@ -34,6 +34,8 @@ struct GroupData {
 
 namespace {
 
+Status out_of_memory() noexcept { return {Code::exhausted, "out of memory"}; }  // short enough to need no memory
+
 // Recording never throws: running out of memory costs the record, and is counted.
 template <class Body>
 void guarded(const std::shared_ptr<Channel>& channel, Body&& body) noexcept {
@@ -341,7 +343,7 @@ Result<Recorder> Recorder::open(std::string_view directory, const RecorderOption
     if (!channel) return channel.error();
     return Recorder(std::move(*channel));
   } catch (...) {
-    return Status(Code::exhausted, "cannot open a recorder: out of memory");
+    return out_of_memory();
   }
 }
 
@@ -518,7 +520,7 @@ Status Recorder::print_now(std::string_view name, const TensorView& tensor, std:
     if (Status flushed = console.flush(); status.ok()) status = std::move(flushed);
     return status;
   } catch (...) {
-    return {Code::exhausted, "cannot print a tensor: out of memory"};
+    return out_of_memory();
   }
 }
 
@@ -554,7 +556,7 @@ Status Recorder::checkpoint(std::string_view name, std::int64_t step, const std:
     channel_->checkpoints().measure();  // older ones may have gone
     return status;
   } catch (...) {
-    return {Code::exhausted, "cannot save a checkpoint: out of memory"};
+    return out_of_memory();
   }
 }
 
@@ -575,7 +577,7 @@ Status Recorder::set_policy(const Policy& policy) noexcept {
   try {
     return channel_->policy().set_policy(policy);
   } catch (...) {
-    return {Code::exhausted, "cannot change the policy: out of memory"};
+    return out_of_memory();
   }
 }
 

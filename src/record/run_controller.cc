@@ -45,10 +45,19 @@ void RunController::begun(const Steps& steps) {
 }
 
 void RunController::poll(Steps& steps, BudgetController& budget, double wall_time) {
-  const auto text = changed_control();
-  if (!text) return;
-  const auto control = policy::parse_control(*text, run_layout::kControl);
-  if (!control) return refuse(*text, control.error());
+  const std::optional<FileState> before = control_;
+  try {
+    if (const auto text = changed_control()) take(*text, steps, budget, wall_time);
+  } catch (...) {  // out of memory: the next look begins anew
+    control_ = before;
+    throw;
+  }
+}
+
+void RunController::take(const std::string& text, Steps& steps, BudgetController& budget, double wall_time) {
+  pending_.reset();
+  const auto control = policy::parse_control(text, run_layout::kControl);
+  if (!control) return refuse(text, control.error());
   const sinks::Stamp stamp = {wall_time, steps.captures().last_step()};
   const TriggerJob job = {.reason = "manual", .before = 5, .after = 0};
   const bool fire = control->fire > fired_;  // the number only grows: a file that lacks it asks nothing
@@ -58,13 +67,20 @@ void RunController::poll(Steps& steps, BudgetController& budget, double wall_tim
     const std::uint64_t taken =
         keeper.policy().disk ? budget.disk_bytes(steps.captures().bytes(), monotonic_nanoseconds()) : 0;
     if (const Status room = steps.captures().check_room(stamp, job, keeper, taken); !room.ok()) {
-      return answer(*text, room, {});  // rejects all of it: the command that wrote the file restores the old one
+      return answer(text, room, {});  // all of it: the command that wrote the file restores the old one
     }
   }
-  if (const Status status = policy_.set_control(*control); !status.ok()) return refuse(*text, status);
-  fired_ = std::max(fired_, control->fire);
-  answer(*text, {}, steps.follow_policy());
+  if (const Status status = policy_.set_control(*control); !status.ok()) return refuse(text, status);
+  pending_ = text;
+  steps.follow_policy();
   if (fire) steps.trigger(stamp, job);
+  fired_ = std::max(fired_, control->fire);
+}
+
+void RunController::answer_pending(const Steps& steps) {
+  if (!pending_ || !steps.ring_settled()) return;
+  answer(*pending_, {}, steps.ring_status());
+  pending_.reset();
 }
 
 // Its text, if it has changed since the last check.

@@ -24,8 +24,11 @@ class RunController {
   void begun(const Steps& steps);
 
   void poll(Steps& steps, BudgetController& budget, double wall_time);
+  // Says that the policy of the file is in force, when its flight ring is there too or is known not to come.
+  void answer_pending(const Steps& steps);
 
  private:
+  void take(const std::string& text, Steps& steps, BudgetController& budget, double wall_time);
   std::optional<std::string> changed_control();
   void refuse(const std::string& text, const Status& why);
   void answer(const std::string& text, const Status& status, const Status& ring);
@@ -35,8 +38,9 @@ class RunController {
   PolicyInForce& policy_;
   ErrorQueue& errors_;
 
-  std::optional<FileState> control_;  // when it was last read
-  std::int64_t fired_ = 0;            // the last [control] fire that was seen
+  std::optional<FileState> control_;    // when it was last read
+  std::int64_t fired_ = 0;              // the last [control] fire that was seen
+  std::optional<std::string> pending_;  // the text of the file that is in force and was not answered
   struct First {
     std::string text;
     Status status;

@@ -9,6 +9,7 @@
 #include "base/input_file.h"
 #include "base/process.h"
 #include "formats/run_layout.h"
+#include "record/attempt.h"
 #include "sinks/console.h"
 #include "sinks/event_file.h"
 #include "sinks/stats_file.h"
@@ -91,14 +92,14 @@ Output* RunWriter::output() noexcept {
       failed_ = true;
       errors_.push(std::move(status));
     }
-  } catch (...) {
-    failed_ = true;
-    errors_.push({Code::exhausted, "nothing is recorded: out of memory"});
+  } catch (...) {  // what comes is dropped, and counted, until there is memory
+    counters_.count_out_of_memory();
+    errors_.push({Code::exhausted, "out of memory"});  // short enough to need none
   }
   return open_ ? &*open_->output : nullptr;
 }
 
-void RunWriter::write_losses(double wall_time) {
+void RunWriter::write_losses(double wall_time) noexcept {
   for (const sinks::Loss& loss : losses_.take()) {
     if (open_) open_->sinks.lose(wall_time, loss);
   }
@@ -115,22 +116,31 @@ Dropped RunWriter::dropped() const noexcept {
           .step_marks = counters.dropped_step_marks};
 }
 
-Status RunWriter::tell_losses() {
-  return loss_report_->tell_rest(dropped(), [this](const Status& status) { errors_.push(status); });
+Status RunWriter::tell_losses() noexcept {
+  Status first = {Code::exhausted, "out of memory"};  // short enough to need none
+  attempt(counters_,
+          [&] { first = loss_report_->tell_rest(dropped(), [this](const Status& status) { errors_.push(status); }); });
+  return first;
 }
 
 void RunWriter::poll(std::uint64_t now, double wall_time) {
   write_losses(wall_time);
-  loss_report_->tell_due(dropped(), now, [this](const Status& status) { errors_.push(status); });
+  attempt(counters_,
+          [&] { loss_report_->tell_due(dropped(), now, [this](const Status& status) { errors_.push(status); }); });
   if (open_) {
     Steps& steps = *open_->steps;
     if (open_->budget && now - last_look_ >= kLookEvery) {
       last_look_ = now;
-      if (controller_) controller_->poll(steps, *open_->budget, wall_time);
-      open_->budget->poll(steps.captures().progress(wall_time), now);
+      attempt(counters_, [&] {
+        if (controller_) controller_->poll(steps, *open_->budget, wall_time);
+      });
+      attempt(counters_, [&] { open_->budget->poll(steps.captures().progress(wall_time), now); });
     }
-    (void)steps.follow_policy();  // reports its own errors
+    attempt(counters_, [&] { steps.follow_policy(); });
     steps.poll(wall_time);
+    attempt(counters_, [&] {
+      if (controller_) controller_->answer_pending(steps);
+    });
     const auto interval = static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.flush_interval).count());
     if (open_->sinks.dirty() && now - last_flush_ >= interval) {
       last_flush_ = now;
@@ -140,40 +150,42 @@ void RunWriter::poll(std::uint64_t now, double wall_time) {
   deliver_errors();
 }
 
-Status RunWriter::flush(double wall_time) {
+Status RunWriter::flush(double wall_time) noexcept {
   write_losses(wall_time);
   if (open_) open_->steps->wait_for_files();
   Status lost = tell_losses();
   Status status = open_ ? open_->sinks.flush() : Status::success();
   deliver_errors();
-  return status.ok() ? lost : status;
+  return status.ok() ? std::move(lost) : std::move(status);
 }
 
-Status RunWriter::finish_pending(double wall_time, bool signalled) {
+void RunWriter::finish_pending(double wall_time, bool signalled) noexcept {
   write_losses(wall_time);
   if (open_) {
-    Steps& steps = *open_->steps;
-    if (signalled) steps.trigger({wall_time, steps.captures().last_step()}, by_signal());
-    steps.finish_pending(wall_time);
+    if (signalled) trigger_by_signal(wall_time);
+    open_->steps->finish_pending(wall_time);
   }
   deliver_errors();
-  return Status::success();
 }
 
-Status RunWriter::finish(double wall_time) {
+void RunWriter::trigger_by_signal(double wall_time) noexcept {
+  Steps& steps = *open_->steps;
+  attempt(counters_, [&] { steps.trigger({wall_time, steps.captures().last_step()}, by_signal()); });
+}
+
+Status RunWriter::finish(double wall_time) noexcept {
   write_losses(wall_time);
   Status status = open_ ? open_->output->close(wall_time) : Status::success();
   Status lost = tell_losses();  // also what only the end has shown
   deliver_errors();
-  return status.ok() ? lost : status;
+  return status.ok() ? std::move(lost) : std::move(status);
 }
 
-Status RunWriter::leave(double wall_time, bool signalled) {
+Status RunWriter::leave(double wall_time, bool signalled) noexcept {
   Status status = flush(wall_time);
   if (!open_) return status;
-  Steps& steps = *open_->steps;
-  if (signalled) steps.trigger({wall_time, steps.captures().last_step()}, by_signal());
-  steps.leave();
+  if (signalled) trigger_by_signal(wall_time);
+  open_->steps->leave();
   if (open_->sinks.dirty()) {  // steps with conditions that nobody will answer
     if (Status rest = open_->sinks.flush(); status.ok()) status = std::move(rest);
   }

@@ -46,15 +46,18 @@ class RunWriter {
   Output* output() noexcept;
   // Every round: forwards errors and losses of the front end, and flushes when it is due. `now` is monotonic, in ns.
   void poll(std::uint64_t now, double wall_time);
-  // Whether steps wait for conditions on the program's threads. Then it is too early for flush and the others.
-  bool waits_for_conditions() const noexcept { return open_ && open_->steps->waits_for_conditions(); }
-  Status flush(double wall_time);
+  // Whether steps wait for conditions that the program's threads answer, or the policy for its flight ring, which is
+  // being made. Then flush and the others come too early.
+  bool waits() const noexcept {
+    return open_ && (open_->steps->waits_for_conditions() || open_->steps->captures().making_ring());
+  }
+  Status flush(double wall_time) noexcept;
   // Ends what is in progress; then, once its captures are written, call finish. `signalled`: a signal requests a
   // capture.
-  Status finish_pending(double wall_time, bool signalled);
-  Status finish(double wall_time);
+  void finish_pending(double wall_time, bool signalled) noexcept;
+  Status finish(double wall_time) noexcept;
   // At the end of the process, without close.
-  Status leave(double wall_time, bool signalled);
+  Status leave(double wall_time, bool signalled) noexcept;
 
   // Any thread, after finish_pending.
   void wait_for_captures();
@@ -75,11 +78,12 @@ class RunWriter {
   };
   Status open_files(Pool* pool, CheckpointUse* checkpoints);
   // Gaps in the log.
-  void write_losses(double wall_time);
+  void write_losses(double wall_time) noexcept;
+  void trigger_by_signal(double wall_time) noexcept;
   // If the backend has to do it.
   void deliver_errors() noexcept;
   // The losses since the last flush; reports the rest of them.
-  Status tell_losses();
+  Status tell_losses() noexcept;
   Dropped dropped() const noexcept;
 
   const std::string& directory_;

@@ -1,4 +1,5 @@
-// The sinks of a recorder: passes them what is to be written, and reports their errors. Belongs to the backend thread.
+// The sinks of a recorder: gives them what is to be written, and tells what they refuse. Where memory runs out in a
+// sink, the record is lost, counted and told, and the next call goes on. Belongs to the backend thread.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,17 @@ class SinkSet {
   // Writes a value of a probe. If it cannot be shown in this form, this repeats at every step: it is reported once, and
   // counted each time.
   void write_probe(const sinks::Stamp& stamp, const sinks::ProbeName& probe, const sinks::Value& value);
+  // One that is unusable before it comes to a sink. `kind`: of value, as Value::index.
+  void refuse_probe(const sinks::Stamp& stamp, const sinks::ProbeName& probe, std::size_t kind,
+                    const Status& status) noexcept;
   void end_step(const sinks::StepEnd& step);
-  void lose(double wall_time, const sinks::Loss& loss);
+  void lose(double wall_time, const sinks::Loss& loss) noexcept;
   // A failure: reported to the error handler and counted. Disk errors are reported when they begin, unusable values
   // each time.
-  void note(const Status& status);
+  void note(const Status& status) noexcept;
   // Something that cannot be recorded: noted, and a gap in the log.
   void reject(const sinks::Stamp& stamp, const Status& status, bool evaluation = false,
-              const sinks::ProbeName* probe = nullptr);
+              const sinks::ProbeName* probe = nullptr) noexcept;
   // Writes a text to the log, under one of Sonde's own tags.
   void say(std::string_view tag, const sinks::Stamp& stamp, std::string_view text);
   // Records what the budget has turned off: a gap and a text in the log.
@@ -47,14 +51,18 @@ class SinkSet {
 
   // True if something was written since the last flush.
   bool dirty() const noexcept { return dirty_; }
-  Status flush();
-  Status close();
+  Status flush() noexcept;
+  Status close() noexcept;
 
   std::string_view name(std::uint32_t tag);
   sinks::Tag tag(std::uint32_t id) { return {id, name(id)}; }
 
  private:
-  void leave_rejected(const sinks::Stamp& stamp, const Status& status, bool evaluation, const sinks::ProbeName* probe);
+  void leave_rejected(const sinks::Stamp& stamp, const Status& status, bool evaluation,
+                      const sinks::ProbeName* probe) noexcept;
+  // A call of a sink that has a record of this step to write.
+  template <class Call>
+  Status guarded(std::int64_t step, Call&& call) noexcept;
 
   TagTable& tags_;
   CounterSet& counters_;

@@ -5,6 +5,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "record/attempt.h"
 #include "record/disk_use.h"
 #include "tensor/copy.h"
 #include "tensor_files/external_rings.h"
@@ -44,16 +45,23 @@ StepCaptures::StepCaptures(const std::string& directory, const std::string& writ
 
 // ---- The ring.
 
-Status StepCaptures::apply(std::shared_ptr<policy::Engine> engine, std::span<const std::int64_t> in_progress) {
+Status StepCaptures::apply(std::shared_ptr<policy::Engine> engine, bool at_once) {
   engine_ = std::move(engine);
   if (!may_fly_) {
     flight_.forgo("the flight ring belongs to the parent process: a forked process has none");
     if (!engine_->wants_flight()) return Status::success();
     return {Code::unsupported, "this process records without a flight ring, since it was forked from one that has it"};
   }
-  Status status = flight_.apply(*engine_, in_progress);
+  flight_.apply(*engine_, at_once);
   policy_.set_has_ring(flight_.has_ring());
-  note_ring_elsewhere();
+  return Status::success();
+}
+
+std::optional<Status> StepCaptures::follow_ring(std::span<const std::int64_t> in_progress) {
+  std::optional<Status> status = flight_.follow_ring(in_progress);
+  if (!status) return status;
+  policy_.set_has_ring(flight_.has_ring());
+  attempt(counters_, [&] { note_ring_elsewhere(); });
   return status;
 }
 
@@ -88,8 +96,6 @@ void StepCaptures::end_step(const sinks::Stamp& stamp, const StepData& step) {
   count_flown(step, step.pass.evaluation);
 }
 
-void StepCaptures::finish_pending() { sinks_.note(flight_.finish_pending()); }
-
 // ---- Captures.
 
 void StepCaptures::trigger(const sinks::Stamp& stamp, const TriggerJob& job, bool in_progress) {
@@ -104,35 +110,51 @@ Status StepCaptures::check_room(const sinks::Stamp& stamp, const TriggerJob& job
   return why.empty() ? Status::success() : hold_back(stamp, firing, why);
 }
 
-void StepCaptures::fire(const sinks::Stamp& stamp) {
-  for (const policy::Trigger* trigger : engine_->fired()) {
-    const bool begun = capture(stamp, {.reason = trigger->name(),
-                                       .when = trigger->condition().text(),
-                                       .values = trigger->condition().values(),
-                                       .before = trigger->policy().before,
-                                       .after = trigger->policy().after});
-    if (!begun) engine_->capture_ended(trigger->name(), stamp.step, false);
-  }
+void StepCaptures::fire(const sinks::Stamp& stamp, bool asked) noexcept {
+  const bool all = attempt(counters_, [&] {
+    if (!asked) return;
+    for (const policy::Trigger* trigger : engine_->fired()) {
+      bool begun = false;
+      const bool tried = attempt(counters_, [&] {
+        begun = capture(stamp, {.reason = trigger->name(),
+                                .when = trigger->condition().text(),
+                                .values = trigger->condition().values(),
+                                .before = trigger->policy().before,
+                                .after = trigger->policy().after});
+      });
+      if (!tried) lose_capture(stamp);
+      if (!begun) engine_->capture_ended(trigger->name(), stamp.step, false);
+    }
+  });
+  if (!all) lose_capture(stamp);
   fire_manual(stamp);
   last_step_ = stamp.step;
 }
 
-void StepCaptures::fire_manual(const sinks::Stamp& stamp) {
+void StepCaptures::fire_manual(const sinks::Stamp& stamp) noexcept {
   for (FlightRecorder::Firing& firing : manual_) (void)capture(stamp, std::move(firing));  // reports its own errors
   manual_.clear();
 }
 
-bool StepCaptures::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) {
-  const std::uint64_t bytes = expected_bytes(firing);
-  const std::string why = budget_ != nullptr ? budget_->lacks_disk(progress(stamp.wall_time), bytes) : std::string();
-  if (!why.empty()) {
-    (void)hold_back(stamp, firing, why);
-    return false;
-  }
-  held_back_.erase(told_as(firing));
-  begun_.push_back({firing.cause, firing.reason, bytes});
-  sinks_.note(flight_.fire(stamp, std::move(firing)));
-  return true;
+bool StepCaptures::capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) noexcept {
+  bool begun = false;
+  const bool tried = attempt(counters_, [&] {
+    const std::uint64_t bytes = expected_bytes(firing);
+    const std::string why = budget_ != nullptr ? budget_->lacks_disk(progress(stamp.wall_time), bytes) : std::string();
+    if (!why.empty()) return (void)hold_back(stamp, firing, why);
+    held_back_.erase(told_as(firing));
+    flight_.fire(stamp, std::move(firing), bytes);
+    pending_bytes_ += bytes;
+    begun = true;
+  });
+  if (!tried) lose_capture(stamp);
+  return begun;
+}
+
+void StepCaptures::lose_capture(const sinks::Stamp& stamp) noexcept {
+  counters_.tally().write_errors.fetch_add(1, std::memory_order_relaxed);
+  counters_.tally().lose({stamp.step, stamp.step, 1, "out of memory"});  // short enough to need none
+  sinks_.note({Code::exhausted, "out of memory"});
 }
 
 void StepCaptures::count_flown(const ProbeEntry& probe, const TensorView& view) {
@@ -188,32 +210,29 @@ Status StepCaptures::hold_back(const sinks::Stamp& stamp, const FlightRecorder::
   return status;
 }
 
-std::uint64_t StepCaptures::bytes() const noexcept {
-  std::uint64_t bytes = 0;
-  for (const Begun& begun : begun_) bytes += begun.bytes;
-  return bytes;
+void StepCaptures::poll(double wall_time) noexcept {
+  counters_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
+  while (const std::unique_ptr<CaptureWriter::Capture> written = flight_.take_written()) {
+    pending_bytes_ -= written->bytes;
+    const CaptureInfo& info = written->info;
+    if (info.cause == CaptureInfo::Cause::trigger) {
+      engine_->capture_ended(info.reason, info.step, written->status.ok());
+    }
+    if (written->status.ok()) counters_.count_capture();
+    const bool told = attempt(counters_, [&] { tell(*written, wall_time); });
+    if (!told && !written->status.ok()) sinks_.note({Code::exhausted, "out of memory"});  // short: needs none
+  }
 }
 
-void StepCaptures::poll(double wall_time) {
-  counters_.set_flight_dropped(flight_.dropped());  // also what a ring that is closed had dropped
-  for (const auto& outcome : flight_.take_outcomes()) {
-    if (outcome.cause == CaptureInfo::Cause::trigger)
-      engine_->capture_ended(outcome.reason, outcome.step, outcome.path.ok());
-    const auto begun = std::ranges::find_if(begun_, [&](const Begun& capture) {
-      return capture.cause == outcome.cause && capture.reason == outcome.reason;
-    });
-    if (begun != begun_.end()) begun_.erase(begun);
-    if (!outcome.path) {
-      errors_.push({outcome.path.error().code(), "the capture '" + outcome.reason + "' of step " +
-                                                     std::to_string(outcome.step) +
-                                                     " was not saved: " + outcome.path.error().message()});
-      continue;
-    }
-    counters_.count_capture();
-    counters_.tally().bytes_written.fetch_add(bytes_below(*outcome.path), std::memory_order_relaxed);
-    sinks_.say("sonde/captures", {wall_time, outcome.step},
-               "`" + *outcome.path + "`: " + outcome.reason + " at step " + std::to_string(outcome.step));
+void StepCaptures::tell(const CaptureWriter::Capture& written, double wall_time) {
+  const CaptureInfo& info = written.info;
+  const std::string step = std::to_string(info.step);
+  if (!written.status.ok()) {
+    return errors_.push({written.status.code(), "the capture '" + info.reason + "' of step " + step +
+                                                    " was not saved: " + written.status.message()});
   }
+  counters_.tally().bytes_written.fetch_add(bytes_below(written.path), std::memory_order_relaxed);
+  sinks_.say("sonde/captures", {wall_time, info.step}, "`" + written.path + "`: " + info.reason + " at step " + step);
 }
 
 }  // namespace sonde::record

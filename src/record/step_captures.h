@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -29,9 +30,12 @@ class StepCaptures {
   StepCaptures(const std::string& directory, const std::string& writer, bool may_fly, PolicyInForce& policy,
                CounterSet& counters, ErrorQueue& errors, SinkSet& sinks, BudgetController* budget);
 
-  // Applies another policy. The error is about its ring; recording continues without one. `in_progress`: the steps that
-  // have begun.
-  Status apply(std::shared_ptr<policy::Engine> engine, std::span<const std::int64_t> in_progress);
+  // Another policy. Its ring, where it wants another one, comes later; see FlightRecorder. The error: it cannot have
+  // one.
+  Status apply(std::shared_ptr<policy::Engine> engine, bool at_once);
+  bool making_ring() const noexcept { return flight_.making_ring(); }
+  bool awaits_ring() const noexcept { return flight_.awaits_ring(); }
+  std::optional<Status> follow_ring(std::span<const std::int64_t> in_progress);
   bool has_ring() const noexcept { return flight_.has_ring(); }
 
   // ---- A step.
@@ -46,8 +50,8 @@ class StepCaptures {
     flight_.lose(stamp, pass, std::move(what), reason, count);
   }
   void end_step(const sinks::Stamp& stamp, const StepData& step);
-  // After a training step: starts the captures of its triggers and of callers.
-  void fire(const sinks::Stamp& stamp);
+  // After a training step: the captures that callers ask for and, where they were `asked`, its triggers.
+  void fire(const sinks::Stamp& stamp, bool asked) noexcept;
   std::int64_t last_step() const noexcept { return last_step_; }  // training
 
   // ---- By hand.
@@ -62,21 +66,23 @@ class StepCaptures {
   // ---- Captures that are written.
 
   // Every round of the backend.
-  void poll(double wall_time);
+  void poll(double wall_time) noexcept;
   // The approximate disk space of captures that are not written yet.
-  std::uint64_t bytes() const noexcept;
+  std::uint64_t bytes() const noexcept { return pending_bytes_; }
   BudgetController::Progress progress(double wall_time) const noexcept { return {{wall_time, last_step_}, bytes()}; }
   // Passes captures that wait for further steps to their writer.
-  void finish_pending();
+  void finish_pending() noexcept { flight_.finish_pending(); }
   void wait() { flight_.wait(); }  // any thread, after it
   // After both: removes the ring.
   void close_ring();
   void abandon_ring() noexcept { flight_.abandon(); }
 
  private:
-  // False: the disk has no room for it.
-  bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing);
-  void fire_manual(const sinks::Stamp& stamp);
+  // False: there is no room for it on the disk, or no memory.
+  bool capture(const sinks::Stamp& stamp, FlightRecorder::Firing firing) noexcept;
+  void fire_manual(const sinks::Stamp& stamp) noexcept;
+  void lose_capture(const sinks::Stamp& stamp) noexcept;
+  void tell(const CaptureWriter::Capture& written, double wall_time);
   void note_ring_elsewhere();
   // Counts the data in the ring, to estimate the size of future captures.
   void count_flown(const ProbeEntry& probe, const TensorView& view);
@@ -103,13 +109,8 @@ class StepCaptures {
     std::uint64_t described = 0;  // approximate size of their description in a capture
   };
   Flown flown_now_;
-  std::deque<Flown> flown_;  // the last training steps
-  struct Begun {
-    CaptureInfo::Cause cause;
-    std::string reason;
-    std::uint64_t bytes;  // expected
-  };
-  std::vector<Begun> begun_;         // captures that are not written yet
+  std::deque<Flown> flown_;          // the last training steps
+  std::uint64_t pending_bytes_ = 0;  // of captures that are not written yet
   std::set<std::string> held_back_;  // already reported in the log
   policy::Level held_back_at_ = {};  // the level at that time
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "record/attempt.h"
 #include "record/step_rows.h"
 #include "tensor/convert.h"
 
@@ -28,29 +29,50 @@ Steps::Steps(const Run& run, PolicyInForce& policy, TagTable& tags, CounterSet& 
       captures_(run.directory, run.writer, run.may_fly, policy, counters, errors, sinks, budget),
       warnings_(policy, tags, errors, sinks),
       conditions_(conditions) {
-  ring_status_ = follow_policy();
+  follow_policy();  // the first ring is there when recording begins
+  follow_ring();
 }
 
 Steps::~Steps() = default;
 
-Status Steps::follow_policy() {
+void Steps::follow_policy() {
   const std::uint64_t version = policy_.engine_version();
-  if (version == engine_version_) return Status::success();
-  engine_version_ = version;
-  std::shared_ptr<policy::Engine> engine = policy_.engine();
-  if (engine_) policy_.hand_over(*engine_, *engine);
-  engine_ = std::move(engine);
-  warnings_.begin();
+  const bool first = !engine_;
+  if (version != engine_version_) {
+    std::shared_ptr<policy::Engine> engine = policy_.engine();
+    // Without memory for it the plans that are spent are made again with the next step.
+    if (engine_) attempt(counters_, [&] { policy_.hand_over(*engine_, *engine); });
+    engine_ = std::move(engine);
+    engine_version_ = version;
+    ring_wanted_ = true;
+    ring_status_ = Status::success();
+    warnings_.begin();
+  }
+  if (!ring_wanted_) return;
+  Status status = captures_.apply(engine_, first);  // without memory for it: in the next round
+  ring_wanted_ = false;
+  if (!status.ok()) tell_ring(ring_status_ = std::move(status));
+}
+
+void Steps::follow_ring() {
+  if (!captures_.awaits_ring()) return;
   std::vector<std::int64_t> in_progress;
   for (const StepData* step : open_.all()) {
     if (!step->pass.evaluation) in_progress.push_back(step->step);
   }
-  Status status = captures_.apply(engine_, in_progress);
-  if (status.ok()) return status;
+  for (;;) {
+    const bool making = captures_.making_ring();
+    const std::optional<Status> status = captures_.follow_ring(in_progress);
+    if (!status) return;
+    if (making && !captures_.making_ring()) ring_status_ = *status;
+    if (!status->ok()) tell_ring(*status);
+  }
+}
+
+void Steps::tell_ring(const Status& status) {
   errors_.push(status);
   // Who has no error handler finds it in the log.
   sinks_.say("sonde/flight", {wall_seconds(), captures_.last_step()}, status.message());
-  return status;
 }
 
 void Steps::scalar(std::int64_t step, std::uint32_t tag, std::string_view name, double value) {
@@ -98,7 +120,24 @@ void Steps::probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob&
     return;
   }
   StepData::Tensor& tensor = **gathered;
+  counters_.count_tensor();
   Keep keep = policy::limit(job.plan->keep(job.due), level);
+  attempt(counters_, [&] { warn_about(*step, job, payload->view, keep); });
+  if (job.computed != nullptr) keep = keep & (Keep::stats | Keep::histogram);
+  if (job.plan->flight && !attempt(counters_, [&] { add_to_ring(stamp, *step, tensor, payload->view); })) {
+    attempt(counters_, [&] { captures_.miss(stamp.step, name, "out of memory"); });
+  }
+  if (!has(keep, StepDecider::kElements)) return;
+  if (StepDecider::decides_later(tensor)) {
+    tensor.payload = std::move(payload);
+  } else {
+    artifacts_.show(stamp, tensor, keep, std::move(payload), job.evaluation);
+  }
+}
+
+// What a user may not expect of a tensor.
+void Steps::warn_about(const StepData& step, const ProbeJob& job, const TensorView& view, Keep keep) {
+  const std::string& name = job.probe->name;
   if (job.computed != nullptr) {
     if (has(keep, StepDecider::kElements)) {
       warn_once("computed " + name,
@@ -106,25 +145,14 @@ void Steps::probe(const sinks::Stamp& stamp, PayloadPtr payload, const ProbeJob&
                                         "' only statistics were recorded: there can be no picture, sound, text or "
                                         "file of its elements, as the policy or its ProbeOptions ask for"});
     }
-    keep = keep & (Keep::stats | Keep::histogram);
-  } else if (is_complex(payload->view.dtype) && has(keep, Keep::stats | Keep::histogram)) {
+  } else if (is_complex(view.dtype) && has(keep, Keep::stats | Keep::histogram)) {
     warn_once("complex " + name,
               {Code::unsupported, "the probe '" + name +
                                       "' has no statistics, since complex numbers have no order: record its real "
                                       "and imaginary parts or its magnitude"});
   }
-  if (job.plan->flight) add_to_ring(stamp, *step, tensor, payload->view);
-  if (has(keep, StepDecider::kElements) && StepDecider::decides_later(tensor)) {
-    tensor.payload = std::move(payload);
-  } else {
-    if (has(keep, StepDecider::kElements)) {
-      artifacts_.show(stamp, tensor, tensor.due, keep, payload->view, job.evaluation);
-    }
-    payload.reset();
-  }
-  counters_.count_tensor();
-  if (step->tensors.size() != kManyTensors) return;
-  errors_.push({Code::exhausted, "step " + std::to_string(stamp.step) + " has " + std::to_string(kManyTensors) +
+  if (step.tensors.size() != kManyTensors) return;
+  errors_.push({Code::exhausted, "step " + std::to_string(step.step) + " has " + std::to_string(kManyTensors) +
                                      " tensors and is still open: end it, since all of them stay in memory until "
                                      "then"});
 }
@@ -158,84 +186,100 @@ void Steps::lose(const sinks::Stamp& stamp, const ProbeJob& job) {
 
 // ---- The end of a step.
 
-void Steps::commit(const sinks::Stamp& stamp, StepData& step) {
+void Steps::commit(const sinks::Stamp& stamp, StepData& step) noexcept {
   const Pass pass = step.pass;
   const bool evaluation = pass.evaluation;
-  if (budget_ != nullptr) {
+  attempt(counters_, [&] {
+    if (budget_ == nullptr) return;
     if (budget_->limits_disk()) wait_for_files();  // they count
     budget_->look_at_disk(captures_.progress(stamp.wall_time));
-  }
-  decider_.end_step(*engine_, step, evaluation);
-  if (engine_->has_newly_spent()) policy_.plan_again(*engine_);
-  const policy::Level level = policy_.level();  // the same for all of the step
-  if (conditions_ == nullptr) {
-    const Decision decision = StepDecider::decide(
-        *engine_, step, evaluation, level,
-        [&](const StepData::Tensor& tensor) { return holds(tensor, ConditionQueue::ask(step, tensor)); });
-    artifacts_.write_step(stamp, step, decision, evaluation);
-    capture(stamp, step, level);
-    open_.remove(step);
-    return set_committed(stamp.step, pass);
-  }
-  auto questions = std::make_shared<ConditionQueue::Questions>();
-  Decision decision = StepDecider::decide(*engine_, step, evaluation, level, [&](const StepData::Tensor& tensor) {
-    questions->tensors.push_back(static_cast<std::size_t>(&tensor - step.tensors.data()));
-    return true;
   });
-  if (questions->tensors.empty() && ended_.empty()) {
-    artifacts_.write_step(stamp, step, decision, evaluation);
-    capture(stamp, step, level);
-    open_.remove(step);
-    return set_committed(stamp.step, pass);
-  }
-  capture(stamp, step, level);  // the ring continues with the next step
-  auto ended = std::make_shared<StepData>(std::exchange(step, {}));
+  const bool looked = attempt(counters_, [&] { decider_.end_step(*engine_, step, evaluation); });
+  attempt(counters_, [&] {
+    if (engine_->has_newly_spent()) policy_.plan_again(*engine_);
+  });
+  const policy::Level level = policy_.level();  // the same for all of the step
+  Decision decision;
+  std::shared_ptr<ConditionQueue::Questions> questions;
+  bool deferred = false;
+  const bool decided =
+      looked && attempt(counters_, [&] {
+        if (conditions_ != nullptr) questions = std::make_shared<ConditionQueue::Questions>();
+        decision = StepDecider::decide(*engine_, step, evaluation, level, [&](const StepData::Tensor& tensor) {
+          if (!questions) return holds(tensor, ConditionQueue::ask(step, tensor));
+          questions->tensors.push_back(static_cast<std::size_t>(&tensor - step.tensors.data()));
+          return true;
+        });
+        deferred = !ended_.empty() || (questions && !questions->tensors.empty());
+        if (deferred) defer(stamp, step, decision, level, std::move(questions));
+      });
+  StepData& ended = decided && deferred ? *ended_.back().step : step;
+  if (!decided) artifacts_.lose_step(stamp, step, evaluation);
+  if (decided && !deferred) artifacts_.write_step(stamp, step, decision, evaluation);
+  capture(stamp, ended, level, looked);  // the ring goes on with the next step, also where this one waits
   open_.remove(step);
-  if (questions->tensors.empty()) {
-    questions = nullptr;
-  } else {
-    questions->step = ended;
-    conditions_->push(questions);
-  }
-  ended_.push_back({stamp, std::move(ended), std::move(decision), level, std::move(questions)});
+  if (!decided || !deferred) set_committed(stamp.step, pass);
 }
 
-void Steps::capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level) {
-  if (const std::uint64_t lost = losses_.take_unseen(step.pass, step.step); lost > 0) {
+void Steps::defer(const sinks::Stamp& stamp, StepData& step, Decision& decision, policy::Level level,
+                  std::shared_ptr<ConditionQueue::Questions> questions) {
+  auto waiting = std::make_shared<StepData>();
+  if (questions && questions->tensors.empty()) questions = nullptr;
+  ended_.push_back({stamp, waiting, std::move(decision), level, questions});
+  *waiting = std::exchange(step, {});
+  if (!questions) return;
+  questions->step = waiting;
+  try {
+    conditions_->push(std::move(questions));
+  } catch (...) {
+    step = std::move(*waiting);
+    ended_.pop_back();
+    throw;
+  }
+}
+
+void Steps::capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level, bool looked) noexcept {
+  attempt(counters_, [&] {
+    const std::uint64_t lost = losses_.take_unseen(step.pass, step.step);
+    if (lost == 0) return;
     captures_.lose(stamp, step.pass, "tensors",
                    "they were dropped because the buffer was full: record less often, or let calls wait "
                    "(Overflow::wait)",
                    lost);
-  }
-  if (step.degraded || level != policy::Level::full) {
-    captures_.miss(stamp.step, "all tensors", "the budget did not allow whole tensors");
-  }
-  captures_.end_step(stamp, step);
+  });
+  attempt(counters_, [&] {
+    if (step.degraded || level != policy::Level::full) {
+      captures_.miss(stamp.step, "all tensors", "the budget did not allow whole tensors");
+    }
+  });
+  attempt(counters_, [&] { captures_.end_step(stamp, step); });
   if (step.pass.evaluation) return;
-  captures_.fire(stamp);
-  warnings_.end_step(*engine_, stamp);
+  captures_.fire(stamp, looked);
+  attempt(counters_, [&] { warnings_.end_step(*engine_, stamp); });
 }
 
-void Steps::set_committed(std::int64_t step, Pass pass) {
+void Steps::set_committed(std::int64_t step, Pass pass) noexcept {
   if (pass.evaluation) return;
-  written_.push_back({step, pass.id != 0, artifacts_.files_begun()});
-  commit_written();
+  const bool noted = attempt(counters_, [&] { written_.push_back({step, pass.id != 0, artifacts_.files_begun()}); });
+  if (noted) return commit_written();
+  wait_for_files();  // no memory to do it later
+  counters_.set_committed(step, pass.id != 0);
 }
 
 void Steps::commit_written() noexcept {
-  const std::uint64_t files = artifacts_.files_written();
+  const std::uint64_t files = artifacts_.files_done();
   while (!written_.empty() && written_.front().files <= files) {
     counters_.set_committed(written_.front().step, written_.front().beside_others);
     written_.pop_front();
   }
 }
 
-void Steps::wait_for_files() {
+void Steps::wait_for_files() noexcept {
   artifacts_.wait_for_files();
   commit_written();
 }
 
-void Steps::write_ended() {
+void Steps::write_ended() noexcept {
   while (!ended_.empty()) {
     Ended& ended = ended_.front();
     if (ended.questions && !ended.questions->answered.load(std::memory_order_acquire)) return;
@@ -253,17 +297,19 @@ void Steps::write_ended() {
   }
 }
 
-void Steps::give_up_conditions() {
+void Steps::give_up_conditions() noexcept {
   write_ended();
   for (Ended& ended : ended_) {
     if (!ended.questions || ended.questions->answered.load(std::memory_order_acquire)) continue;
     for (const std::size_t i : ended.questions->tensors) {
       const StepData::Tensor& tensor = ended.step->tensors[i];
-      sinks_.reject(ended.stamp,
-                    {Code::invalid_argument, "the condition of the probe '" + tensor.probe->name +
-                                                 "' was not evaluated in step " + std::to_string(ended.stamp.step) +
-                                                 ", since the process ended: close the recorder before"},
-                    ended.step->pass.evaluation, &tensor.record.probe);
+      attempt(counters_, [&] {
+        sinks_.reject(ended.stamp,
+                      {Code::invalid_argument, "the condition of the probe '" + tensor.probe->name +
+                                                   "' was not evaluated in step " + std::to_string(ended.stamp.step) +
+                                                   ", since the process ended: close the recorder before"},
+                      ended.step->pass.evaluation, &tensor.record.probe);
+      });
       StepDecider::drop_own(tensor, ended.level, i, ended.decision);
     }
     ended.questions = nullptr;
@@ -271,41 +317,44 @@ void Steps::give_up_conditions() {
   write_ended();
 }
 
-bool Steps::holds(const StepData::Tensor& tensor, ConditionQueue::Answer answer) {
+bool Steps::holds(const StepData::Tensor& tensor, ConditionQueue::Answer answer) noexcept {
   if (answer != ConditionQueue::Answer::threw) return answer == ConditionQueue::Answer::holds;
-  sinks_.note({Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
+  attempt(counters_, [&] {
+    sinks_.note({Code::invalid_argument, "the condition of the probe '" + tensor.probe->name + "' threw an exception"});
+  });
   return false;
 }
 
-void Steps::poll(double wall_time) {
+void Steps::poll(double wall_time) noexcept {
   write_ended();
   artifacts_.poll();
   commit_written();
+  attempt(counters_, [&] { follow_ring(); });
   captures_.poll(wall_time);
 }
 
 // ---- The end.
 
-void Steps::finish_pending(double wall_time) {
-  for (StepData* step : open_.all()) commit({wall_time, step->step}, *step);
+void Steps::finish_pending(double wall_time) noexcept {
+  while (StepData* step = open_.first()) commit({wall_time, step->step}, *step);
   wait_for_files();
-  warnings_.finish(*engine_, {wall_time, captures_.last_step()});
+  attempt(counters_, [&] { warnings_.finish(*engine_, {wall_time, captures_.last_step()}); });
   captures_.finish_pending();
 }
 
-void Steps::close(double wall_time) {
+void Steps::close(double wall_time) noexcept {
   finish_pending(wall_time);
   captures_.wait();
-  captures_.close_ring();
+  attempt(counters_, [&] { captures_.close_ring(); });
   poll(wall_time);
 }
 
-void Steps::leave() {
+void Steps::leave() noexcept {
   give_up_conditions();
   wait_for_files();
   captures_.finish_pending();
   captures_.wait();
-  captures_.close_ring();
+  attempt(counters_, [&] { captures_.close_ring(); });
 }
 
 }  // namespace sonde::record

@@ -43,10 +43,12 @@ class Steps {
         ConditionQueue* conditions);
   ~Steps();
 
-  // Applies the newest policy from the next step on, if it has not yet. The error is about its flight ring, is reported
-  // and is in the log; recording continues without a ring.
-  Status follow_policy();
-  const Status& ring_status() const noexcept { return ring_status_; }  // of the first policy
+  // Takes the newest policy from the next step on, if it has not yet. Its flight ring is made meanwhile.
+  void follow_policy();
+  // Whether the flight ring that the policy wants is there, or cannot be had; and why not, which is told and is in the
+  // log: recording goes on without it.
+  bool ring_settled() const noexcept { return !ring_wanted_ && !captures_.making_ring(); }
+  const Status& ring_status() const noexcept { return ring_status_; }
 
   void scalar(std::int64_t step, std::uint32_t tag, std::string_view name, double value);
   void begin(const sinks::Stamp& stamp, Pass pass);
@@ -56,6 +58,10 @@ class Steps {
   void lose(const sinks::Stamp& stamp, const ProbeJob& job);
   // The payload has a TableJob.
   void table(const sinks::Stamp& stamp, PayloadPtr payload) { artifacts_.table(stamp, std::move(payload)); }
+  // Pictures that were recorded by name.
+  void pictures(const sinks::Stamp& stamp, ArtifactWriter::Pictures pictures) {
+    artifacts_.pictures(stamp, std::move(pictures));
+  }
   // Requests a capture when the current step ends, or at once if there is none.
   void trigger(const sinks::Stamp& stamp, const TriggerJob& job);
   // Reports something about the run the first time that `what` occurs: to the error handler, and in the log.
@@ -64,16 +70,16 @@ class Steps {
   const StepCaptures& captures() const noexcept { return captures_; }
 
   // Every round of the backend.
-  void poll(double wall_time);
+  void poll(double wall_time) noexcept;
   // Whether ended steps wait for their conditions.
   bool waits_for_conditions() const noexcept { return !ended_.empty(); }
   // Returns when all files of written steps are complete.
-  void wait_for_files();
+  void wait_for_files() noexcept;
   // Ends the steps in progress and the captures that wait for further ones.
-  void finish_pending(double wall_time);
-  void close(double wall_time);
+  void finish_pending(double wall_time) noexcept;
+  void close(double wall_time) noexcept;
   // The process ends normally: the ring does not count as one of a crash.
-  void leave();
+  void leave() noexcept;
 
  private:
   // A step that has ended but is not written, because its conditions or those of an earlier step wait.
@@ -86,18 +92,26 @@ class Steps {
   };
   // A step in progress, or null; if its begin was lost, this begins it.
   StepData* find(const sinks::Stamp& stamp, Pass pass);
-  void commit(const sinks::Stamp& stamp, StepData& step);
+  // In parts: where memory runs out for one of them the others are done, and what it costs is counted.
+  void commit(const sinks::Stamp& stamp, StepData& step) noexcept;
+  // Lets the step wait for its conditions in code, and for earlier ones that do.
+  void defer(const sinks::Stamp& stamp, StepData& step, Decision& decision, policy::Level level,
+             std::shared_ptr<ConditionQueue::Questions> questions);
+  void warn_about(const StepData& step, const ProbeJob& job, const TensorView& view, Keep keep);
   void add_to_ring(const sinks::Stamp& stamp, StepData& step, const StepData::Tensor& tensor, const TensorView& view);
-  // Updates ring and captures for a step.
-  void capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level);
+  // What a step means for ring and captures. `looked`: its triggers were asked.
+  void capture(const sinks::Stamp& stamp, const StepData& step, policy::Level level, bool looked) noexcept;
+  // Takes a flight ring that is made.
+  void follow_ring();
+  void tell_ring(const Status& status);
   // It counts as committed when its files, and those of all earlier steps, are written.
-  void set_committed(std::int64_t step, Pass pass);
+  void set_committed(std::int64_t step, Pass pass) noexcept;
   // Writes the steps whose conditions are answered.
-  void write_ended();
+  void write_ended() noexcept;
   // Nobody is left to answer: gives up waiting.
-  void give_up_conditions();
+  void give_up_conditions() noexcept;
   void commit_written() noexcept;
-  bool holds(const StepData::Tensor& tensor, ConditionQueue::Answer answer);
+  bool holds(const StepData::Tensor& tensor, ConditionQueue::Answer answer) noexcept;
 
   PolicyInForce& policy_;
   CounterSet& counters_;
@@ -121,6 +135,7 @@ class Steps {
     std::uint64_t files = 0;     // batches that must be written before it counts
   };
   std::deque<Written> written_;  // in order: steps with unwritten files
+  bool ring_wanted_ = false;     // the policy's ring has not been asked for
   Status ring_status_;
 };
 

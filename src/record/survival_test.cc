@@ -17,7 +17,9 @@
 #include "sonde/recorder.h"
 
 // LeakSanitizer asks this before it looks for leaks.
-extern "C" int __lsan_is_turned_off() { return sonde::record::is_child ? 1 : 0; }  // NOLINT(bugprone-reserved-identifier)
+extern "C" int __lsan_is_turned_off() {
+  return sonde::record::is_child ? 1 : 0;
+}  // NOLINT(bugprone-reserved-identifier)
 
 namespace sonde::record {
 namespace {

@@ -42,7 +42,12 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, tags::Plugin plug
   if (const auto found = ids_.find(valid); found != ids_.end()) return known(found->second, plugin);
   const auto id = static_cast<std::uint32_t>(entries_.size());
   entries_.push_back({std::move(valid), plugin});
-  ids_.emplace(entries_.back().name, id);
+  try {
+    ids_.emplace(entries_.back().name, id);
+  } catch (...) {
+    entries_.pop_back();
+    throw;
+  }
   return id;
 }
 

@@ -4,17 +4,15 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/png.h"
 #include "formats/tfevents.h"
 #include "formats/wav.h"
-#include "render/image.h"
 
 namespace sonde::sinks {
 namespace {
 
-Status refused(std::string_view what, const Tag& tag, const Status& why) {
-  std::string message = "the ";
-  message.append(what).append(" '").append(tag.name).append("' was not recorded: ").append(why.message());
+Status refused(const Tag& tag, const Status& why) {
+  std::string message = "the audio '";
+  message.append(tag.name).append("' was not recorded: ").append(why.message());
   return {why.code(), std::move(message)};
 }
 
@@ -44,13 +42,7 @@ void EventFile::repeat_if_needed() {
 }
 
 Status EventFile::write(const Stamp& stamp, std::span<const Value> values) {
-  const std::size_t before = file_.buffer().size();
-  try {
-    return append(stamp, values);
-  } catch (...) {
-    file_.take_back(before);
-    throw;
-  }
+  return file_.whole([&] { return append(stamp, values); });
 }
 
 Status EventFile::append(const Stamp& stamp, std::span<const Value> values) {
@@ -84,7 +76,8 @@ Status EventFile::add(const Value& value) {
   } else if (const auto* histogram = std::get_if<HistogramValue>(&value)) {
     tfevents::put_histogram(summary_, histogram->tag.name, histogram->buckets, needs_metadata(histogram->tag));
   } else if (const auto* image = std::get_if<ImageValue>(&value)) {
-    return add_image(*image);
+    const std::string_view pngs[] = {image->png};
+    tfevents::put_images(summary_, image->tag.name, image->width, image->height, pngs, needs_metadata(image->tag));
   } else if (const auto* audio = std::get_if<AudioValue>(&value)) {
     return add_audio(*audio);
   } else if (const auto* text = std::get_if<TextValue>(&value)) {
@@ -95,25 +88,15 @@ Status EventFile::add(const Value& value) {
   return Status::success();
 }
 
-Status EventFile::add_image(const ImageValue& image) {
-  const auto picture = render::draw(image.view, image.layout, *image.options);
-  if (!picture) return refused("image", image.tag, picture.error());
-  const auto png = png::encode(view(picture->pixels, {picture->height, picture->width, picture->channels}));
-  if (!png) return refused("image", image.tag, png.error());
-  const std::string_view pngs[] = {*png};
-  tfevents::put_images(summary_, image.tag.name, picture->width, picture->height, pngs, needs_metadata(image.tag));
-  return Status::success();
-}
-
 Status EventFile::add_audio(const AudioValue& audio) {
   const AudioOptions& options = *audio.options;
   if (options.sample_rate <= 0) {
-    return refused("audio", audio.tag, {Code::invalid_argument, "it needs a sample rate above 0"});
+    return refused(audio.tag, {Code::invalid_argument, "it needs a sample rate above 0"});
   }
   const auto wav =
       wav::encode(audio.view, static_cast<std::uint32_t>(options.sample_rate),
                   options.encoding == AudioOptions::Encoding::float32 ? wav::Encoding::float32 : wav::Encoding::pcm16);
-  if (!wav) return refused("audio", audio.tag, wav.error());
+  if (!wav) return refused(audio.tag, wav.error());
   const tfevents::AudioClip clips[] = {{*wav, options.label}};
   tfevents::put_audio(summary_, audio.tag.name, clips, needs_metadata(audio.tag));
   return Status::success();

@@ -28,7 +28,6 @@ class EventFile final : public Sink {
   bool needs_metadata(const Tag& tag);
   void repeat_if_needed();
   Status add(const Value& value);  // to summary_
-  Status add_image(const ImageValue& image);
   Status add_audio(const AudioValue& audio);
 
   RecordFile file_;

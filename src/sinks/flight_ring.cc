@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/crc32c.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/fixed_file.h"
 #include "base/process.h"
@@ -65,6 +66,10 @@ class Directory {
   const Kept& operator[](std::size_t i) const noexcept { return steps_[gone_ + i]; }
   Kept& operator[](std::size_t i) noexcept { return steps_[gone_ + i]; }
 
+  // So that the next one needs no memory.
+  void make_place() {
+    if (steps_.size() == steps_.capacity()) steps_.reserve(std::max<std::size_t>(64, 2 * steps_.size()));
+  }
   std::uint64_t push_back(const Kept& step) {
     steps_.push_back(step);
     return first_number_ + size() - 1;
@@ -297,6 +302,8 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
                                    .inputs = tensor.inputs,
                                    .dtype = tensor.view.dtype,
                                    .shape = tensor.view.shape});
+    if (!tensor.view.contiguous() && dense.size() < byte_size(tensor.view)) dense.resize(byte_size(tensor.view));
+    kept.make_place();  // from here on nothing needs memory, so that no entry stays half written
     fits = make_room(flight::entry_size(meta.size(), byte_size(tensor.view)), reserve_for(open.size()), step);
   }
   if (!fits) {
@@ -317,9 +324,8 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
 std::uint32_t FlightRing::State::write_with_checksum(const TensorView& view, std::uint64_t offset, std::uint32_t crc) {
   Bytes bytes(static_cast<const std::byte*>(view.data), byte_size(view));
   if (!view.contiguous()) {
-    dense.resize(bytes.size());
     copy_dense(view, dense.data());
-    bytes = dense;
+    bytes = Bytes(dense).first(bytes.size());
   }
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size()))) {
     const Bytes piece = bytes.first(std::min(kPiece, bytes.size()));
@@ -335,17 +341,22 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
   Open& step = open_step(stamp, evaluation, pass);
   const std::uint64_t reserve = (open.size() - 1) * kReserve;  // for the others
   bool fits = false;
-  for (;; scalars = scalars.first(scalars.size() / 2)) {
-    meta.clear();
-    flight::put_step_end_meta(meta, {.step = stamp.step,
-                                     .evaluation = evaluation,
-                                     .wall_time = stamp.wall_time,
-                                     .tensors = step.tensors,
-                                     .dropped = step.dropped,
-                                     .scalars = scalars,
-                                     .lost = step.lost});
-    fits = make_room(flight::entry_size(meta.size(), 0), reserve, step);
-    if (fits || scalars.empty()) break;
+  try {
+    kept.make_place();
+    for (;; scalars = scalars.first(scalars.size() / 2)) {
+      meta.clear();
+      flight::put_step_end_meta(meta, {.step = stamp.step,
+                                       .evaluation = evaluation,
+                                       .wall_time = stamp.wall_time,
+                                       .tensors = step.tensors,
+                                       .dropped = step.dropped,
+                                       .scalars = scalars,
+                                       .lost = step.lost});
+      fits = make_room(flight::entry_size(meta.size(), 0), reserve, step);
+      if (fits || scalars.empty()) break;
+    }
+  } catch (...) {  // out of memory: the ring does not get the step
+    dropped += step.tensors;
   }
   if (fits) {
     EntryHeader header = start_entry(EntryType::step_end, flight::entry_size(meta.size(), 0), step);
@@ -384,16 +395,23 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
     return Status(file.error().code(), "there is no flight ring: " + file.error().message() +
                                            "; set a smaller [flight] size, or [flight] dir to another local disk");
   }
-  auto state = std::make_shared<State>(*std::move(file), identity, options);
-  state->header_page = flight::encode_header(identity, state->capacity, options.allow_negative_infinity);
-  // Its magic last: a reader that finds the magic finds the whole header.
-  state->write(sizeof(std::uint64_t), as_bytes(state->header_page).subspan(sizeof(std::uint64_t)));
-  state->write(0, as_bytes(state->header_page).first(sizeof(std::uint64_t)));
-  if (state->lost) {
-    (void)state->file.remove();
-    return Status(Code::io, "there is no flight ring: '" + state->file.path() + "' cannot be written");
+  std::string path;
+  try {
+    path = file->path();
+    auto state = std::make_shared<State>(*std::move(file), identity, options);
+    state->header_page = flight::encode_header(identity, state->capacity, options.allow_negative_infinity);
+    // Its magic last: a reader that finds the magic finds the whole header.
+    state->write(sizeof(std::uint64_t), as_bytes(state->header_page).subspan(sizeof(std::uint64_t)));
+    state->write(0, as_bytes(state->header_page).first(sizeof(std::uint64_t)));
+    if (state->lost) {
+      (void)state->file.remove();
+      return Status(Code::io, "there is no flight ring: '" + path + "' cannot be written");
+    }
+    return std::unique_ptr<FlightRing>(new FlightRing(std::move(state)));
+  } catch (...) {  // out of memory
+    (void)(file->size() > 0 ? file->remove() : remove_file(path));
+    throw;
   }
-  return std::unique_ptr<FlightRing>(new FlightRing(std::move(state)));
 }
 
 FlightRing::FlightRing(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -461,8 +479,8 @@ void FlightRing::pin_more(FlightPin& pin, std::uint64_t first, std::uint64_t las
     const auto place = std::ranges::lower_bound(pin.steps_, step.first, {}, position);
     if (place != pin.steps_.end() && (*place)->first == step.first) continue;
     if (!step.pinned) step.pinned = std::make_shared<PinnedStep>(step);
-    step.pinned->pin();
     pin.steps_.insert(place, step.pinned);
+    step.pinned->pin();
     if (!step.evaluation) ++pin.training_steps_;
   }
 }
@@ -510,11 +528,12 @@ void PinnedStep::leave_ring(FlightRing::State& ring) {
 }
 
 FlightPin::FlightPin() noexcept = default;
-FlightPin::FlightPin(FlightPin&&) noexcept = default;
+FlightPin::FlightPin(FlightPin&& other) noexcept { *this = std::move(other); }
 FlightPin& FlightPin::operator=(FlightPin&& other) noexcept {
   let_go();
   ring_ = std::move(other.ring_);
-  steps_ = std::move(other.steps_);
+  steps_ = std::exchange(other.steps_, {});
+  read_ = std::exchange(other.read_, 0);
   training_steps_ = other.training_steps_;
   copied_ = std::move(other.copied_);
   bytes_ = std::move(other.bytes_);
@@ -525,24 +544,24 @@ FlightPin::~FlightPin() { let_go(); }
 
 void FlightPin::let_go() noexcept {
   if (copied_) std::exchange(copied_, nullptr)->unpin(*ring_);
-  for (const auto& pinned : steps_) pinned->unpin(*ring_);
+  for (; read_ < steps_.size(); ++read_) steps_[read_]->unpin(*ring_);
   steps_.clear();
+  read_ = 0;
 }
 
 const flight::Step* FlightPin::next() {
   if (copied_) std::exchange(copied_, nullptr)->unpin(*ring_);
-  if (steps_.empty()) return nullptr;
-  const std::shared_ptr<PinnedStep> pinned = std::move(steps_.front());
-  steps_.pop_front();
+  if (read_ == steps_.size()) return nullptr;
+  if (bytes_.size() < steps_[read_]->size) bytes_.resize(steps_[read_]->size);  // first: it may throw
+  const std::shared_ptr<PinnedStep> pinned = std::move(steps_[read_++]);
   Bytes bytes;
   {
     const std::scoped_lock lock(pinned->mutex);
     switch (pinned->place) {
       case PinnedStep::Place::in_ring:
-        bytes_.resize(pinned->size);
         pinned->copy_from_ring(*ring_, bytes_.data());
         pinned->unpin_locked(*ring_);
-        bytes = bytes_;
+        bytes = Bytes(bytes_).first(pinned->size);
         break;
       case PinnedStep::Place::in_memory:
         copied_ = pinned;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -106,7 +105,8 @@ class FlightPin {
   void let_go() noexcept;
 
   std::shared_ptr<FlightRing::State> ring_;
-  std::deque<std::shared_ptr<PinnedStep>> steps_;  // not read yet, oldest first
+  std::vector<std::shared_ptr<PinnedStep>> steps_;  // oldest first; null once it is read
+  std::size_t read_ = 0;                            // of these
   std::uint64_t training_steps_ = 0;
   // The last step that was read: its bytes, copied to memory earlier or now.
   std::shared_ptr<PinnedStep> copied_;

@@ -6,10 +6,14 @@
 
 namespace sonde::sinks {
 
-void Tally::lose(LostRecords lost) {
+void Tally::lose(LostRecords lost) noexcept {
   lost_records.fetch_add(lost.count, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
-  lost_.push_back(std::move(lost));
+  try {
+    lost_.push_back(std::move(lost));
+  } catch (...) {
+    out_of_memory.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 std::vector<LostRecords> Tally::take_lost() {
@@ -30,8 +34,18 @@ bool RecordFile::must_repeat() noexcept {
   return true;
 }
 
-Status RecordFile::flush() {
+Status RecordFile::flush() noexcept {
   if (buffer_.empty()) return Status::success();
+  try {
+    return write();
+  } catch (...) {
+    failing_ = true;
+    tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
+    return {Code::io, "out of memory"};  // short enough to need none
+  }
+}
+
+Status RecordFile::write() {
   Status status;
   if (!file_) {
     auto created = AppendFile::create(path_);
@@ -56,29 +70,40 @@ Status RecordFile::flush() {
   buffer_.clear();
   records_ = 0;
   if (!deleted_ && file_->is_deleted()) {
+    status = {Code::not_found, "'" + path_ +
+                                   "' was deleted while it was being written: nobody will read what is recorded from "
+                                   "now on, unless the recorder is opened again"};
     deleted_ = true;
-    return {Code::not_found, "'" + path_ +
-                                 "' was deleted while it was being written: nobody will read what is recorded from now "
-                                 "on, unless the recorder is opened again"};
   }
   return status;
 }
 
-Status RecordFile::give_up(const std::string& why) {
-  std::string message = std::to_string(records_) + " records for '" + path_ + "' were lost: " + why;
-  if (records_ > 0) tally_.lose({first_step_, last_step_, records_, message});
+Status RecordFile::give_up(std::string_view why) noexcept {
+  std::string message = "out of memory";  // short enough to need none
+  std::string detail = message;
+  try {
+    std::string text = std::to_string(records_) + " records for '" + path_ + "' were lost: ";
+    text.append(why);
+    detail = text;
+    message = std::move(text);
+  } catch (...) {
+    tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (records_ > 0) tally_.lose({first_step_, last_step_, records_, std::move(detail)});
   ++losses_;
   buffer_.clear();
   records_ = 0;
   return {Code::exhausted, std::move(message)};
 }
 
-Status RecordFile::close() {
+Status RecordFile::close() noexcept {
   Status status = flush();
   if (!buffer_.empty()) (void)give_up(status.message());  // the first reason is the one to tell
-  if (file_) {
-    const Status closed = file_->close();
-    if (status.ok()) status = closed;
+  if (!file_) return status;
+  try {
+    if (Status closed = file_->close(); status.ok()) status = std::move(closed);
+  } catch (...) {
+    tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
   }
   return status;
 }

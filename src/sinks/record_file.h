@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -28,9 +29,10 @@ struct Tally {
   std::atomic<std::uint64_t> bytes_written{0};
   std::atomic<std::uint64_t> write_errors{0};
   std::atomic<std::uint64_t> lost_records{0};
+  std::atomic<std::uint64_t> out_of_memory{0};  // times that something could not be done, or only later
 
-  // The statistics file takes them, and writes a gap to the log.
-  void lose(LostRecords lost);
+  // The statistics file takes them, and leaves a gap in the log; where there is no memory for that they are counted.
+  void lose(LostRecords lost) noexcept;
   std::vector<LostRecords> take_lost();
 
  private:
@@ -53,11 +55,21 @@ class RecordFile {
       return buffer_.size() < kKeepAtMost ? Status::success() : give_up("it could not be written for too long");
     return buffer_.size() < kWriteAt ? Status::success() : flush();
   }
-  // After an exception while records were appended: removes everything that was appended since the buffer had this
-  // size, so that no partial record stays.
-  void take_back(std::size_t size) noexcept;
-  Status flush();
-  Status close();
+  // Does `append`, which appends records and may throw where memory runs out: then no part of them stays, and what
+  // later ones rely on is to be repeated.
+  template <class Append>
+  auto whole(Append&& append) {
+    const std::size_t before = buffer_.size();
+    try {
+      return append();
+    } catch (...) {
+      take_back(before);
+      throw;
+    }
+  }
+  // Where memory runs out, what there is to write is kept, as where the disk refused it.
+  Status flush() noexcept;
+  Status close() noexcept;
 
   // Whether records that later ones depend on, such as the kind of a tag, must be written again: they were lost with
   // other records, or were written long ago, and a reader that finds the first one damaged needs another. True once
@@ -70,7 +82,9 @@ class RecordFile {
   std::uint64_t losses() const noexcept { return losses_; }
 
  private:
-  Status give_up(const std::string& why);
+  void take_back(std::size_t size) noexcept;
+  Status write();
+  Status give_up(std::string_view why) noexcept;
 
   static constexpr std::size_t kWriteAt = std::size_t{256} << 10;
   static constexpr std::size_t kKeepAtMost = std::size_t{8} << 20;

@@ -128,9 +128,9 @@ TEST_F(SinksTest, EventFileWritesMetadataWithTheFirstValueOfATagOnly) {
 
 TEST_F(SinksTest, EventFileWritesTheGoodValuesOfAnEventThatHasABadOne) {
   EventFile sink(path(), 0, Precision::f32, tally_);
-  const std::vector<float> flat(4);
-  const ImageOptions options;
-  const Value values[] = {ScalarValue{{0, "loss"}, 1}, ImageValue{{1, "picture"}, view(flat), Layout::NHWC, &options},
+  const std::vector<float> samples(4);
+  const AudioOptions options = {.sample_rate = 0};
+  const Value values[] = {ScalarValue{{0, "loss"}, 1}, AudioValue{{1, "sound"}, view(samples), &options},
                           TextValue{{2, "note"}, "text"}};
   EXPECT_EQ(sink.write({0, 0}, values).code(), Code::invalid_argument);
   ASSERT_TRUE(sink.close().ok());

@@ -28,6 +28,17 @@ void merge(stats_record::Gap& into, const stats_record::Gap& gap) {
 StatsFile::StatsFile(std::string path, stats_record::Header header, Tally& tally)
     : file_(std::move(path), tally), tally_(tally), header_(std::move(header)) {}
 
+// The header goes with the first records.
+template <class Append>
+auto StatsFile::whole(Append&& append) {
+  try {
+    return file_.whole(append);
+  } catch (...) {
+    if (file_.end() == 0) begun_ = false;
+    throw;
+  }
+}
+
 void StatsFile::begin() {
   if (std::exchange(begun_, true)) return;
   stats_record::put_header(file_.buffer(), header_);
@@ -55,14 +66,7 @@ void StatsFile::define(const ProbeName& probe, const stats_record::Form& form) {
 }
 
 Status StatsFile::end_step(const StepEnd& step) {
-  const std::size_t before = file_.buffer().size();
-  try {
-    return append(step);
-  } catch (...) {
-    file_.take_back(before);
-    if (before == 0 && file_.written() == 0) begun_ = false;  // the header goes with it
-    throw;
-  }
+  return whole([&] { return append(step); });
 }
 
 Status StatsFile::append(const StepEnd& step) {
@@ -82,9 +86,11 @@ Status StatsFile::append(const StepEnd& step) {
 
 Status StatsFile::lose(const Loss& loss) {
   if (loss.probe) {
-    repeat_if_needed();
-    begin();
-    define(*loss.probe, {});
+    whole([&] {
+      repeat_if_needed();
+      begin();
+      define(*loss.probe, {});
+    });
   }
   add_gap({.id = loss.probe ? std::optional(loss.probe->id) : std::nullopt,
            .evaluation = loss.evaluation,
@@ -106,24 +112,33 @@ void StatsFile::add_gap(stats_record::Gap gap) {
   gaps_.push_back({std::move(gap), std::nullopt});
 }
 
-void StatsFile::put_gaps(bool all) {
-  for (LostRecords& lost : tally_.take_lost()) {
-    add_gap({.first_step = lost.first_step,
-             .last_step = lost.last_step,
-             .count = lost.count,
-             .reason = stats_record::GapReason::write_error,
-             .detail = std::move(lost.detail)});
+void StatsFile::put_gaps(bool all) noexcept {
+  try {
+    for (LostRecords& lost : tally_.take_lost()) {
+      add_gap({.first_step = lost.first_step,
+               .last_step = lost.last_step,
+               .count = lost.count,
+               .reason = stats_record::GapReason::write_error,
+               .detail = std::move(lost.detail)});
+    }
+    for (PendingGap& pending : gaps_) {
+      if (!pending.end) put_gap(pending, all);
+    }
+  } catch (...) {  // what is in gaps_ comes later
+    tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
   }
-  for (PendingGap& pending : gaps_) {
-    if (pending.end) continue;
-    std::uint64_t& told = told_[{pending.gap.reason, pending.gap.id}];
-    if (!all && is_one_of_many(pending.gap) && pending.gap.count < told) continue;
-    told += pending.gap.count;
+}
+
+void StatsFile::put_gap(PendingGap& pending, bool all) {
+  std::uint64_t& told = told_[{pending.gap.reason, pending.gap.id}];
+  if (!all && is_one_of_many(pending.gap) && pending.gap.count < told) return;
+  whole([&] {
     repeat_if_needed();
     begin();
     stats_record::put_gap(file_.buffer(), pending.gap);
-    pending.end = file_.end();
-  }
+  });
+  told += pending.gap.count;
+  pending.end = file_.end();
 }
 
 // Gaps that are in the file now are forgotten; those that were lost with the buffer are put there again.

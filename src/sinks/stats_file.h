@@ -42,7 +42,11 @@ class StatsFile final : public Sink {
   void repeat_if_needed();
   void define(const ProbeName& probe, const stats_record::Form& form);
   void add_gap(stats_record::Gap gap);
-  void put_gaps(bool all);
+  void put_gaps(bool all) noexcept;
+  void put_gap(PendingGap& pending, bool all);
+  // RecordFile::whole.
+  template <class Append>
+  auto whole(Append&& append);
   Status checked(Status status);  // after each call of file_ that may write or lose records
 
   static constexpr std::size_t kMostGaps = 1000;

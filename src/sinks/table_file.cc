@@ -70,12 +70,13 @@ Result<AppendFile> TableFile::next_file() {
     }
   }
   while (file_state(numbered(path_, number_)).ok()) ++number_;
-  Result<AppendFile> file = AppendFile::create(numbered(path_, number_));
+  std::string path = numbered(path_, number_);
+  Result<AppendFile> file = AppendFile::create(path);
   if (!file) {
     remove_made_directories();
     return file;
   }
-  current_ = file->path();
+  current_ = std::move(path);
   header_.clear();
   ++number_;
   return file;
@@ -95,6 +96,7 @@ Result<AppendFile> TableFile::open(const std::string& header) {
 Status TableFile::write(const std::string& header, const std::string& rows) {
   Result<AppendFile> file = open(header);
   if (!file) return file.error();
+  std::string written_header = header;  // before the rows are written: nothing may fail then
   const std::string text = header_.empty() ? header + rows : rows;
   if (Status status = file->append(text); !status) {
     if (header_.empty()) {  // nothing was ever in it
@@ -105,7 +107,7 @@ Status TableFile::write(const std::string& header, const std::string& rows) {
     }
     return status;
   }
-  header_ = header;
+  header_ = std::move(written_header);
   tally_.bytes_written.fetch_add(text.size(), std::memory_order_relaxed);
   return file->close();
 }

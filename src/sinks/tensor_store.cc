@@ -1,5 +1,6 @@
 #include "sinks/tensor_store.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <unordered_set>
@@ -35,18 +36,46 @@ Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_v
 TensorStore::TensorStore(const std::string& run_directory, std::string writer, Tally& tally)
     : directory_(join_path(run_directory, run_layout::kTensors)), writer_(std::move(writer)), tally_(tally) {}
 
-Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) {
+template <class Asked, class Write>
+void TensorStore::guarded(std::span<const StoredTensor> tensors, const Asked& asked, const Write& write) noexcept {
+  const std::uint64_t before = lost_;
+  try {
+    write();
+  } catch (...) {
+    // Some may have been left out before.
+    const auto count = static_cast<std::uint64_t>(std::ranges::count_if(tensors, asked));
+    const std::uint64_t more = count - std::min(count, lost_ - before);
+    out_of_memory_ = true;
+    lost_ += more;
+    tally_.lost_records.fetch_add(more, std::memory_order_relaxed);
+    tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) noexcept {
   errors_.clear();
   lost_ = 0;
-  const std::string stem = free_stem(stamp, evaluation);
-  write_safetensors(stem, tensors);
-  write_npz(stem, tensors);
-  write_npy(stem, tensors);
+  out_of_memory_ = false;
+  const auto all = [](const StoredTensor&) { return true; };
+  guarded(tensors, all, [&] {
+    const std::string stem = free_stem(stamp, evaluation);
+    guarded(tensors, &StoredTensor::whole, [&] { write_safetensors(stem, tensors); });
+    guarded(tensors, &StoredTensor::npz, [&] { write_npz(stem, tensors); });
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      guarded(tensors.subspan(i, 1), &StoredTensor::npy, [&] { write_npy(stem, tensors, i); });
+    }
+  });
+  if (out_of_memory_) return {Code::exhausted, "out of memory"};  // short enough to need none
   if (errors_.empty()) return std::exchange(renamed_, Status::success());
-  const Status& first = errors_.front();
-  if (errors_.size() == 1) return first;
-  return {first.code(), first.message() + "; and " + std::to_string(errors_.size() - 1) + " more of step " +
-                            std::to_string(stamp.step) + " could not be kept"};
+  try {
+    const Status& first = errors_.front();
+    if (errors_.size() == 1) return first;
+    return {first.code(), first.message() + "; and " + std::to_string(errors_.size() - 1) + " more of step " +
+                              std::to_string(stamp.step) + " could not be kept"};
+  } catch (...) {
+    tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
+    return std::move(errors_.front());
+  }
 }
 
 // One name for all files of the step that no existing file has.
@@ -63,10 +92,15 @@ std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
 
 void TensorStore::account(const std::string& path, const Status& status, std::size_t tensors) {
   if (status) {
-    const Result<FileState> state = file_state(path);
-    if (state) tally_.bytes_written.fetch_add(state->size, std::memory_order_relaxed);
+    try {
+      const Result<FileState> state = file_state(path);
+      if (state) tally_.bytes_written.fetch_add(state->size, std::memory_order_relaxed);
+    } catch (...) {  // only its size is not known
+      tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
+    }
     return;
   }
+  if (status.code() == Code::exhausted) tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
   tally_.write_errors.fetch_add(1, std::memory_order_relaxed);
   tally_.lost_records.fetch_add(tensors, std::memory_order_relaxed);
   lost_ += tensors;
@@ -140,19 +174,17 @@ void TensorStore::write_npz(const std::string& stem, std::span<const StoredTenso
   account(path, status, named.size());
 }
 
-void TensorStore::write_npy(const std::string& stem, std::span<const StoredTensor> tensors) {
-  std::unordered_set<std::string_view> keys;
-  for (const StoredTensor& tensor : tensors) {
-    if (!tensor.npy) continue;
-    const std::string path = join_path(stem, file_path_of(tensor.key, kNpy));
-    if (!keys.insert(tensor.key).second) {
-      leave_out(tensor.key, path, {Code::invalid_argument, "the step already has a tensor of this name"});
-      continue;
-    }
-    Status status = make_directories(path.substr(0, path.rfind('/')));
-    if (status) status = save_npy(path, tensor.view);
-    account(path, status, 1);
+void TensorStore::write_npy(const std::string& stem, std::span<const StoredTensor> tensors, std::size_t i) {
+  const StoredTensor& tensor = tensors[i];
+  if (!tensor.npy) return;
+  const std::string path = join_path(stem, file_path_of(tensor.key, kNpy));
+  const auto same = [&](const StoredTensor& other) { return other.npy && other.key == tensor.key; };
+  if (std::ranges::any_of(tensors.first(i), same)) {
+    return leave_out(tensor.key, path, {Code::invalid_argument, "the step already has a tensor of this name"});
   }
+  Status status = make_directories(path.substr(0, path.rfind('/')));
+  if (status) status = save_npy(path, tensor.view);
+  account(path, status, 1);
 }
 
 }  // namespace sonde::sinks

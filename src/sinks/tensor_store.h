@@ -34,7 +34,7 @@ class TensorStore final : public Sink {
   // files of the step are written, and the next step tries again. A tensor that a format cannot hold is left out of its
   // file, and one whose name npz cannot hold gets the name of its .npy file ("a%00b"); each is reported once. No empty
   // directory stays behind.
-  Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors);
+  Status write_step(const Stamp& stamp, bool evaluation, std::span<const StoredTensor> tensors) noexcept;
   Status write(const Stamp&, std::span<const Value>) override { return Status::success(); }
   Status end_step(const StepEnd& step) override {
     return step.stored.empty() ? Status::success() : write_step(step.stamp, step.evaluation, step.stored);
@@ -46,9 +46,13 @@ class TensorStore final : public Sink {
 
  private:
   std::string free_stem(const Stamp& stamp, bool evaluation) const;
+  // Does `write`, which writes those of the tensors that are `asked` for. Where memory runs out they are lost, and the
+  // others are written.
+  template <class Asked, class Write>
+  void guarded(std::span<const StoredTensor> tensors, const Asked& asked, const Write& write) noexcept;
   void write_safetensors(const std::string& stem, std::span<const StoredTensor> tensors);
   void write_npz(const std::string& stem, std::span<const StoredTensor> tensors);
-  void write_npy(const std::string& stem, std::span<const StoredTensor> tensors);
+  void write_npy(const std::string& stem, std::span<const StoredTensor> tensors, std::size_t i);  // the i-th of them
   // Counts a file that was written, or the tensors it should have held.
   void account(const std::string& path, const Status& status, std::size_t tensors);
   void leave_out(std::string_view key, const std::string& path, const Status& why);
@@ -59,6 +63,7 @@ class TensorStore final : public Sink {
   Tally& tally_;
   std::vector<Status> errors_;  // of the step
   std::uint64_t lost_ = 0;      // of the step: tensors
+  bool out_of_memory_ = false;  // likewise: some were lost for it
   Status renamed_;              // a tensor got another name: reported if there is not an error, one at a time
   std::set<std::string> told_;  // tensors, formats and problems already reported
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,9 +10,11 @@
 #include <variant>
 #include <vector>
 
+#include "formats/flight.h"
 #include "formats/stats_record.h"
 #include "render/array.h"
 #include "render/table.h"
+#include "sonde/capture.h"
 #include "sonde/summaries.h"
 #include "sonde/tensor.h"
 #include "stats/derived.h"
@@ -38,11 +41,12 @@ struct HistogramValue {
   Tag tag;
   std::span<const stats::Bucket> buckets;
 };
+// A picture, encoded already: that takes longer than all other values together.
 struct ImageValue {
   Tag tag;
-  TensorView view;
-  std::optional<Layout> layout;  // none: render::draw decides
-  const ImageOptions* options = nullptr;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::string_view png;
 };
 struct AudioValue {
   Tag tag;
@@ -76,8 +80,13 @@ struct RowsValue {
   std::span<const render::Column> columns;
   std::span<const std::int64_t> rows = {};  // their numbers in the batch; empty: the first ones
 };
+// The steps of a capture, which are saved together.
+struct CaptureValue {
+  const CaptureInfo* info = nullptr;                           // without its steps
+  const std::function<const flight::Step*()>* next = nullptr;  // gives one after the other, then null
+};
 using Value = std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue,
-                           PrintValue, TableValue, RowsValue>;
+                           PrintValue, TableValue, RowsValue, CaptureValue>;
 
 // A probe as files name it; ids are dense and belong to one recorder.
 struct ProbeName {
