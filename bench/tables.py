@@ -53,9 +53,11 @@ TRAINING = [
     ("spare_core/step", "a step of the demo's training, not recorded"),
     ("spare_core/tensors", "tensors recorded"),
     ("spare_core/longer", "how much longer it is with statistics and histograms of all of them, a core to spare"),
+    ("spare_core/longer_mean", "the same for the mean step, which counts every delay"),
     ("spare_core/only_read", "how much longer it is when another thread does no more than read every value once"),
     ("distance", "the way of a cache line to the other core and back"),
     ("busy_cores/longer", "how much longer it is with statistics and histograms, all cores busy"),
+    ("busy_cores/longer_mean", "the same for the mean step"),
 ]
 IDLE = [
     ("idle", "CPU of the backend"),

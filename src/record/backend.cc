@@ -15,11 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// While there is work. Without a free processor each round interrupts the training thread, which costs more than the
-// round itself; a thread that waits, or has filled half of a ring, wakes the backend at once.
-// Measured with all tensors of the demo and a spare processor: steps are 4.4 % longer with 50 and 100 us, 3.8 % with
-// 500 us; with all processors busy it makes no difference.
-constexpr auto kShortestPause = 500us;
+// While there is work. A round soon after the last one takes cache lines from the training thread that it is about to
+// use again, and without a free processor it interrupts that thread. A thread that waits, has filled half of a ring or
+// took half of the memory wakes the backend at once.
+constexpr auto kShortestPause = 2000us;
 constexpr auto kLongestPause = 10ms;  // when there was none for a while
 constexpr auto kExitDrain = 2000ms;
 constexpr auto kLeastParking = 200ms;             // at exit, also where draining took all of the time

@@ -222,6 +222,7 @@ TEST(Captures, SayWhichStepsCameBeforeTheRing) {
   ASSERT_TRUE(rec.flush().ok());
   ASSERT_TRUE(rec.set_policy(triggered({.when = "step == 12", .before = 5})).ok());
   ASSERT_TRUE(comes_true([&] { return !files_with(dir.path(), ".ring").empty(); }));
+  ASSERT_TRUE(rec.flush().ok());  // waits until the ring is in use
   train(rec, 10, 13, 100);
   ASSERT_TRUE(rec.close().ok());
   const auto captures = captures_of(dir.path());

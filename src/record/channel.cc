@@ -244,6 +244,9 @@ void Channel::refuse_shape(const Job& job, std::string_view why) {
 void Channel::send(PayloadPtr payload, std::int64_t step) noexcept {
   pool_->enqueue(*payload);
   Backend::push_payload(*this, std::move(payload), step, options_.tensors);
+  if (pool_->take_pressure()) [[unlikely]] {
+    Backend::get().wake();
+  }
 }
 
 void Channel::reject(Status status) noexcept {

@@ -117,6 +117,7 @@ TEST(Control, ArmsATriggerOnARunningJob) {
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
   EXPECT_THAT(*read_file(dir / "control.state"), testing::StartsWith("applied "));
   ASSERT_TRUE(comes_true([&] { return !files_with(dir.path(), ".ring").empty(); }));
+  ASSERT_TRUE(rec.flush().ok());  // waits until the ring is in use
   train(rec, 40, 55, 100);
   ASSERT_TRUE(rec.close().ok());
   const auto captures = captures_of(dir.path());

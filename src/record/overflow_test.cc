@@ -389,6 +389,20 @@ TEST(Pool, KeepsBlocksForTheNextOfTheirSize) {
   second.reset();
 }
 
+TEST(Pool, AsksForTheBackendWhereMoreThanHalfOfTheMemoryIsTaken) {
+  Pool pool(1 << 20, Overflow::drop_newest, 0ms);
+  PayloadPtr first = pool.acquire(400'000);
+  EXPECT_FALSE(pool.take_pressure());
+  PayloadPtr second = pool.acquire(400'000);
+  EXPECT_TRUE(pool.take_pressure());
+  EXPECT_FALSE(pool.take_pressure());
+  second.reset();
+  second = pool.acquire(400'000);  // the same block again
+  EXPECT_FALSE(pool.take_pressure());
+  PayloadPtr shared = pool.acquire(100'000, true);
+  EXPECT_TRUE(pool.take_pressure());
+}
+
 TEST(Pool, UsesALargerBlockIfThereIsNoRoomForANewOne) {
   Pool pool(1 << 20, Overflow::drop_newest, 0ms);
   PayloadPtr large = pool.acquire(900'000);

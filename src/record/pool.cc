@@ -158,7 +158,13 @@ bool Pool::find_block(std::size_t bytes, Block& block) {
   ++blocks_;
   allocated_ += size;
   block = {data, size};
+  note_pressure();
   return true;
+}
+
+// Called where memory in use grows. A block that is used again does not count: the backend keeps up.
+void Pool::note_pressure() noexcept {
+  if (allocated_ + lent_ > budget_ / 2) pressure_.store(true, std::memory_order_relaxed);
 }
 
 // Frees kept blocks of other sizes, the coldest first, until `needed` more bytes fit.
@@ -193,6 +199,7 @@ bool Pool::find_room(std::size_t bytes, bool shared, Block& block) {
   free_unused(bytes);
   if (allocated_ + lent_ + bytes > budget_ && lent_ > 0) return false;
   lent_ += bytes;
+  note_pressure();
   return true;
 }
 

@@ -152,6 +152,11 @@ class Pool {
   void enqueue(const Payload& payload);
   // The backend is about to read it. False if it was dropped.
   bool take(const Payload& payload);
+  // Since the last call a payload took memory that made it more than half of the budget: the backend should look at
+  // once, before calls have to wait or tensors are dropped.
+  bool take_pressure() noexcept {
+    return pressure_.load(std::memory_order_relaxed) && pressure_.exchange(false, std::memory_order_relaxed);
+  }
   // Makes returned payloads free again. Releases owners.
   void reclaim() noexcept;
   // The calling thread, the backend, never releases an owner, even if its error handler records something.
@@ -182,6 +187,7 @@ class Pool {
   bool drop_oldest_waiting();
   void leave_queue(Holding& holding);
   void free_unused(std::size_t needed);
+  void note_pressure() noexcept;
   void free_block(const Block& block) noexcept;
 
   const Overflow overflow_;
@@ -189,6 +195,7 @@ class Pool {
   const ReleaseOwners release_owners_;
   std::atomic<int> waiters_{0};  // threads that wait for a block
   std::atomic<bool> any_returned_{false};
+  std::atomic<bool> pressure_{false};      // see take_pressure
   alignas(64) std::mutex returned_mutex_;  // guards the next member; may be taken under the other
   std::vector<Holding*> returned_;
   alignas(64) mutable std::mutex mutex_;  // guards the following members

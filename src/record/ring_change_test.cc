@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/faults_testing.h"
 #include "base/held_files_testing.h"
@@ -27,7 +29,7 @@ Policy with_ring(std::uint64_t bytes) {
 // Holds the making of flight rings up for as long as it lives.
 class HeldRings {
  public:
-  HeldRings() : files_(*new HeldFiles(".ring")) {
+  HeldRings() : files_(never_destroyed()) {
     files_.held = true;
     use_files(&files_);
   }
@@ -42,6 +44,12 @@ class HeldRings {
   }
 
  private:
+  // A thread of the library may still be in one of its calls.
+  static HeldFiles& never_destroyed() {
+    static auto& all = *new std::vector<std::unique_ptr<HeldFiles>>;
+    return *all.emplace_back(std::make_unique<HeldFiles>(".ring"));
+  }
+
   HeldFiles& files_;
 };
 
