@@ -6,7 +6,6 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 # By pkg-config, since its CMake target would be named in the package of Sonde, where nothing private belongs.
 pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
-pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)  # only its headers, in one file
 # A program that uses the library needs nothing of the server's dependencies.
 set(SONDE_SERVING OFF)
@@ -27,6 +26,9 @@ if(SONDE_TESTS)
 endif()
 if(SONDE_BENCH)
   find_package(benchmark REQUIRED)
+endif()
+if(SONDE_TESTS OR SONDE_BENCH OR SONDE_FUZZ)
+  pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)  # our regular expressions are compared with it
 endif()
 
 # Only TensorBoard's data server needs gRPC, so it is built if gRPC is installed. By pkg-config, since Debian 12 has

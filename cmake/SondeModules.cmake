@@ -6,7 +6,7 @@
 #
 # MODULES are the modules it may include, directly or not; tools/check_layers checks the sources against the same list.
 # A module that is APART is only for the command, and not part of the library. TEST_MODULES are for the tests,
-# benchmarks and fuzzers.
+# benchmarks and fuzzers, and so are ORACLES: libraries that the module is compared with.
 
 set(SONDE_MODULES "" CACHE INTERNAL "every module of the library, lower ones first")
 
@@ -24,7 +24,7 @@ function(sonde_link_modules target)
 endfunction()
 
 function(sonde_module module)
-  cmake_parse_arguments(ARG "APART" "" "MODULES;TEST_MODULES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "" "MODULES;TEST_MODULES;LIBRARIES;TEST_LIBRARIES;ORACLES" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cc)
@@ -47,7 +47,7 @@ function(sonde_module module)
 
   if(SONDE_TESTS AND tests)
     add_executable(${module}_test ${tests})
-    target_link_libraries(${module}_test PRIVATE sonde_options GTest::gmock GTest::gtest_main ${ARG_TEST_LIBRARIES})
+    target_link_libraries(${module}_test PRIVATE sonde_options GTest::gmock GTest::gtest_main ${ARG_TEST_LIBRARIES} ${ARG_ORACLES})
     # Compiling the tests takes longer than running them, so they are hardly optimised; the modules' own code follows the
     # build type.
     if(SONDE_SANITIZE)
@@ -62,24 +62,24 @@ function(sonde_module module)
   endif()
   if(SONDE_BENCH AND benches)
     add_executable(${module}_bench ${benches})
-    target_link_libraries(${module}_bench PRIVATE sonde_options benchmark::benchmark_main)
+    target_link_libraries(${module}_bench PRIVATE sonde_options benchmark::benchmark_main ${ARG_ORACLES})
     sonde_link_modules(${module}_bench ${ARG_MODULES} ${ARG_TEST_MODULES} ${module})
     add_dependencies(benches ${module}_bench)
   endif()
   if(SONDE_FUZZ OR SONDE_TESTS)
     foreach(file IN LISTS fuzzers)
-      sonde_fuzzer(${file} MODULES ${ARG_MODULES} ${ARG_TEST_MODULES} ${module})
+      sonde_fuzzer(${file} MODULES ${ARG_MODULES} ${ARG_TEST_MODULES} ${module} LIBRARIES ${ARG_ORACLES})
     endforeach()
   endif()
 endfunction()
 
 # With SONDE_FUZZ a libFuzzer program; otherwise a program that replays the kept corpus, run as a test.
 function(sonde_fuzzer file)
-  cmake_parse_arguments(ARG "" "" "MODULES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "MODULES;LIBRARIES" ${ARGN})
   get_filename_component(name ${file} NAME_WE)
   string(REGEX REPLACE "_fuzz$" "" corpus ${name})
   add_executable(${name} ${file})
-  target_link_libraries(${name} PRIVATE sonde_options)
+  target_link_libraries(${name} PRIVATE sonde_options ${ARG_LIBRARIES})
   sonde_link_modules(${name} ${ARG_MODULES})
   if(SONDE_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)

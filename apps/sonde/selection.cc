@@ -1,7 +1,5 @@
 #include "selection.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -15,8 +13,6 @@
 namespace sonde::cli {
 
 Selector::Selector(std::string option, std::string what) : option_(std::move(option)), what_(std::move(what)) {}
-Selector::Selector(Selector&&) noexcept = default;
-Selector::~Selector() = default;
 
 // The end of a sentence.
 std::string Selector::near(const std::vector<std::string>& names) const {
@@ -30,7 +26,7 @@ Result<std::unordered_set<std::string>> Selector::choose(const std::vector<std::
   if (Status status = compile(); !status) return Status(status.code(), status.message() + near(names));
   std::unordered_set<std::string> chosen;
   for (const std::string& name : names) {
-    if (re2::RE2::FullMatch(name, *compiled_)) chosen.insert(name);
+    if (compiled_->matches(name)) chosen.insert(name);
   }
   if (chosen.empty() && missing == Missing::error) {
     return Status(Code::not_found,
@@ -40,11 +36,15 @@ Result<std::unordered_set<std::string>> Selector::choose(const std::vector<std::
 }
 
 Status Selector::compile() const {
-  if (pattern_.empty()) return Status::success();
-  if (compiled_ == nullptr) compiled_ = std::make_unique<re2::RE2>(pattern_, re2::RE2::Quiet);
-  if (compiled_->ok()) return Status::success();
-  return {Code::invalid_argument, option_ + " '" + render::printable(pattern_) + "' is neither a " + what_ +
-                                      " nor a valid regular expression (" + compiled_->error() + ")"};
+  if (pattern_.empty() || compiled_) return Status::success();
+  Result<Regexp> compiled = Regexp::compile(pattern_, regexp::Extent::whole);
+  if (!compiled) {
+    return {Code::invalid_argument, option_ + " '" + render::printable(pattern_) + "' is neither a " + what_ +
+                                        " nor a valid regular expression (" +
+                                        render::printable(compiled.error().message()) + ")"};
+  }
+  compiled_ = *std::move(compiled);
+  return Status::success();
 }
 
 Result<std::vector<Run>> select_runs(const Log& log, const Selector& runs, Selector::Missing missing) {

@@ -1,29 +1,23 @@
 // The runs and tags that a command applies to: all, the one with exactly that name, or those that a pattern matches.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "regexp/regexp.h"
 #include "sonde/log.h"
 #include "sonde/status.h"
 
-namespace re2 {
-class RE2;
-}
-
 namespace sonde::cli {
 
-// One option, such as `--runs RE`. An exact name wins; otherwise the pattern is RE2 and matches whole names. An empty
-// pattern selects all.
+// One option, such as `--runs RE`. An exact name wins; otherwise the pattern is a regular expression and matches whole
+// names. An empty pattern selects all.
 class Selector {
  public:
   // `option` and `what` are for messages: "--runs", "run".
   Selector(std::string option, std::string what);
-  Selector(Selector&&) noexcept;
-  ~Selector();
 
   std::string& pattern() noexcept { return pattern_; }  // for Flags
   const std::string& pattern() const noexcept { return pattern_; }
@@ -41,7 +35,7 @@ class Selector {
   std::string option_;
   std::string what_;
   std::string pattern_;
-  mutable std::unique_ptr<re2::RE2> compiled_;  // compiled when it is first needed
+  mutable std::optional<Regexp> compiled_;  // compiled when it is first needed
 };
 
 struct SelectedRun {

@@ -1,7 +1,5 @@
 #include "formats/selector.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -10,9 +8,6 @@
 
 namespace sonde::tags {
 namespace {
-
-// A pattern may come from a foreign file. RE2's time is in proportion to the name; this bounds its memory.
-constexpr std::int64_t kPatternMemory = std::int64_t{1} << 20;  // bytes
 
 // The name that a pattern spells out character by character, some of them escaped with \; otherwise the pattern.
 std::string literal_of(std::string_view pattern) {
@@ -32,28 +27,23 @@ std::string literal_of(std::string_view pattern) {
 }  // namespace
 
 Result<Selector::Pattern> Selector::compile(std::string_view text) {
-  re2::RE2::Options options(re2::RE2::Quiet);
-  options.set_max_mem(kPatternMemory);
-  options.set_dot_nl(true);  // ".*" is every name
-  auto compiled = std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
-  if (!compiled->ok()) {
+  Result<Regexp> compiled =
+      Regexp::compile(text, regexp::Extent::whole, regexp::Dot::everything);  // ".*" is every name
+  if (!compiled) {
     std::string message = "'";
     message += valid_utf8(text);
     message += "' is not a valid regular expression (";
-    message += valid_utf8(compiled->error());
+    message += compiled.error().message();
     message += "); escape special characters of a name with \\";
     return Status(Code::invalid_argument, std::move(message));
   }
-  return Pattern{std::string(text), literal_of(text), std::move(compiled)};
+  return Pattern{std::string(text), literal_of(text), *std::move(compiled)};
 }
 
 Match Selector::Pattern::match(std::string_view name, std::string_view full_name) const {
-  if (compiled == nullptr) return Match::none;
+  if (!compiled) return Match::none;
   if (text == name || text == full_name || literal == name || literal == full_name) return Match::exact;
-  const auto matches = [&](std::string_view candidate) {
-    return re2::RE2::FullMatch(re2::StringPiece(candidate.data(), candidate.size()), *compiled);
-  };
-  return matches(name) || matches(full_name) ? Match::pattern : Match::none;
+  return compiled->matches(name) || compiled->matches(full_name) ? Match::pattern : Match::none;
 }
 
 Result<Selector> Selector::create(std::string_view tensors, std::string_view exclude, std::vector<Kind> kinds) {

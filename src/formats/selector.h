@@ -1,21 +1,18 @@
-// Selects tensors: an exact name, or RE2 with full match over the name or "kind/name". A tensor that is named exactly
-// is selected even if a pattern excludes it.
+// Selects tensors: an exact name, or a regular expression that matches all of the name or of "kind/name". A tensor that
+// is named exactly is selected even if a pattern excludes it.
 // A text that is not a valid pattern is rejected, even if a tensor may have that name: far more often it is a mistake
 // in a pattern. To use such a name, escape the special characters with \, which is still exact: 'layer\[0'.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "regexp/regexp.h"
 #include "sonde/status.h"
 #include "sonde/summaries.h"
-
-namespace re2 {
-class RE2;
-}  // namespace re2
 
 namespace sonde::tags {
 
@@ -35,8 +32,8 @@ class Selector {
   // A text is compared literally before it is used as a pattern, so "a+b" finds the tensor of that name.
   struct Pattern {
     std::string text;
-    std::string literal;                       // the text without \ if it is a single name; otherwise the text
-    std::shared_ptr<const re2::RE2> compiled;  // null: matches nothing
+    std::string literal;             // the text without \ if it is a single name; otherwise the text
+    std::optional<Regexp> compiled;  // none: matches nothing
     Match match(std::string_view name, std::string_view full_name) const;
   };
   Selector() = default;

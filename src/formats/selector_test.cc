@@ -78,7 +78,7 @@ TEST(Selector, RejectsAnInvalidPattern) {
   ASSERT_FALSE(selector);
   EXPECT_EQ(selector.error().code(), Code::invalid_argument);
   EXPECT_EQ(selector.error().message(),
-            "'dense_(' is not a valid regular expression (missing ): dense_(); escape special "
+            "'dense_(' is not a valid regular expression (missing ')' for '(' at position 7); escape special "
             "characters of a name with \\");
   EXPECT_THAT(Selector::create("a", "[").error().message(), HasSubstr("'[' is not a valid regular expression"));
   EXPECT_FALSE(Selector::create("((a{1000}){1000}){1000}"));

@@ -138,7 +138,7 @@ TEST(Errors, SayWhereAndWhatWasExpected) {
       {"max", "column 1: 'max' is a statistic of tensors; write max('pattern'), or use it inside any('pattern', ...)"},
       {"delta > 1", "column 1: 'delta' is a function; write delta(...), or scalar('delta') for a scalar of that name"},
       {"max('a(')",
-       "column 5: 'a(' is not a valid regular expression (missing ): a(); escape special "
+       "column 5: 'a(' is not a valid regular expression (missing ')' for '(' at position 2); escape special "
        "characters of a name with \\"},
       {"max('a)", "column 5: the text is not closed: its second quote is missing"},
       {"any('a')", "column 8: expected ',', found ')'"},

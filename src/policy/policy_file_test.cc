@@ -224,7 +224,7 @@ TEST(PolicyFile, AnErrorNamesLineColumnAndWhatWasExpected) {
        "policy.toml:2:20: expected what to record (stats, histogram, image, audio, whole, npy, npz, print or csv), "
        "found \"histo\""},
       {"[[watch]]\ntensors = \"a(\"",
-       "policy.toml:2:11: 'a(' is not a valid regular expression (missing ): a(); escape special "
+       "policy.toml:2:11: 'a(' is not a valid regular expression (missing ')' for '(' at position 2); escape special "
        "characters of a name with \\"},
       {"[[watch]]\ntensors = \"\"",
        "policy.toml:2:11: expected a pattern for the names of tensors, such as \"dense_.*\", found \"\""},

@@ -1,38 +1,32 @@
 // What there is: the server, the runs, the tags.
-#include <re2/re2.h>
-
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "formats/json_writer.h"
 #include "formats/tensor_tags.h"
 #include "query/answers.h"
+#include "regexp/regexp.h"
 #include "store/probe_json.h"
 
 namespace sonde::query {
 namespace {
 
-// A pattern that matches everything if none is given.
-Result<std::unique_ptr<RE2>> pattern(const Params& params, std::string_view name) {
+// Nothing, which matches everything, if no pattern is given.
+Result<std::optional<Regexp>> pattern(const Params& params, std::string_view name) {
   constexpr std::size_t kLongest = 1'000;
-  constexpr int kMemory = 1 << 20;
   const std::string* text = params.find(name);
-  if (text == nullptr) return std::unique_ptr<RE2>();
+  if (text == nullptr) return std::optional<Regexp>();
   if (text->size() > kLongest) return Status(Code::invalid_argument, "a pattern has at most 1,000 characters");
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kMemory);
-  auto made = std::make_unique<RE2>(*text, options);
-  if (!made->ok()) {
-    return Status(Code::invalid_argument, in_quotes(name) + " is not a valid pattern: " + made->error());
+  Result<Regexp> made = Regexp::compile(*text, regexp::Extent::anywhere);
+  if (!made) {
+    return Status(Code::invalid_argument, in_quotes(name) + " is not a valid pattern: " + made.error().message());
   }
-  return made;
+  return std::optional(*std::move(made));
 }
-bool matches(const std::unique_ptr<RE2>& wanted, std::string_view text) {
-  return !wanted || RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *wanted);
-}
+bool matches(const std::optional<Regexp>& wanted, std::string_view text) { return !wanted || wanted->matches(text); }
 
 void number_or_null(JsonWriter& json, double value) {
   if (std::isfinite(value)) {
