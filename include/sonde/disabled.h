@@ -119,6 +119,7 @@ class Recorder {
   void hparams(const HParams&) noexcept {}
   void graph(const Graph&) noexcept {}
   void custom_scalars(const std::vector<ChartCategory>&) noexcept {}
+  void event(std::string_view) noexcept {}
   void print(std::string_view, const TensorArg&, std::int64_t) noexcept {}
   void print_full(std::string_view, const TensorArg&, std::int64_t) noexcept {}
   Status print_now(std::string_view, const TensorView&, std::int64_t, const PrintOptions& = {}) noexcept { return {}; }

@@ -230,6 +230,10 @@ class Recorder {
   SONDE_API void hparams(const HParams& hparams) noexcept;
   SONDE_API void graph(const Graph& graph) noexcept;
   SONDE_API void custom_scalars(const std::vector<ChartCategory>& layout) noexcept;
+  // An Event message of TensorBoard that another library encoded: its bytes, with its own step, and its own time unless
+  // that is 0. Conditions see its scalars. Rejected as a whole, with the reason, if it is malformed or one of its tags
+  // belongs to another kind of summary.
+  SONDE_API void event(std::string_view event) noexcept;
 
   // On the console: dense_1/out f32[32,128] -2.1 |.:#:.| 2.6  mean 0.01 std 1.02
   SONDE_API void print(std::string_view name, TensorArg tensor, std::int64_t step) noexcept;

@@ -344,6 +344,20 @@ the name is needed.
           R"(Record the layout of TensorBoard's custom scalars: categories of charts, each "Multiline" or "Margin" and tags.
 
 >>> rec.custom_scalars({"losses": {"both": ("Multiline", ["train/loss", "test/loss"])}}))")
+      .def(
+          "event",
+          [](RecorderObject& self, nb::handle event) {
+            Recorder& to = self.state->recorder();
+            if (PyBytes_Check(event.ptr()) == 0) raise_type_error("event", "bytes", event);
+            const auto bytes = nb::borrow<nb::bytes>(event);
+            to.event({bytes.c_str(), bytes.size()});
+            self.state->report();
+          },
+          "event"_a.none(), nb::sig("def event(self, event: bytes) -> None"),
+          R"(Record an Event message of TensorBoard that another library encoded, as its bytes. It has its own step, and its own
+time unless that is 0.
+
+>>> rec.event(bytes.fromhex("10032a0b0a090a026c72150000003f")))")
       .def("table", &table, "name"_a.none(), "columns"_a.none(), "step"_a, nb::kw_only(), "rows"_a = 0,
            "random"_a = false, "print"_a = false,
            nb::sig("def table(self, name: str, columns: dict[str, TensorLike], step: SupportsIndex, *, rows: int = 0, "

@@ -136,6 +136,12 @@ void put_graph_event(std::string& file, double wall_time, std::string_view graph
   put_event(file, wall_time, 0, 4, graph_def);
 }
 
+void put_wall_time(std::string& event, double wall_time) {
+  char field[9] = {'\x09'};  // wall_time = 1
+  put_raw(field + 1, wall_time);
+  event.append(field, sizeof field);
+}
+
 void put_scalar(std::string& summary, std::string_view tag, double value, Precision precision, bool with_metadata) {
   const ScalarSizes sizes(tag.size(), precision, with_metadata);
   wire::put_bytes_header(summary, 1, sizes.value);

@@ -57,6 +57,8 @@ void put_scalar_event(std::string& file, double wall_time, std::int64_t step, st
 void put_summary_event(std::string& file, double wall_time, std::int64_t step, std::string_view summary);
 // `graph_def`: formats/graph_def.h.
 void put_graph_event(std::string& file, double wall_time, std::string_view graph_def);
+// Gives an encoded Event another time: of a field that is repeated the last one counts.
+void put_wall_time(std::string& event, double wall_time);
 
 // ---- Values: each appends one Summary.Value to `summary`.
 

@@ -47,6 +47,7 @@ TEST(Inert, ADefaultConstructedRecorderDoesNothing) {
   rec.mesh("m", tensor, 0);
   rec.hparams({});
   rec.graph({});
+  rec.event({});
   rec.custom_scalars({});
   rec.print("p", tensor, 0);
   rec.print_full("p", tensor, 0);

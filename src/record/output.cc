@@ -68,6 +68,8 @@ void Output::write(const sinks::Stamp& stamp, PayloadPtr& payload) {
     has_hparams_ |= encoded->content == EncodedJob::Content::hparams;
     if (encoded->content == EncodedJob::Content::graph) {
       sinks_.write(stamp, sinks::GraphValue{encoded->bytes});
+    } else if (encoded->content == EncodedJob::Content::event) {
+      event(stamp, *encoded);
     } else {
       sinks_.write(stamp, sinks::EncodedValue{encoded->bytes});
     }
@@ -81,6 +83,14 @@ void Output::write(const sinks::Stamp& stamp, PayloadPtr& payload) {
     GroupJob alone;
     alone.items.emplace_back(std::move(payload));
     group(stamp, alone);
+  }
+}
+
+void Output::event(const sinks::Stamp& stamp, const EncodedJob& encoded) {
+  sinks_.write(stamp, sinks::EventValue{encoded.bytes});
+  for (const GroupScalar& number : encoded.scalars) {
+    counters_.count_scalar();
+    attempt(counters_, [&] { steps_.scalar(stamp.step, number.tag, sinks_.name(number.tag), number.value); });
   }
 }
 

@@ -41,6 +41,7 @@ class Output {
   void write(const sinks::Stamp& stamp, PayloadPtr& payload);
   // There was no memory for so many records.
   void refuse(std::uint64_t records) noexcept;
+  void event(const sinks::Stamp& stamp, const EncodedJob& encoded);
   void group(const sinks::Stamp& sent, GroupJob& job);
   void check_range(std::uint32_t id, double value);
 

@@ -84,14 +84,15 @@ struct TextJob {
   std::uint32_t tag = 0;
   std::string text;
 };
-// Summary values (or a graph) that the caller encoded, since they are rare.
-struct EncodedJob {
-  enum class Content : std::uint8_t { summary, hparams, graph } content = Content::summary;
-  std::string bytes;
-};
 struct GroupScalar {
   std::uint32_t tag = 0;
   double value = 0;
+};
+// Summary values, a graph or a whole event that the caller encoded, since they are rare.
+struct EncodedJob {
+  enum class Content : std::uint8_t { summary, hparams, graph, event } content = Content::summary;
+  std::string bytes;
+  std::vector<GroupScalar> scalars = {};  // in an event
 };
 struct GroupJob {
   std::vector<std::variant<GroupScalar, PayloadPtr, EncodedJob>> items;

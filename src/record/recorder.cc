@@ -59,7 +59,7 @@ void send_tensor(const std::shared_ptr<Channel>& channel, std::string_view name,
 }
 
 void send_encoded(Channel& to, std::string bytes, EncodedJob::Content content, std::int64_t step) {
-  if (PayloadPtr payload = to.stage(EncodedJob{content, std::move(bytes)})) to.send(std::move(payload), step);
+  if (PayloadPtr payload = to.stage(EncodedJob{content, std::move(bytes), {}})) to.send(std::move(payload), step);
 }
 
 // What a value of several tags appends to a summary. A tag that cannot be used is counted, and nothing is appended.

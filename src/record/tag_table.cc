@@ -51,6 +51,13 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, tags::Plugin plug
   return id;
 }
 
+std::optional<tags::Plugin> TagTable::plugin(std::string_view name) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = ids_.find(name);
+  if (found == ids_.end()) return std::nullopt;
+  return entries_[found->second].plugin;
+}
+
 std::vector<std::string> TagTable::names(tags::Plugin plugin) const {
   std::vector<std::string> found;
   const std::scoped_lock lock(mutex_);

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +24,8 @@ class TagTable {
   // The id of a tag, new or existing. Fails if the name is empty or too long, or the tag already belongs to another
   // plugin: TensorBoard keeps only the first kind of summary under a tag. Invalid UTF-8 bytes are replaced.
   Result<std::uint32_t> resolve(std::string_view name, tags::Plugin plugin);
+  // The plugin of a tag; none if there is no such tag.
+  std::optional<tags::Plugin> plugin(std::string_view name) const;
   // The name stays valid for the life of the table.
   std::string_view name(std::uint32_t id) const;
   std::vector<std::string> names(tags::Plugin plugin) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "formats/tfevents.h"
+#include "formats/tfrecord.h"
 #include "formats/wav.h"
 
 namespace sonde::sinks {
@@ -55,6 +56,10 @@ Status EventFile::append(const Stamp& stamp, std::span<const Value> values) {
     }
     if (const auto* graph = std::get_if<GraphValue>(values.data())) {
       tfevents::put_graph_event(file_.buffer(), stamp.wall_time, graph->graph_def);
+      return file_.appended(stamp.step);
+    }
+    if (const auto* event = std::get_if<EventValue>(values.data())) {
+      tfrecord::put_record(file_.buffer(), event->event);
       return file_.appended(stamp.step);
     }
   }

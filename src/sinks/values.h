@@ -64,6 +64,10 @@ struct EncodedValue {
 struct GraphValue {
   std::string_view graph_def;
 };
+// A whole event that is already encoded, with its own time and step.
+struct EventValue {
+  std::string_view event;
+};
 struct PrintValue {
   std::string_view name;
   TensorView view;
@@ -86,7 +90,7 @@ struct CaptureValue {
   const std::function<const flight::Step*()>* next = nullptr;  // gives one after the other, then null
 };
 using Value = std::variant<ScalarValue, HistogramValue, ImageValue, AudioValue, TextValue, EncodedValue, GraphValue,
-                           PrintValue, TableValue, RowsValue, CaptureValue>;
+                           EventValue, PrintValue, TableValue, RowsValue, CaptureValue>;
 
 // A probe as files name it; ids are dense and belong to one recorder.
 struct ProbeName {
