@@ -1,8 +1,8 @@
 """sonde.Recorder: the compiled class, with paths and policies in all the forms that Python has."""
 import os
-from typing import Any, Callable
+from typing import Any, Callable, SupportsIndex
 
-from . import _core
+from . import _core, _current
 from ._policy import policy_text
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -32,6 +32,58 @@ class Options:
                          flush_interval=flush_interval, precision=precision, histogram_buckets=histogram_buckets,
                          console=console, file_suffix=file_suffix, live_control=live_control,
                          trigger_signal=trigger_signal, purge_step=purge_step, on_error=on_error)
+        _current.opened(self)
+
+    def step(self, number: SupportsIndex) -> _core.Step:
+        """Begin a step of training. The one before it ends, if it has not.
+
+        >>> with rec.step(10) as step:
+        ...     rec.scalar("loss", 0.1, 10)
+        """
+        _current.settle()
+        return _current.begun(self, super().step(number), "step")
+
+    def evaluation(self, step: SupportsIndex) -> _core.Step:
+        """Begin a pass over held-out data, at the training step that it belongs to.
+
+        >>> with rec.evaluation(10) as step:
+        ...     rec.probe("dense/out").record(step, [1.0, 2.0])
+        """
+        _current.settle()
+        return _current.begun(self, super().evaluation(step), "evaluation")
+
+    def pass_(self, number: SupportsIndex) -> _core.Step:
+        """Begin a pass of inference, such as one request. Any number of them may be open side by side.
+
+        >>> with rec.pass_(11) as one, rec.pass_(12) as other:
+        ...     one.number, other.number
+        (11, 12)
+        """
+        _current.settle()
+        return _current.begun(self, super().pass_(number), "pass_")
+
+    def flush(self) -> None:
+        """Return when everything recorded so far is in the files. Raises OSError where a file refused it.
+
+        >>> rec.flush()
+        """
+        _current.settle()
+        super().flush()
+
+    def close(self) -> None:
+        """Flush and end the files. A second call does nothing; recording after it raises ValueError.
+
+        >>> other = sonde.Recorder(directory + "/closed")
+        >>> other.close()
+        >>> other.scalar("loss", 1.0, 1)
+        Traceback (most recent call last):
+        ValueError: the recorder is closed
+        """
+        _current.settle()
+        super().close()
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def set_policy(self, policy: Any) -> None:
         """Another policy, from the next step on: a path, TOML as a str, or a dict.

@@ -378,9 +378,6 @@ class SummaryWriter(Options, _core.Writer):
             child.close()
         super().close()
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
 
 def _exponential_edges() -> Any:
     """The edges that torch calls "tensorflow": from 1e-12 to 1e20 in steps of a tenth, both signs, and zero."""

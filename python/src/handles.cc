@@ -42,8 +42,15 @@ void bind_series(nb::module_& module) {
 >>> series.record(0.9, step=1))");
 }
 
+void end_step(StepObject& self) {
+  self.ended = true;
+  self.step.end();
+  self.state->report();
+}
+
 void bind_step(nb::module_& module) {
-  nb::class_<StepObject>(module, "Step", R"(One step of training, evaluation or inference, as a context manager.
+  nb::class_<StepObject>(module, "Step", nb::is_weak_referenceable(),
+                         R"(One step of training, evaluation or inference, as a context manager.
 
 >>> with rec.step(1) as step:
 ...     step.number
@@ -53,12 +60,11 @@ void bind_step(nb::module_& module) {
       .def_prop_ro(
           "evaluation", [](const StepObject& self) { return self.step.evaluation(); },
           "Whether it is a pass of evaluation.")
+      .def_prop_ro(
+          "ended", [](const StepObject& self) { return self.ended; },
+          "Whether `end` was called, or its `with` was left.")
       .def(
-          "end",
-          [](StepObject& self) {
-            self.step.end();
-            self.state->report();
-          },
+          "end", [](StepObject& self) { end_step(self); },
           R"(End the step. Its conditions are evaluated, and its statistics written as one record.
 
 >>> step = rec.step(2)
@@ -66,12 +72,8 @@ void bind_step(nb::module_& module) {
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Step"))
       .def(
-          "__exit__",
-          [](StepObject& self, nb::handle, nb::handle, nb::handle) {
-            self.step.end();
-            self.state->report();
-          },
-          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+          "__exit__", [](StepObject& self, nb::handle, nb::handle, nb::handle) { end_step(self); }, "type"_a.none(),
+          "value"_a.none(), "traceback"_a.none(),
           nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"));
 }
 

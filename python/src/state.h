@@ -87,6 +87,7 @@ struct SeriesObject {
 struct StepObject {
   Step step;
   StatePtr state;
+  bool ended = false;  // by the program
 };
 struct ProbeObject {
   Probe probe;
