@@ -5,10 +5,13 @@
 ...     rec.scalar("loss", 0.5, 1)
 """
 import atexit as _atexit
+import importlib as _importlib
+from typing import Any as _Any
 
 from ._load import _core
 from ._errors import RecordingWarning
 from ._core import Counters, Group, Probe, Series, Statistics, Step, StepValues, histogram_key, release_owners
+from ._file_writer import FileWriter, merge_all
 from ._log import Capture, Log, Run, Scalars, load, load_capture, open_tensors
 from ._recorder import Recorder
 from ._version import __version__
@@ -16,6 +19,14 @@ from ._writer import SummaryWriter
 
 _atexit.register(_core._close_all)
 
-__all__ = ["Capture", "Counters", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run", "Scalars", "Series",
-           "Statistics", "Step", "StepValues", "SummaryWriter", "histogram_key", "load", "load_capture", "open_tensors",
+__all__ = ["Capture", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run", "Scalars", "Series",
+           "Statistics", "Step", "StepValues", "SummaryWriter", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
            "release_owners"]
+
+_MODULES = ("tf_summary",)  # imported when they are used, since each imports its framework
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'sonde' has no attribute '{name}'")

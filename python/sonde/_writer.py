@@ -10,6 +10,7 @@ from . import _core
 from ._arrays import array, draw_boxes, gif, grid, png, to_hwc, to_pixels
 from ._projector import Projector
 from ._recorder import Options
+from ._wire import varint
 
 
 class SummaryWriter(Options, _core.Writer):
@@ -295,7 +296,7 @@ class SummaryWriter(Options, _core.Writer):
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts, precision, recall)])
         with self._group(global_step, walltime) as group:
             # PrCurvePluginData { num_thresholds = 2 }
-            group.tensor(tag, rows, plugin="pr_curves", content=b"\x10" + _varint(num_thresholds))
+            group.tensor(tag, rows, plugin="pr_curves", content=b"\x10" + varint(num_thresholds))
 
     def add_custom_scalars(self, layout: dict[str, dict[str, Any]]) -> None:
         """Record the layout of custom charts: {category: {title: ["Multiline" or "Margin", tags]}}.
@@ -385,11 +386,3 @@ def _exponential_edges() -> Any:
     while edges[-1] * 1.1 < 1e20:
         edges.append(edges[-1] * 1.1)
     return [-edge for edge in reversed(edges)] + [0.0] + edges
-
-
-def _varint(number: int) -> bytes:
-    encoded = b""
-    while number > 127:
-        encoded += bytes([number & 127 | 128])
-        number >>= 7
-    return encoded + bytes([number])

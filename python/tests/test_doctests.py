@@ -12,7 +12,7 @@ import unittest
 
 import sonde
 
-MODULES = ("_arrays", "_policy")
+MODULES = ("_arrays", "_policy", "_wire")
 # Plain values, which say what they are.
 WITHOUT_EXAMPLE = {"Counters", "StepValues", "RecordingWarning", "Capture"}
 
