@@ -59,7 +59,7 @@ class BothWriters(InFolder):
 
     def readers(self, run):
         for writer in ("tensorflow", "sonde"):
-            reader = event_accumulator.EventAccumulator(str(self.folder / writer / run))
+            reader = event_accumulator.EventAccumulator(str(self.folder / writer / run), {"images": 0, "histograms": 0})
             reader.Reload()
             yield reader
 
