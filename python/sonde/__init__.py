@@ -14,6 +14,7 @@ from ._core import Counters, Group, Probe, Series, Statistics, Step, StepValues,
 from ._file_writer import FileWriter, merge_all
 from ._log import Capture, Log, Run, Scalars, load, load_capture, open_tensors
 from ._recorder import Recorder
+from ._tap import tap, tap_grad
 from ._version import __version__
 from ._writer import SummaryWriter
 
@@ -21,7 +22,7 @@ _atexit.register(_core._close_all)
 
 __all__ = ["Capture", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run", "Scalars", "Series",
            "Statistics", "Step", "StepValues", "SummaryWriter", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
-           "release_owners"]
+           "release_owners", "tap", "tap_grad"]
 
 _MODULES = ("tf_summary",)  # imported when they are used, since each imports its framework
 

@@ -17,9 +17,9 @@ _begun: list["_Begun"] = []  # in the order in which they began
 _last: "weakref.WeakKeyDictionary[Any, tuple[str, int]]" = weakref.WeakKeyDictionary()
 _default: Any = None
 
-# Functions that are called before a step begins and before a recorder is flushed or closed: a framework whose values
-# arrive later waits for them here.
-settlers: list[Callable[[], None]] = []
+# Functions of one bool that wait for values which arrive later than their call, as JAX's do. They are called before a step
+# begins or ends (False), and before a recorder is flushed or closed (True).
+settlers: list[Callable[[bool], None]] = []
 # Functions that name a recorder, or return None.
 chosen: list[Callable[[], Any]] = []
 
@@ -56,10 +56,10 @@ def begun(recorder: Any, step: Any, kind: str) -> Any:
     return step
 
 
-def settle() -> None:
-    """Wait for values that are on their way."""
+def settle(everything: bool = False) -> None:
+    """Wait for values that are on their way: those of the step, or everything."""
     for function in settlers:
-        function()
+        function(everything)
 
 
 def step(recorder: Any = None) -> Any:

@@ -67,7 +67,7 @@ class Options:
 
         >>> rec.flush()
         """
-        _current.settle()
+        _current.settle(everything=True)
         super().flush()
 
     def close(self) -> None:
@@ -79,7 +79,8 @@ class Options:
         Traceback (most recent call last):
         ValueError: the recorder is closed
         """
-        _current.settle()
+        if not self.closed:
+            _current.settle(everything=True)
         super().close()
 
     def __exit__(self, *error: object) -> None:

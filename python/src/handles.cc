@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "convert.h"
 #include "owner.h"
@@ -42,7 +43,14 @@ void bind_series(nb::module_& module) {
 >>> series.record(0.9, step=1))");
 }
 
+// A function that is called before the program ends a step, while it can still be recorded in; null: none.
+PyObject* before_end = nullptr;
+
 void end_step(StepObject& self) {
+  if (before_end != nullptr && !self.ended) {
+    const nb::object done = nb::steal(PyObject_CallNoArgs(before_end));
+    if (!done.is_valid()) throw nb::python_error();
+  }
   self.ended = true;
   self.step.end();
   self.state->report();
@@ -75,6 +83,16 @@ void bind_step(nb::module_& module) {
           "__exit__", [](StepObject& self, nb::handle, nb::handle, nb::handle) { end_step(self); }, "type"_a.none(),
           "value"_a.none(), "traceback"_a.none(),
           nb::sig("def __exit__(self, type: object, value: object, traceback: object) -> None"));
+}
+
+void bind_before_end(nb::module_& module) {
+  module.def(
+      "_before_step_end",
+      [](nb::handle function) {
+        Py_XINCREF(function.ptr());
+        Py_XDECREF(std::exchange(before_end, function.ptr()));
+      },
+      "function"_a);
 }
 
 void bind_statistics(nb::module_& module) {
@@ -331,6 +349,7 @@ void bind_group(nb::module_& module) {
 void bind_handles(nb::module_& module) {
   bind_series(module);
   bind_step(module);
+  bind_before_end(module);
   bind_statistics(module);
   bind_probe(module);
   bind_group(module);
