@@ -8,10 +8,12 @@
 #include "sonde/capture.h"     // IWYU pragma: export
 #include "sonde/checkpoint.h"  // IWYU pragma: export
 #include "sonde/graph.h"       // IWYU pragma: export
+#include "sonde/kept.h"        // IWYU pragma: export
 #include "sonde/log.h"         // IWYU pragma: export
 #include "sonde/options.h"     // IWYU pragma: export
 #include "sonde/policy.h"      // IWYU pragma: export
 #include "sonde/recorder.h"    // IWYU pragma: export
+#include "sonde/show.h"        // IWYU pragma: export
 #include "sonde/statistics.h"  // IWYU pragma: export
 #include "sonde/status.h"      // IWYU pragma: export
 #include "sonde/summaries.h"   // IWYU pragma: export

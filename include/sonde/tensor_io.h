@@ -1,5 +1,5 @@
-// Tensors in files: NumPy's npy and npz, and safetensors. It also includes captures (sonde/capture.h) and checkpoints
-// (sonde/checkpoint.h), which consist of such files.
+// Tensors in files: NumPy's npy and npz, and safetensors. It also includes captures (sonde/capture.h), checkpoints
+// (sonde/checkpoint.h) and what policies keep (sonde/kept.h), which consist of such files.
 //
 //   auto kernel = sonde::load_npy("kernel.npy");                       // a copy
 //   if (!kernel) { std::cerr << kernel.error().message() << '\n'; return 1; }
@@ -125,3 +125,4 @@ class TensorFile {
 
 #include "sonde/capture.h"     // IWYU pragma: export
 #include "sonde/checkpoint.h"  // IWYU pragma: export
+#include "sonde/kept.h"        // IWYU pragma: export

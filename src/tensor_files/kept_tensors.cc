@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <new>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -135,17 +136,35 @@ std::vector<std::string> KeptTensors::tags() const {
   return tags;
 }
 
+std::vector<std::string> KeptTensors::tags_of(const Place& place) const {
+  std::vector<std::string> tags;
+  if (place.folder) {
+    add_files(place.path, "", "", run_layout::kNpy, tags);
+    for (std::string& tag : tags) tag = text_of_file_path(tag, run_layout::kNpy);
+  } else if (const std::optional<TensorFile> file = open(place.path)) {
+    tags = file->names();
+  }
+  return tags;
+}
+
+std::vector<WholeTensor> KeptTensors::all() const {
+  std::map<std::pair<std::string, std::int64_t>, WholeTensor> found;
+  for (const Place& place : places_) {
+    for (const std::string& tag : tags_of(place)) {
+      const std::string path = place.folder ? join_path(place.path, file_path_of(tag, run_layout::kNpy)) : place.path;
+      found[{tag, place.step}] = {tag, place.step, path, place.folder ? "" : tag};
+    }
+  }
+  std::vector<WholeTensor> all;
+  all.reserve(found.size());
+  for (auto& [key, tensor] : found) all.push_back(std::move(tensor));
+  return all;
+}
+
 std::vector<KeptSeries> KeptTensors::list() const {
   std::map<std::string, KeptSeries> found;
   for (const Place& place : places_) {
-    std::vector<std::string> tags;
-    if (place.folder) {
-      add_files(place.path, "", "", run_layout::kNpy, tags);
-      for (std::string& tag : tags) tag = text_of_file_path(tag, run_layout::kNpy);
-    } else if (const std::optional<TensorFile> file = open(place.path)) {
-      tags = file->names();
-    }
-    for (std::string& tag : tags) {
+    for (std::string& tag : tags_of(place)) {
       KeptSeries& series = found[tag];
       if (series.count > 0 && series.last_step == place.step) continue;  // in another format, or by another writer
       if (series.count == 0) series = {std::move(tag), 0, place.step, place.step};
@@ -188,3 +207,40 @@ std::vector<KeptSeries> tables_of(const std::string& run_directory, const std::s
 }
 
 }  // namespace sonde::tensor_files
+
+namespace sonde {
+namespace {
+
+// The library never throws: where memory ends, it returns an error.
+template <class Do>
+auto of_run(std::string_view run_directory, Do what) -> decltype(what(std::string())) {
+  try {
+    const std::string path(run_directory);
+    if (const Result<Directory> directory = read_directory(path); !directory) return directory.error();
+    return what(path);
+  } catch (const std::bad_alloc&) {
+    return Status(Code::exhausted, "there is not enough memory to list what the run kept");
+  }
+}
+
+}  // namespace
+
+Result<WholeTensorList> list_whole_tensors(std::string_view run_directory) {
+  return of_run(run_directory, [](const std::string& path) -> Result<WholeTensorList> {
+    WholeTensorList list;
+    const tensor_files::KeptTensors kept(path, "",
+                                         [&list](const Status& status) { list.unreadable.push_back(status); });
+    list.tensors = kept.all();
+    return list;
+  });
+}
+
+Result<std::vector<std::string>> list_tables(std::string_view run_directory) {
+  return of_run(run_directory, [](const std::string& path) -> Result<std::vector<std::string>> {
+    std::vector<std::string> paths = tensor_files::table_paths(path);
+    for (std::string& table : paths) table = join_path(path, table);
+    return paths;
+  });
+}
+
+}  // namespace sonde

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sonde/kept.h"
 #include "sonde/status.h"
 #include "sonde/tensor_io.h"
 
@@ -47,6 +48,8 @@ class KeptTensors {
   std::vector<std::string> tags() const;
   // All tags, including those of folders, with the number of their steps. Opens every file.
   std::vector<KeptSeries> list() const;
+  // Every tensor at every step, by tag and then step; what was written last counts. Opens every file.
+  std::vector<WholeTensor> all() const;
 
  private:
   struct Place {
@@ -56,6 +59,8 @@ class KeptTensors {
   };
   std::optional<KeptTensor> find(const Place& place, const std::string& tag) const;
   std::optional<TensorFile> open(const std::string& path) const;
+  // The tags of one file or folder; empty if it cannot be read.
+  std::vector<std::string> tags_of(const Place& place) const;
   std::vector<Place> places_;  // by step, in the order written
   OnUnreadable on_unreadable_;
 };

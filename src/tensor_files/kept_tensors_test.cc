@@ -47,6 +47,41 @@ TEST_F(KeptTensorsTest, ListsEveryTensorWithItsSteps) {
   EXPECT_THAT(kept.tags(), ElementsAre("a", "b"));
 }
 
+TEST_F(KeptTensorsTest, AProgramListsWholeTensorsByTagAndStep) {
+  keep(20, "1700000000.h.1.0", {"a"});
+  keep(1, "1700000000.h.1.0", {"a", "b"});
+  keep(1, "1700000009.h.2.0", {"a"});
+  keep_npy(3, "1700000000.h.1.0", "c");
+  const Result<WholeTensorList> list = list_whole_tensors(dir_ / "");
+  ASSERT_TRUE(list);
+  EXPECT_TRUE(list->unreadable.empty());
+  std::vector<std::pair<std::string, std::int64_t>> found;
+  for (const WholeTensor& tensor : list->tensors) {
+    found.emplace_back(tensor.tag, tensor.step);
+    EXPECT_EQ(TensorFile::open(tensor.path)->load(tensor.name)->shape, Shape{2}) << tensor.path;
+  }
+  EXPECT_THAT(found, ElementsAre(std::pair("a", 1), std::pair("a", 20), std::pair("b", 1), std::pair("c", 3)));
+  EXPECT_THAT(list->tensors[0].path, HasSubstr("1700000009"));  // the one written last
+}
+
+TEST_F(KeptTensorsTest, AProgramIsToldWhichFilesItCannotRead) {
+  keep(1, "w", {"a"});
+  ASSERT_TRUE(write_file(join_path(tensors(), run_layout::tensors_stem(2, false, "w") + ".safetensors"), "x").ok());
+  const Result<WholeTensorList> list = list_whole_tensors(dir_ / "");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->tensors.size(), 1u);
+  ASSERT_EQ(list->unreadable.size(), 1u);
+  EXPECT_THAT(list->unreadable[0].message(), HasSubstr("000000000002"));
+  EXPECT_EQ(list_whole_tensors(dir_ / "none").error().code(), Code::not_found);
+}
+
+TEST_F(KeptTensorsTest, AProgramListsTables) {
+  ASSERT_TRUE(make_directories(dir_ / "tables").ok());
+  ASSERT_TRUE(write_file(dir_ / "tables/validation.w.csv", "step,row\n1,0\n").ok());
+  EXPECT_THAT(*list_tables(dir_ / ""), ElementsAre(HasSubstr("tables/validation.w.csv")));
+  EXPECT_EQ(list_tables(dir_ / "none").error().code(), Code::not_found);
+}
+
 TEST_F(KeptTensorsTest, TheLastOfAStepIsTheOneWrittenLast) {
   keep(5, "1700000000.h.1.0", {"a"});
   keep(5, "1700000009.h.2.0", {"a"});
