@@ -12,16 +12,19 @@ from ._load import _core
 from ._errors import RecordingWarning
 from ._core import Counters, Group, Probe, Series, Statistics, Step, StepValues, histogram_key, release_owners
 from ._file_writer import FileWriter, merge_all
-from ._log import Capture, Log, Run, Scalars, load, load_capture, open_tensors
+from ._kept import Checkpoint, TensorFile, TensorSteps, open_tensors
+from ._log import Capture, Log, Run, load, load_capture
 from ._recorder import Recorder
+from ._series import Scalars, ScalarTable, StatisticsTable
 from ._tap import tap, tap_grad
 from ._version import __version__
 from ._writer import SummaryWriter
 
 _atexit.register(_core._close_all)
 
-__all__ = ["Capture", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run", "Scalars", "Series",
-           "Statistics", "Step", "StepValues", "SummaryWriter", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
+__all__ = ["Capture", "Checkpoint", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run",
+           "ScalarTable", "Scalars", "Series", "Statistics", "StatisticsTable", "Step", "StepValues",
+           "SummaryWriter", "TensorFile", "TensorSteps", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
            "release_owners", "tap", "tap_grad"]
 
 _MODULES = ("tf_summary",)  # imported when they are used, since each imports its framework

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Iterator
 
 from . import _core
-
-STATISTICS = ("count", "nan", "positive_infinity", "negative_infinity", "zeros", "negatives", "min", "max", "mean", "std",
-              "sum_abs")
+from ._kept import Checkpoint, TensorFile, TensorSteps, checkpoints, typed, whole_tensors
+from ._series import STATISTICS, Scalars, ScalarTable, StatisticsTable, selector
 
 
 def load(logdir: str | os.PathLike[str], *, follow: bool = False, cache: bool = True) -> "Log":
@@ -34,75 +33,8 @@ class Tag:
     first_step: int
     last_step: int
     description: str
-
-
-@dataclass(frozen=True, eq=False)
-class Scalars:
-    """A series as columns, which are not copied from the reader's memory.
-
-    >>> loss = sonde.load(log)["train"].scalars("loss")
-    >>> loss.steps.tolist(), len(loss)
-    ([1, 2], 2)
-    """
-
-    name: str
-    steps: Any
-    wall_times: Any  # seconds since 1970
-    values: Any
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def to_pandas(self) -> Any:
-        """A table with the columns step, wall_time and value.
-
-        >>> list(sonde.load(log)["train"].scalars("loss").to_pandas()["value"])
-        [1.0, 0.5]
-        """
-        import pandas
-        return pandas.DataFrame({"step": self.steps, "wall_time": self.wall_times, "value": self.values}, copy=False)
-
-    def plot(self, axes: Any = None, **options: Any) -> Any:
-        """Draw the series with Matplotlib, into `axes` or new ones. Returns the axes.
-
-        >>> sonde.load(log)["train"].scalars("loss").plot()                 # doctest: +SKIP
-        """
-        if axes is None:
-            import matplotlib.pyplot
-            axes = matplotlib.pyplot.figure().add_subplot()
-            axes.set_xlabel("step")
-        axes.plot(self.steps, self.values, **{"label": self.name} | options)
-        return axes
-
-
-@dataclass(frozen=True, eq=False)
-class StatisticsTable:
-    """Statistics of a tensor, a column each, a row for every step.
-
-    >>> table = sonde.load(log)["train"].statistics("activation/dense/out")
-    >>> table.columns["max"]
-    array([4.])
-    """
-
-    name: str
-    steps: Any
-    wall_times: Any
-    columns: dict[str, Any]
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.columns[name]
-
-    def to_pandas(self) -> Any:
-        """A table with the columns step, wall_time and one for each statistic.
-
-        >>> sonde.load(log)["train"].statistics("activation/dense/out").to_pandas()["mean"][0]
-        np.float64(2.5)
-        """
-        import pandas
-        return pandas.DataFrame({"step": self.steps, "wall_time": self.wall_times} | self.columns, copy=False)
+    last_time: float    # seconds since 1970
+    written_again: int  # points that are left out because a restart wrote their steps again
 
 
 @dataclass(frozen=True)
@@ -167,19 +99,41 @@ class Run:
         """
         found = {name: self._run.statistic(tag, name, first_step, last_step, all) for name in columns}
         steps, times, _ = next(iter(found.values()))
-        return StatisticsTable(tag, steps, times, {name: values for name, (_, _, values) in found.items()})
+        rows = min(len(values) for _, _, values in found.values())  # a live log may grow between two columns
+        return StatisticsTable(tag, steps[:rows], times[:rows], {name: values[:rows] for name, (_, _, values) in found.items()})
 
     def values(self, tag: str, kind: str) -> Iterator[Value]:
         """The values of a tag that are no scalars: "histograms" as [(left, right, count), ...], "images" and "audio" as files
-        in bytes, "text" as str, "tensors" as arrays. Each is read when it is reached.
+        in bytes, "text" as str, "graphs" as a serialised GraphDef, "statistics" as a dict, all others as arrays. Each is
+        read when it is reached.
 
         >>> next(sonde.load(log)["train"].values("note", "text")).step
         1
         """
         read = {"histograms": self._run.histogram, "images": self._run.images, "audio": self._run.audio,
-                "text": self._run.text}.get(kind, lambda value: _typed(*self._run.tensor(value)))
+                "text": self._run.text, "graphs": self._run.graph,
+                "statistics": self._run.statistics}.get(kind, lambda value: typed(*self._run.tensor(value)))
         for value in self._run.values(tag, kind):
             yield Value(value.step, value.wall_time, read(value))
+
+    @property
+    def tensors(self) -> dict[str, TensorSteps]:
+        """Tensors that the policy kept whole ("whole", "npy" or "npz"), by tag, at each step that was kept.
+
+        >>> {tag: kept.steps for tag, kept in sonde.load(log)["train"].tensors.items()}
+        {'activation/kept': [1]}
+        """
+        return whole_tensors(self.directory)
+
+    @property
+    def tables(self) -> list[str]:
+        """Paths of the tables, which are CSV: one for each name and process that wrote it."""
+        return _core.list_tables(self.directory)
+
+    @property
+    def checkpoints(self) -> list[Checkpoint]:
+        """What the program saved with Recorder.checkpoint, by name and step."""
+        return checkpoints(self.directory)
 
     @property
     def captures(self) -> list["Capture"]:
@@ -187,7 +141,7 @@ class Run:
         return [load_capture(path) for path in _core.list_captures(self.directory)]
 
     def __repr__(self) -> str:
-        return f"<sonde.Run {self.name!r}>"
+        return f"<sonde.Run {self.name!r}: {len(self.tags)} tags>"
 
 
 class Log:
@@ -210,6 +164,17 @@ class Log:
     def runs(self) -> list[Run]:
         """All runs, by name."""
         return [Run(run) for run in self._log.runs()]
+
+    def scalars(self, tags: str = ".*", runs: str = ".*", *, all: bool = False) -> ScalarTable:  # noqa: A002
+        """The series of all runs whose names are selected: each an exact name or a regular expression over the whole name.
+
+        >>> sonde.load(log).scalars("loss").to_pandas()["value"].tolist()
+        [1.0, 0.5]
+        """
+        wanted_tag, wanted_run = selector(tags), selector(runs)
+        return ScalarTable({(run.name, tag.name): run.scalars(tag.name, all=all)
+                            for run in self.runs if wanted_run(run.name)
+                            for tag in run.tags if tag.kind == "scalars" and wanted_tag(tag.name)})
 
     @property
     def problems(self) -> list[str]:
@@ -244,84 +209,97 @@ class Log:
 
 @dataclass(frozen=True, eq=False)
 class Update:
-    """New points of a series."""
+    """New points of a series. `scalars` has them, or `statistics` for a tag of that kind; the other one is None.
+
+    `replaces` says that they are the whole series as it is now: a restart has written some of its steps again, or points
+    came with smaller steps than earlier ones.
+    """
 
     run: Run
-    scalars: Scalars
+    tag: Tag
+    scalars: Scalars | None
+    statistics: StatisticsTable | None
+    replaces: bool
+
+
+class _Follower:
+    """What has been seen of one series."""
+
+    def __init__(self) -> None:
+        self.points = 0
+        self.written_again = 0
+        self.last_step: int | None = None
+        self.at_last_step = 0  # points
+
+    def read(self, run: Run, tag: Tag) -> Update | None:
+        """What is new since the last call; None: nothing."""
+        if (tag.points, tag.written_again) == (self.points, self.written_again):
+            return None
+        if tag.written_again == self.written_again and self.last_step is not None:
+            columns = self._columns(run, tag, self.last_step)
+            new = slice(self.at_last_step, None)
+            if len(columns[0]) - self.at_last_step >= tag.points - self.points:  # all that is new is at the end
+                return self._take(run, tag, [column[new] for column in columns], self.points, replaces=False)
+        return self._take(run, tag, self._columns(run, tag, None), 0, replaces=self.points > 0)
+
+    @staticmethod
+    def _columns(run: Run, tag: Tag, first_step: int | None) -> list[Any]:
+        if tag.kind == "scalars":
+            found = run.scalars(tag.name, first_step=first_step)
+            return [found.steps, found.wall_times, found.values]
+        table = run.statistics(tag.name, first_step=first_step)
+        return [table.steps, table.wall_times, *table.columns.values()]
+
+    def _take(self, run: Run, tag: Tag, columns: list[Any], before: int, *, replaces: bool) -> Update | None:
+        steps, times, *rest = columns
+        self.written_again = tag.written_again
+        if len(steps) == 0:
+            return None
+        same = int((steps == steps[-1]).sum())
+        self.at_last_step = same + (self.at_last_step if not replaces and steps[-1] == self.last_step else 0)
+        self.points, self.last_step = before + len(steps), int(steps[-1])
+        if tag.kind == "scalars":
+            return Update(run, tag, Scalars(tag.name, steps, times, rest[0]), None, replaces)
+        return Update(run, tag, None, StatisticsTable(tag.name, steps, times, dict(zip(STATISTICS, rest))), replaces)
 
 
 class LiveLog(Log):
     """A log that is read on while it is written."""
 
-    def updates(self, timeout: float | None = None) -> Iterator[Update]:
+    def updates(self, timeout: float | None = None, *, tags: str = ".*",
+                kinds: tuple[str, ...] = ("scalars",)) -> Iterator[Update]:
         """The points of all series, at first those that are there and then new ones as they come. Ends when nothing has come for
-        `timeout` seconds; never, without one.
+        `timeout` seconds; never, without one. `kinds` may also name "statistics".
 
         >>> for update in sonde.load(log, follow=True).updates(timeout=0):
-        ...     print(update.run.name, update.scalars.name, update.scalars.values)
+        ...     print(update.run.name, update.tag.name, update.scalars.values)
         train loss [1.  0.5]
         """
-        seen: dict[tuple[str, str], int] = {}
+        unknown = set(kinds) - {"scalars", "statistics"}
+        if unknown:
+            raise ValueError(f"kinds may be 'scalars' and 'statistics', not {sorted(unknown)[0]!r}")
+        return self._updates(timeout, selector(tags), set(kinds))
+
+    def _updates(self, timeout: float | None, wanted: Any, kinds: set[str]) -> Iterator[Update]:
+        seen: dict[tuple[str, str, str], _Follower] = {}
         self._log.wait()
         last = time.monotonic()
         while True:
             version = self._log.version
             for run in self.runs:
                 for tag in run.tags:
-                    before = seen.get((run.name, tag.name), 0)
-                    if tag.kind != "scalars" or tag.points == before:
+                    if tag.kind not in kinds or not wanted(tag.name):
                         continue
-                    found = run.scalars(tag.name)
-                    seen[run.name, tag.name] = len(found)
-                    start = before if len(found) > before else 0  # fewer: a restart wrote them again
-                    last = time.monotonic()
-                    yield Update(run, Scalars(tag.name, found.steps[start:], found.wall_times[start:], found.values[start:]))
+                    update = seen.setdefault((run.name, tag.name, tag.kind), _Follower()).read(run, tag)
+                    if update is not None:
+                        yield update
+                        last = time.monotonic()
             if timeout is not None and time.monotonic() - last >= timeout:
                 return
             self._log.wait_for_change(version, 0.1)  # short, so that Ctrl-C is noticed
 
     def __iter__(self) -> Iterator[Any]:
         return self.updates()
-
-
-class TensorFile:
-    """The tensors of a npy, npz or safetensors file, by name. Nothing is read before it is asked for.
-
-    >>> file = sonde.open_tensors(checkpoint)
-    >>> list(file), file["kernel"]
-    (['kernel'], array([[1., 2.]]))
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = _core.TensorFile(os.fspath(path))
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        """Text that a safetensors file carries besides its tensors."""
-        return self._file.metadata()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._file.names())
-
-    def __len__(self) -> int:
-        return len(self._file.names())
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._file.names():
-            raise KeyError(name)
-        try:
-            return _typed(*self._file.view(name))
-        except NotImplementedError:  # compressed, or of another byte order
-            return _typed(*self._file.load(name))
-
-
-def open_tensors(path: str | os.PathLike[str]) -> TensorFile:
-    """Open a npy, npz or safetensors file; what it is, its content says.
-
-    >>> sonde.open_tensors(checkpoint)["kernel"].shape
-    (1, 2)
-    """
-    return TensorFile(path)
 
 
 class Capture:
@@ -376,17 +354,3 @@ def load_capture(path: str | os.PathLike[str]) -> Capture:
     >>> sonde.load_capture("logs/train/captures/1-nonfinite").origin        # doctest: +SKIP
     """
     return Capture(os.fspath(path))
-
-
-_SMALL_FLOATS = {"bf16": "bfloat16", "f8_e4m3": "float8_e4m3fn", "f8_e5m2": "float8_e5m2"}
-
-
-def _typed(array: Any, dtype: str) -> Any:
-    """bf16 and fp8 with their types where ml_dtypes is installed; otherwise their bits."""
-    if dtype not in _SMALL_FLOATS:
-        return array
-    try:
-        import ml_dtypes
-    except ImportError:
-        return array
-    return array.view(getattr(ml_dtypes, _SMALL_FLOATS[dtype]))

@@ -10,4 +10,5 @@ NB_MODULE(_core, module) {
   sonde::python::bind_handles(module);
   sonde::python::bind_recorder(module);
   sonde::python::bind_reader(module);
+  sonde::python::bind_show(module);
 }

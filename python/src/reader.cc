@@ -76,7 +76,40 @@ nb::dict tag_dict(const Tag& tag) {
   dict["first_step"] = tag.first_step;
   dict["last_step"] = tag.last_step;
   dict["description"] = tag.description;
+  dict["last_time"] = tag.last_time;
+  dict["written_again"] = tag.written_again;
   return dict;
+}
+
+nb::list bucket_list(const std::vector<Bucket>& buckets) {
+  nb::list list;
+  for (const Bucket& each : buckets) list.append(nb::make_tuple(each.left, each.right, each.count));
+  return list;
+}
+
+nb::dict statistics_dict(const TensorStatistics& statistics) {
+  nb::dict dict;
+  dict["dtype"] = std::string(to_string(statistics.dtype));
+  dict["shape"] = shape_tuple(statistics.shape);
+  dict["count"] = statistics.count;
+  dict["nan"] = statistics.nan;
+  dict["positive_infinity"] = statistics.positive_infinity;
+  dict["negative_infinity"] = statistics.negative_infinity;
+  dict["zeros"] = statistics.zeros;
+  dict["negatives"] = statistics.negatives;
+  dict["min"] = statistics.min;
+  dict["max"] = statistics.max;
+  dict["mean"] = statistics.mean;
+  dict["std"] = statistics.std;
+  dict["sum_abs"] = statistics.sum_abs;
+  dict["histogram"] = bucket_list(statistics.histogram);
+  return dict;
+}
+
+nb::list sentences(const std::vector<Status>& problems) {
+  nb::list list;
+  for (const Status& problem : problems) list.append(problem.message());
+  return list;
 }
 
 // Bytes that NumPy sees as an array of this type; types that it does not have as their bits.
@@ -160,11 +193,7 @@ void bind_run(nb::module_& module) {
           "tag"_a, "kind"_a)
       .def("histogram",
            [](const Run& self, const ValueRef& value) {
-             nb::list buckets;
-             for (const Bucket& each : take(ask([&] { return self.histogram(value); }))) {
-               buckets.append(nb::make_tuple(each.left, each.right, each.count));
-             }
-             return buckets;
+             return bucket_list(take(ask([&] { return self.histogram(value); })));
            })
       .def("images",
            [](const Run& self, const ValueRef& value) {
@@ -190,6 +219,15 @@ void bind_run(nb::module_& module) {
                    nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
              }
              return texts;
+           })
+      .def("graph",
+           [](const Run& self, const ValueRef& value) {
+             const std::string graph = take(ask([&] { return self.graph(value); }));
+             return nb::bytes(graph.data(), graph.size());
+           })
+      .def("statistics",
+           [](const Run& self, const ValueRef& value) {
+             return statistics_dict(take(ask([&] { return self.statistics(value); })));
            })
       .def("tensor", [](const Run& self, const ValueRef& value) {
         return copy_of(take(ask([&] { return self.tensor(value); })));
@@ -264,6 +302,37 @@ void bind_files(nb::module_& module) {
     nb::list paths;
     for (const std::string& found : take(ask([&] { return list_captures(path); }))) paths.append(found);
     return paths;
+  });
+  // (tag, step, path, name) of every tensor, and sentences about files that cannot be read.
+  module.def("list_whole_tensors", [](nb::handle directory) {
+    const std::string path(to_text(directory, "directory"));
+    const WholeTensorList list = take(ask([&] { return list_whole_tensors(path); }));
+    nb::list tensors;
+    for (const WholeTensor& each : list.tensors) {
+      tensors.append(nb::make_tuple(each.tag, each.step, each.path, each.name));
+    }
+    return nb::make_tuple(tensors, sentences(list.unreadable));
+  });
+  module.def("list_tables", [](nb::handle directory) {
+    const std::string path(to_text(directory, "directory"));
+    nb::list paths;
+    for (const std::string& found : take(ask([&] { return list_tables(path); }))) paths.append(found);
+    return paths;
+  });
+  module.def("list_checkpoints", [](nb::handle directory) {
+    const std::string path(to_text(directory, "directory"));
+    const CheckpointList list = take(ask([&] { return list_checkpoints(path); }));
+    nb::list checkpoints;
+    for (const CheckpointInfo& each : list.checkpoints) {
+      nb::dict dict;
+      dict["name"] = each.name;
+      dict["step"] = each.step;
+      dict["path"] = each.path;
+      dict["wall_time"] = each.wall_time;
+      dict["metric"] = each.metric;
+      checkpoints.append(dict);
+    }
+    return nb::make_tuple(checkpoints, sentences(list.unreadable));
   });
   module.def("capture", [](nb::handle directory) {
     const std::string path(to_text(directory, "path"));

@@ -1,4 +1,5 @@
 """The examples in the docstrings, and that every public name has one."""
+import array
 import doctest
 import importlib
 import inspect
@@ -42,6 +43,7 @@ class Examples(unittest.TestCase):
             rec.text("note", "halved", 1)
             with rec.step(1) as step:
                 rec.probe("dense/out").record(step, [[1.0, 2.0], [3.0, 4.0]])
+                rec.probe("kept", keep="whole").record(step, array.array("f", [1.0, 2.0]))
             rec.checkpoint("model", 1, {"kernel": [[1.0, 2.0]]})
         self.known = {"sonde": sonde, "log": str(log),
                       "checkpoint": str(log / "train/checkpoints/model-1.safetensors")}

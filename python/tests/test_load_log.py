@@ -1,4 +1,5 @@
 """sonde.load: what was recorded, as NumPy arrays and pandas tables, at once and while it is written."""
+import pathlib
 import subprocess
 import sys
 import threading
@@ -55,6 +56,26 @@ class LoadLog(InFolder):
         table = self.runs["train"].scalars("loss").to_pandas()
         self.assertEqual((list(table.columns), len(table), table["step"].sum()), (["step", "wall_time", "value"], 100, 4950))
 
+    def test_series_of_several_runs_side_by_side(self):
+        with sonde.Recorder(self.log / "test") as rec:
+            rec.scalar("loss", 7, 3)
+            rec.scalar("accuracy", 0.5, 3)
+        runs = sonde.load(self.log, cache=False)
+        self.assertEqual(list(runs.scalars()), [("test", "accuracy"), ("test", "loss"), ("train", "loss")])
+        self.assertEqual(list(runs.scalars("loss", runs="te.*")), [("test", "loss")])
+        table = runs.scalars("loss").to_pandas()
+        self.assertEqual((list(table.columns), len(table)), (["run", "tag", "step", "wall_time", "value"], 101))
+        self.assertEqual(table[table["run"] == "test"][["tag", "step", "value"]].values.tolist(), [["loss", 3, 7]])
+        self.assertEqual(len(runs.scalars("no such tag").to_pandas()), 0)
+        with self.assertRaisesRegex(ValueError, r"\(\["):
+            runs.scalars("([")
+
+    def test_a_slice_of_a_series_is_a_series(self):
+        loss = self.runs["train"].scalars("loss")
+        self.assertEqual((loss[-2:].steps.tolist(), loss[:1].values.tolist()), ([98, 99], [1]))
+        with self.assertRaisesRegex(TypeError, "slice"):
+            loss[3]
+
     def test_statistics_are_columns(self):
         found = self.runs["train"].statistics("activation/dense/out")
         self.assertEqual((found.steps.tolist(), found["mean"].tolist(), found["count"].tolist()), ([0, 1, 2], [0, 1, 2], [6, 6, 6]))
@@ -73,6 +94,8 @@ class LoadLog(InFolder):
         self.assertEqual((histogram.step, sum(count for _, _, count in histogram.data)), (5, 2))
         (picture,) = run.values("picture", "images")
         self.assertEqual(picture.data[0][:4], b"\x89PNG")
+        last = list(run.values("activation/dense/out", "statistics"))[-1].data
+        self.assertEqual((last["shape"], last["mean"], sum(count for _, _, count in last["histogram"])), ((2, 3), 2, 6))
         with self.assertRaisesRegex(ValueError, "kind must be one of"):
             list(run.values("note", "texts"))
 
@@ -85,6 +108,54 @@ class LoadLog(InFolder):
             threading.Thread(target=lambda: rec.scalar("accuracy", 0.5, 7)).start()
             later = next(updates)
         self.assertEqual((later.run.name, later.scalars.steps.tolist()), ("test", [7]))
+
+    def test_a_live_log_yields_only_what_is_new(self):
+        rec = self.enterContext(sonde.Recorder(self.log / "live"))
+        updates = sonde.load(self.log, follow=True, cache=False).updates(tags="value")
+        seen = []
+        for points in ([(1, 10)], [(2, 20), (2, 21)], [(2, 22), (3, 30)]):
+            for step, value in points:
+                rec.scalar("value", value, step)
+            rec.flush()
+            found = []
+            while len(found) < len(points):  # the reader may see a part of a flush first
+                update = next(updates)
+                self.assertFalse(update.replaces)
+                found += zip(update.scalars.steps.tolist(), update.scalars.values.tolist())
+            seen.append(found)
+        self.assertEqual(seen, [[(1, 10)], [(2, 20), (2, 21)], [(2, 22), (3, 30)]])
+
+    def test_a_live_log_says_when_earlier_points_are_new(self):
+        rec = self.enterContext(sonde.Recorder(self.log / "live"))
+        updates = sonde.load(self.log, follow=True, cache=False).updates(tags="value")
+        for step in (1, 5):
+            rec.scalar("value", step, step)
+        rec.flush()
+        while (update := next(updates)).scalars.steps[-1] != 5:
+            pass
+        rec.scalar("value", 3, 3)
+        rec.flush()
+        update = next(updates)
+        self.assertEqual((update.replaces, update.scalars.steps.tolist()), (True, [1, 3, 5]))
+
+    def test_a_live_log_says_when_a_restart_wrote_steps_again(self):
+        with sonde.Recorder(self.log / "again") as rec:
+            for step in range(4):
+                rec.scalar("value", step, step)
+        updates = sonde.load(self.log, follow=True, cache=False).updates(tags="value")
+        self.assertEqual(len(next(updates).scalars), 4)
+        with sonde.Recorder(self.log / "again", purge_step=2) as rec:
+            rec.scalar("value", 20, 2)
+        while (update := next(updates)).scalars.values[-1] != 20:
+            pass
+        self.assertEqual((update.replaces, update.scalars.steps.tolist()), (True, [0, 1, 2]))
+
+    def test_a_live_log_has_statistics_too(self):
+        (update,) = sonde.load(self.log, follow=True, cache=False).updates(timeout=0.2, kinds=("statistics",))
+        self.assertIsNone(update.scalars)
+        self.assertEqual((update.tag.name, update.statistics["mean"].tolist()), ("activation/dense/out", [0, 1, 2]))
+        with self.assertRaisesRegex(ValueError, "images"):
+            sonde.load(self.log, follow=True, cache=False).updates(kinds=("images",))
 
     def test_a_live_log_ends_when_nothing_comes(self):
         self.assertEqual(len(list(sonde.load(self.log, follow=True, cache=False).updates(timeout=0.2))), 1)
@@ -100,6 +171,43 @@ class LoadLog(InFolder):
         self.assertFalse(file["a"].flags.owndata)
         with self.assertRaises(KeyError):
             file["c"]
+
+    def test_whole_tensors_are_read_by_tag_and_step(self):
+        for keep in ("whole", "npy", "npz"):
+            with sonde.Recorder(self.folder / keep) as rec:
+                out = rec.probe("dense/out", keep=keep, every=2)
+                for n in range(4):
+                    with rec.step(n) as step:
+                        out.record(step, numpy.full((2, 3), n, numpy.float32))
+            tensors = sonde.load(self.folder / keep, cache=False)["."].tensors
+            self.assertEqual({tag: kept.steps for tag, kept in tensors.items()}, {"activation/dense/out": [0, 2]})
+            kept = tensors["activation/dense/out"]
+            numpy.testing.assert_array_equal(kept[2], numpy.full((2, 3), 2, numpy.float32))
+            self.assertFalse(kept[2].flags.owndata)
+            with self.assertRaisesRegex(KeyError, "step 1; it was at"):
+                kept[1]
+
+    def test_a_file_that_cannot_be_read_is_named(self):
+        with sonde.Recorder(self.folder / "damaged") as rec, rec.step(1) as step:
+            rec.probe("x", keep="whole").record(step, [1.0])
+        (path,) = (self.folder / "damaged/tensors").iterdir()
+        path.write_bytes(b"x")
+        with self.assertWarnsRegex(UserWarning, path.name):
+            self.assertEqual(sonde.load(self.folder / "damaged", cache=False)["."].tensors, {})
+
+    def test_tables_and_checkpoints_are_listed(self):
+        with sonde.Recorder(self.folder / "kept") as rec:
+            rec.table("validation", {"label": [1, 2], "output": [0.5, 0.25]}, 3)
+            rec.checkpoint("model", 3, {"kernel": [1.0]}, metric=0.5)
+        run = sonde.load(self.folder / "kept", cache=False)["."]
+        (table,) = run.tables
+        self.assertEqual(len(pathlib.Path(table).read_text(encoding="utf-8").splitlines()), 3)
+        (saved,) = run.checkpoints
+        self.assertEqual((saved.name, saved.step, saved.metric, saved.tensors()["kernel"].tolist()), ("model", 3, 0.5, [1]))
+
+    def test_a_run_that_kept_nothing_has_nothing(self):
+        run = self.runs["train"]
+        self.assertEqual((run.tensors, run.tables, run.checkpoints, run.captures), ({}, [], [], []))
 
     def test_compressed_files_are_read_too(self):
         path = self.folder / "x.npz"
