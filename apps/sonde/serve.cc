@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -193,6 +194,18 @@ void end_soon() {
   if (last) last->detach();
 }
 
+// A program that starts this one holds the other end of a pipe, which the system closes however that program ends.
+Status stop_at_end_of_input() {
+  Result<Thread> thread = Thread::start("sonde-input", [] {
+    while (std::fgetc(stdin) != EOF) {
+    }
+    kill(getpid(), SIGTERM);
+  });
+  if (!thread) return thread.error();
+  thread->detach();
+  return Status::success();
+}
+
 class Serve final : public Subcommand {
  public:
   Serve()
@@ -218,6 +231,7 @@ class Serve final : public Subcommand {
     flags.option(options_.path_prefix, "--path-prefix", "/X", "the path below which a proxy serves the page");
     flags.option(options_.allow_origins, "--allow-origin", "O", "an origin that may query and embed the page");
     flags.option(options_.token, "--token", "T", "the token (generated)");
+    flags.toggle(options_.stop_at_eof, "--stop-at-eof", "stop when standard input ends: for programs that start it");
   }
 
   int run() override {
@@ -259,6 +273,9 @@ int serve(const ServeOptions& options) {
   if (!server) return fail(server.error());
   if (server::assets().empty()) note("this program was built without the page: only its API is served");
   print_address(**server, options, *token);
+  if (options.stop_at_eof) {
+    if (const Status status = stop_at_end_of_input(); !status) return fail(status);
+  }
   interrupts.wait();
   (*server)->stop();
   end_soon();

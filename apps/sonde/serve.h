@@ -15,9 +15,10 @@ struct ServeOptions {
   std::string path_prefix = {};
   std::vector<std::string> allow_origins = {};
   std::string token = {};  // empty: one is generated
+  bool stop_at_eof = false;
 };
 
-// Prints the address, serves until Ctrl-C, and returns the exit code.
+// Prints the address, serves until Ctrl-C or, with stop_at_eof, the end of standard input, and returns the exit code.
 int serve(const ServeOptions& options);
 
 }  // namespace sonde::cli

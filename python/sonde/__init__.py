@@ -16,6 +16,8 @@ from ._kept import Checkpoint, TensorFile, TensorSteps, open_tensors
 from ._log import Capture, Log, Run, load, load_capture
 from ._recorder import Recorder
 from ._series import Scalars, ScalarTable, StatisticsTable
+from ._serve import Server, serve
+from ._show import Summary, show, summary
 from ._tap import tap, tap_grad
 from ._version import __version__
 from ._writer import SummaryWriter
@@ -23,9 +25,9 @@ from ._writer import SummaryWriter
 _atexit.register(_core._close_all)
 
 __all__ = ["Capture", "Checkpoint", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run",
-           "ScalarTable", "Scalars", "Series", "Statistics", "StatisticsTable", "Step", "StepValues",
+           "ScalarTable", "Scalars", "Series", "Server", "Statistics", "StatisticsTable", "Step", "StepValues", "Summary",
            "SummaryWriter", "TensorFile", "TensorSteps", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
-           "release_owners", "tap", "tap_grad"]
+           "release_owners", "serve", "show", "summary", "tap", "tap_grad"]
 
 _MODULES = ("tf_summary",)  # imported when they are used, since each imports its framework
 

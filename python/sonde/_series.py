@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator
 
+from . import _svg
+
 STATISTICS = ("count", "nan", "positive_infinity", "negative_infinity", "zeros", "negatives", "min", "max", "mean", "std",
               "sum_abs")
 
@@ -24,7 +26,7 @@ def new_axes() -> Any:
     return axes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scalars:
     """A series as columns, which are not copied from the reader's memory.
 
@@ -68,8 +70,19 @@ class Scalars:
         axes.plot(self.steps, self.values, **{"label": self.name} | options)
         return axes
 
+    def __repr__(self) -> str:
+        return f"<sonde.Scalars {self._title()}>"
 
-@dataclass(frozen=True, eq=False)
+    def _title(self) -> str:
+        if len(self) == 0:
+            return f"{self.name}: no points"
+        return f"{self.name}: {len(self):,} points, last {self.values[-1]:.4g} at step {self.steps[-1]:,}"
+
+    def _repr_html_(self) -> str:
+        return _svg.figure(self._title(), _svg.line(self.steps, self.values, self._title()))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class StatisticsTable:
     """Statistics of a tensor, a column each, a row for every step.
 
@@ -112,6 +125,14 @@ class StatisticsTable:
             axes.fill_between(self.steps, self.columns["min"], self.columns["max"], alpha=0.2, color=line.get_color(),
                               linewidth=0)
         return axes
+
+    def __repr__(self) -> str:
+        return f"<sonde.StatisticsTable {self.name}: {len(self):,} steps, {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        shown = "mean" if "mean" in self.columns else next(iter(self.columns))
+        title = f"{self.name}: {shown} of {len(self):,} steps"
+        return _svg.figure(title, _svg.line(self.steps, self.columns[shown], title))
 
 
 class ScalarTable(Mapping):
@@ -175,3 +196,10 @@ class ScalarTable(Mapping):
 
     def __repr__(self) -> str:
         return f"<sonde.ScalarTable of {len(self)} series>"
+
+    def _repr_html_(self) -> str:
+        shown = list(self._series.items())[:20]
+        parts = [f"<div>{_svg.escape(run)}{series._repr_html_()}</div>" for (run, _), series in shown]
+        if len(shown) < len(self):
+            parts.append(f"<div>and {len(self) - len(shown)} more</div>")
+        return "".join(parts) or "<div>no series</div>"

@@ -24,7 +24,8 @@ class Serving:
 
     def __init__(self, case, *arguments, **environment):
         clean = {key: value for key, value in case.environment.items() if not key.startswith("SSH_")}
-        self.process = subprocess.Popen([command.SONDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        self.process = subprocess.Popen([command.SONDE, *arguments], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         cwd=case.folder, env={**clean, **environment}, text=True)
         self.said = []
         for line in self.process.stdout:
@@ -41,6 +42,10 @@ class Serving:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+
+    def end_input(self):
+        self.process.stdin.close()
+        self.process.stdin = None  # communicate() expects an open one
 
     def ask(self, path, method="GET", body=None, address=None, **fields):
         parts = urllib.parse.urlsplit(address or self.address)
@@ -88,6 +93,15 @@ class Serve(command.Case):
             with Serving(self, "serve", "torch", "--port", "0") as server:
                 with socket.create_connection(("127.0.0.1", urllib.parse.urlsplit(server.address).port)):
                     self.assertEqual(server.end(number), (0, ""))
+
+    def test_it_ends_with_the_program_that_started_it_if_asked_to(self):
+        with Serving(self, "serve", "logs", "--port", "0", "--stop-at-eof") as server:
+            self.assertEqual(server.ask("/api/status").status, 200)
+            server.end_input()
+            self.assertEqual(server.process.wait(PATIENCE), 0)
+        with Serving(self, "serve", "logs", "--port", "0") as server:
+            server.end_input()  # as with `sonde serve logs &` in a script
+            self.assertEqual(server.ask("/api/status").status, 200)
 
     def test_it_ends_although_answers_are_being_made(self):
         tags = [{"tag": "loss", "runs": sorted(logs.event_files(self.path("torch")))}] * 1000
