@@ -95,11 +95,11 @@ class Serve(command.Case):
                     self.assertEqual(server.end(number), (0, ""))
 
     def test_it_ends_with_the_program_that_started_it_if_asked_to(self):
-        with Serving(self, "serve", "logs", "--port", "0", "--stop-at-eof") as server:
+        with Serving(self, "serve", "torch", "--port", "0", "--stop-at-eof") as server:
             self.assertEqual(server.ask("/api/status").status, 200)
             server.end_input()
             self.assertEqual(server.process.wait(PATIENCE), 0)
-        with Serving(self, "serve", "logs", "--port", "0") as server:
+        with Serving(self, "serve", "torch", "--port", "0") as server:
             server.end_input()  # as with `sonde serve logs &` in a script
             self.assertEqual(server.ask("/api/status").status, 200)
 
