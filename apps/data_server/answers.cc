@@ -43,12 +43,12 @@ void for_each_series(const std::vector<Run>& runs, rpc::DataClass wanted, const 
                      const Visit& visit) {
   const rpc::RunTagFilter& filter = request.run_tag_filter();
   for (const Run& run : runs) {
-    const std::string run_name = valid_utf8(run.name());
+    const std::string run_name = base::valid_utf8(run.name());
     if (!passes(filter.has_runs(), filter.runs(), run_name)) continue;
     typename Response::RunEntry* run_entry = nullptr;
     for (const Tag& tag : run.tags()) {
       if (plugin_of(tag) != request.plugin_filter().plugin_name()) continue;
-      const std::string tag_name = valid_utf8(tag.name);
+      const std::string tag_name = base::valid_utf8(tag.name);
       if (!passes(filter.has_tags(), filter.tags(), tag_name) || data_class_of(run, tag) != wanted) continue;
       if (run_entry == nullptr) {
         run_entry = response.add_runs();
@@ -181,7 +181,7 @@ Result<std::uint64_t> Answers::limit(bool given, const rpc::Downsample& downsamp
 }
 
 Status Answers::get_experiment(const rpc::GetExperimentRequest&, rpc::GetExperimentResponse& response) {
-  response.set_data_location(valid_utf8(source_.directory));
+  response.set_data_location(base::valid_utf8(source_.directory));
   return {};
 }
 
@@ -198,7 +198,7 @@ Status Answers::list_plugins(const rpc::ListPluginsRequest&, rpc::ListPluginsRes
 Status Answers::list_runs(const rpc::ListRunsRequest&, rpc::ListRunsResponse& response) {
   for (const Run& run : runs()) {
     rpc::Run* entry = response.add_runs();
-    entry->set_name(valid_utf8(run.name()));
+    entry->set_name(base::valid_utf8(run.name()));
     entry->set_start_time(run.start_time());
   }
   return {};

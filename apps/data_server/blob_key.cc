@@ -40,19 +40,19 @@ bool from_base64(std::string_view text, std::string& bytes) {
   return true;
 }
 
-std::string take_text(ByteReader& reader) { return std::string(as_text(reader.take(reader.varint()))); }
+std::string take_text(base::ByteReader& reader) { return std::string(base::as_text(reader.take(reader.varint()))); }
 
 }  // namespace
 
 std::string BlobKey::encode() const {
   std::string bytes;
   for (const std::string* text : {&run, &tag}) {
-    put_varint(bytes, text->size());
+    base::put_varint(bytes, text->size());
     bytes += *text;
   }
   for (const std::uint64_t number : {static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(value.step),
                                      value.offset, std::uint64_t{value.file}, std::uint64_t{value.part}, index}) {
-    put_varint(bytes, number);
+    base::put_varint(bytes, number);
   }
   return base64(bytes);
 }
@@ -61,7 +61,7 @@ Result<BlobKey> BlobKey::decode(std::string_view text) {
   const auto refuse = [] { return Status(Code::invalid_argument, "the blob key was not issued by this server"); };
   std::string bytes;
   if (!from_base64(text, bytes)) return refuse();
-  ByteReader reader(as_bytes(bytes));
+  base::ByteReader reader(base::as_bytes(bytes));
   BlobKey key;
   key.run = take_text(reader);
   key.tag = take_text(reader);

@@ -25,7 +25,7 @@ void say(const std::string& sentence) { std::fputs(("sonde-data-server: " + sent
 int fail(const Options& options, const std::string& sentence) {
   say(sentence);
   if (options.error_file.empty()) return kError;
-  if (const Status written = write_file(options.error_file, sentence + "\n"); !written) say(written.message());
+  if (const Status written = base::write_file(options.error_file, sentence + "\n"); !written) say(written.message());
   return kError;
 }
 
@@ -47,7 +47,7 @@ int serve(const Options& options) {
   Result<Server> server = Server::start(options.host, options.port, answers);
   if (!server) return fail(options, server.error().message());
   if (!options.port_file.empty()) {
-    const Status written = write_file(options.port_file, std::to_string(server->port()) + "\n");
+    const Status written = base::write_file(options.port_file, std::to_string(server->port()) + "\n");
     if (!written) return fail(options, written.message());
   }
   if (options.verbosity > 0) say("listening on " + options.host + ", port " + std::to_string(server->port()));

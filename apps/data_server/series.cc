@@ -35,7 +35,7 @@ constexpr std::string_view kConvertedAudio = "\x10\x0b\x18\x01";
 
 }  // namespace
 
-std::string plugin_of(const Tag& tag) { return tag.kind == TagKind::statistics ? "" : valid_utf8(tag.plugin); }
+std::string plugin_of(const Tag& tag) { return tag.kind == TagKind::statistics ? "" : base::valid_utf8(tag.plugin); }
 
 rpc::DataClass data_class_of(const Run& run, const Tag& tag) {
   const std::string plugin = plugin_of(tag);
@@ -52,8 +52,8 @@ void fill_metadata(const Tag& tag, rpc::DataClass data_class, rpc::SummaryMetada
   const bool old_audio = tag.kind == TagKind::audio && tag.plugin_content.empty();
   metadata.mutable_plugin_data()->set_plugin_name(plugin_of(tag));
   metadata.mutable_plugin_data()->set_content(old_audio ? std::string(kConvertedAudio) : tag.plugin_content);
-  metadata.set_display_name(valid_utf8(tag.display_name));
-  metadata.set_summary_description(valid_utf8(tag.description));
+  metadata.set_display_name(base::valid_utf8(tag.display_name));
+  metadata.set_summary_description(base::valid_utf8(tag.description));
   metadata.set_data_class(data_class);
 }
 

@@ -24,7 +24,7 @@ std::string tensor_head(int tf_dtype, std::initializer_list<std::int64_t> dims) 
 }
 
 std::string string_tensor(std::initializer_list<std::int64_t> dims, const std::vector<std::string_view>& strings) {
-  std::string tensor = tensor_head(kTfString, dims);
+  std::string tensor = tensor_head(formats::kTfString, dims);
   for (const std::string_view text : strings) wire::put_bytes(tensor, 8, text);
   return tensor;
 }
@@ -34,11 +34,11 @@ Result<std::string> histogram_tensor(const tfevents::Value& value) {
   if (!buckets) return buckets.error();
   std::string content;
   for (const stats::Bucket& bucket : *buckets) {
-    put(content, bucket.left);
-    put(content, bucket.right);
-    put(content, bucket.count);
+    base::put(content, bucket.left);
+    base::put(content, bucket.right);
+    base::put(content, bucket.count);
   }
-  std::string tensor = tensor_head(kTfDouble, {static_cast<std::int64_t>(buckets->size()), 3});
+  std::string tensor = tensor_head(formats::kTfDouble, {static_cast<std::int64_t>(buckets->size()), 3});
   wire::put_bytes_unless_empty(tensor, 4, content);
   return tensor;
 }
@@ -47,15 +47,15 @@ Result<std::string> histogram_tensor(const tfevents::Value& value) {
 
 Result<std::string> tensor_proto(const store::RawValue& raw) {
   if (raw.event.what != What::summary) {  // a graph or run metadata
-    return string_tensor({1}, {as_text(raw.event.bytes)});
+    return string_tensor({1}, {base::as_text(raw.event.bytes)});
   }
   const tfevents::Value& value = raw.value();
   switch (value.form) {
-    case Form::tensor: return std::string(as_text(value.tensor.message));
+    case Form::tensor: return std::string(base::as_text(value.tensor.message));
     case Form::histo: return histogram_tensor(value);
-    case Form::none: return tensor_head(kTfFloat, {0});
+    case Form::none: return tensor_head(formats::kTfFloat, {0});
     case Form::simple_value: {
-      std::string tensor = tensor_head(kTfFloat, {});
+      std::string tensor = tensor_head(formats::kTfFloat, {});
       wire::put_float(tensor, 5, value.simple_value);
       return tensor;
     }
@@ -75,7 +75,7 @@ Result<std::string> tensor_proto(const store::RawValue& raw) {
 
 Blobs::Blobs(const store::RawValue& raw, std::string_view plugin) {
   if (raw.event.what != What::summary) {
-    items_.push_back(as_text(raw.event.bytes));
+    items_.push_back(base::as_text(raw.event.bytes));
     return;
   }
   const tfevents::Value& value = raw.value();
@@ -98,7 +98,7 @@ void Blobs::add_images(const tfevents::Value& value) {
   }
   size_ = {std::to_string(images->width), std::to_string(images->height)};
   items_ = {size_[0], size_[1]};
-  for (const Bytes file : images->encoded) items_.push_back(as_text(file));
+  for (const base::Bytes file : images->encoded) items_.push_back(base::as_text(file));
 }
 
 void Blobs::add_clips(const tfevents::Value& value) {
@@ -107,7 +107,7 @@ void Blobs::add_clips(const tfevents::Value& value) {
     status_ = clips.error();
     return;
   }
-  for (const tfevents::Clip& clip : *clips) items_.push_back(as_text(clip.encoded));
+  for (const tfevents::Clip& clip : *clips) items_.push_back(base::as_text(clip.encoded));
 }
 
 }  // namespace sonde::data_server

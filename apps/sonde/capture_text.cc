@@ -35,14 +35,14 @@ std::string local_time(double seconds) {
 
 // Wrapped to the width of the terminal; in a pipe nothing is wrapped. Leading blanks stay.
 std::vector<std::string> broken(const std::string& line, std::size_t room) {
-  if (!is_terminal(stdout) || count_characters(line) <= room) return {line};
+  if (!is_terminal(stdout) || base::count_characters(line) <= room) return {line};
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
   std::vector<std::string> lines;
   std::string current(blanks, ' ');
   std::istringstream words(line);
   bool first = true;
   for (std::string word; words >> word; first = false) {
-    if (!first && count_characters(current) + 1 + count_characters(word) > room) {
+    if (!first && base::count_characters(current) + 1 + base::count_characters(word) > room) {
       lines.push_back(std::move(current));
       current.assign(blanks + 2, ' ');
     } else if (!first) {
@@ -198,11 +198,12 @@ std::string damage(const Capture& capture, const CapturedStep& step) {
 
 CaptureFiles files_of(const Capture& capture) {
   CaptureFiles files;
-  if (const auto json = file_state(join_path(capture.directory(), run_layout::kCaptureFile))) files.bytes += json->size;
+  if (const auto json = base::file_state(base::join_path(capture.directory(), run_layout::kCaptureFile)))
+    files.bytes += json->size;
   std::uint64_t problems = 0;
   for (const CapturedStep& step : capture.steps()) {
     if (step.file.empty()) continue;
-    const Result<FileState> state = file_state(join_path(capture.directory(), step.file));
+    const Result<base::FileState> state = base::file_state(base::join_path(capture.directory(), step.file));
     if (state) files.bytes += state->size;
     const std::string problem = state ? damage(capture, step) : " are missing: " + state.error().message();
     if (!problem.empty() && ++problems == 1) {
@@ -222,7 +223,7 @@ std::string capture_text(const Capture& capture, const CaptureFiles& files, bool
   const bool stepless = info.steps.empty() && info.cause == CaptureInfo::Cause::crash;
   std::string facts = stepless ? "" : ", step " + std::to_string(info.step);
   if (const std::string time = local_time(info.wall_time); !time.empty()) {
-    facts += ", " + time + ", " + duration_text(wall_seconds() - info.wall_time) + " ago";
+    facts += ", " + time + ", " + duration_text(base::wall_seconds() - info.wall_time) + " ago";
   }
   if (!facts.empty()) facts.erase(0, 2);
   std::string out = "  " + styled(harmless(directory.substr(directory.rfind('/') + 1)), Style::cyan, color) + "  " +

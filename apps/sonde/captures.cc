@@ -42,9 +42,9 @@ class Finder {
  public:
   Status find(const std::string& named) {
     const std::string path = without_slashes(named);
-    const Result<Directory> directory = read_directory(path);
+    const Result<base::Directory> directory = base::read_directory(path);
     if (!directory) return directory.error();
-    if (has(*directory, run_layout::kCaptureFile, DirectoryEntry::Type::file)) {
+    if (has(*directory, run_layout::kCaptureFile, base::DirectoryEntry::Type::file)) {
       found.push_back({".", path});
       return Status::success();
     }
@@ -57,9 +57,9 @@ class Finder {
   std::vector<std::string> problems;  // one sentence each
 
  private:
-  static bool has(const Directory& directory, std::string_view name, DirectoryEntry::Type type) {
-    return std::ranges::any_of(directory.entries,
-                               [&](const DirectoryEntry& entry) { return entry.name == name && entry.type == type; });
+  static bool has(const base::Directory& directory, std::string_view name, base::DirectoryEntry::Type type) {
+    return std::ranges::any_of(
+        directory.entries, [&](const base::DirectoryEntry& entry) { return entry.name == name && entry.type == type; });
   }
 
   // Returns whether there were any.
@@ -71,17 +71,19 @@ class Finder {
     return !captures->empty();
   }
 
-  void add(const std::string& path, const std::string& run, const Directory& directory) {
-    if (std::ranges::any_of(above_, [&](const FileState& state) { return state.same_file(directory.state); })) return;
+  void add(const std::string& path, const std::string& run, const base::Directory& directory) {
+    if (std::ranges::any_of(above_, [&](const base::FileState& state) { return state.same_file(directory.state); }))
+      return;
     above_.push_back(directory.state);
-    const bool has_captures = has(directory, run_layout::kCaptures, DirectoryEntry::Type::directory) && list(path, run);
-    for (const DirectoryEntry& entry : directory.entries) {
-      if (entry.type != DirectoryEntry::Type::directory || (has_captures && entry.name == run_layout::kCaptures))
+    const bool has_captures =
+        has(directory, run_layout::kCaptures, base::DirectoryEntry::Type::directory) && list(path, run);
+    for (const base::DirectoryEntry& entry : directory.entries) {
+      if (entry.type != base::DirectoryEntry::Type::directory || (has_captures && entry.name == run_layout::kCaptures))
         continue;
-      const std::string below = join_path(path, entry.name);
-      const Result<Directory> next = read_directory(below);
+      const std::string below = base::join_path(path, entry.name);
+      const Result<base::Directory> next = base::read_directory(below);
       if (next) {
-        add(below, run == "." ? entry.name : join_path(run, entry.name), *next);
+        add(below, run == "." ? entry.name : base::join_path(run, entry.name), *next);
       } else {
         problems.push_back(next.error().message());
       }
@@ -89,7 +91,7 @@ class Finder {
     above_.pop_back();
   }
 
-  std::vector<FileState> above_;
+  std::vector<base::FileState> above_;
 };
 
 class Captures final : public Subcommand {
@@ -159,7 +161,7 @@ class Captures final : public Subcommand {
   }
 
   void print_json(const std::vector<Found>& found) {
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().key("captures").array();
     for (const Found& one : found) {
       CaptureFiles files;

@@ -77,7 +77,7 @@ class Check final : public Subcommand {
     }
     single_file_ = !fs::is_directory(path_, error);
     if (single_file_) {
-      const Result<FileState> state = file_state(path_);
+      const Result<base::FileState> state = base::file_state(path_);
       if (!state) return state.error();
       const std::string name = fs::path(path_).filename().string();
       tree_.files.push_back({path_, name, record_kind(name), state->size});
@@ -121,7 +121,7 @@ class Check final : public Subcommand {
 
   // A file that cannot be read is a problem, and the others are still checked. Fails if the copy cannot be written.
   Status look_at(const TreeFile& file, const std::function<void(std::uint64_t)>& tell) {
-    const Result<InputFile> content = InputFile::open(file.path);
+    const Result<base::InputFile> content = base::InputFile::open(file.path);
     if (!content) {
       tree_.problems.push_back(content.error().message());
       return Status::success();
@@ -198,7 +198,7 @@ class Check final : public Subcommand {
   }
 
   std::string json() const {
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().key("verdict").text(damaged_places_ > 0 ? "damaged" : "sound").key("files").integer(files_);
     json.key("records").integer(records_).key("bytes").integer(bytes_).key("damage").array();
     for (const Finding& finding : findings_) {

@@ -49,7 +49,7 @@ bool is_latest(const CheckpointInfo& one, const Checkpoints& all) {
 }
 
 Status copy_file(const std::string& from, const std::string& to) {
-  const Result<InputFile> file = InputFile::open(from);
+  const Result<base::InputFile> file = base::InputFile::open(from);
   if (!file) return file.error();
   Result<Output> output = Output::open(to, Existing::replace);
   if (!output) return output.error();
@@ -58,7 +58,7 @@ Status copy_file(const std::string& from, const std::string& to) {
     const Result<std::size_t> count = file->read_at(at, piece);
     if (!count) return count.error();
     if (*count == 0) return output->finish();
-    output->buffer() += as_text(Bytes(piece).first(*count));
+    output->buffer() += base::as_text(base::Bytes(piece).first(*count));
     at += *count;
     if (Status status = output->flush_some(); !status) return status;
   }
@@ -75,18 +75,18 @@ struct RunCheckpoints {
 void find_runs(const std::string& root, const std::string& name, int depth, std::vector<std::string>& runs) {
   constexpr int kDeepest = 16;
   const std::string path = run_path(root, name);
-  const Result<Directory> directory = read_directory(path);
+  const Result<base::Directory> directory = base::read_directory(path);
   if (!directory) return;
-  const auto below = [&](const DirectoryEntry& entry) {
-    return name == "." ? entry.name : join_path(name, entry.name);
+  const auto below = [&](const base::DirectoryEntry& entry) {
+    return name == "." ? entry.name : base::join_path(name, entry.name);
   };
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type != DirectoryEntry::Type::directory) continue;
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type != base::DirectoryEntry::Type::directory) continue;
     if (entry.name == run_layout::kCheckpoints) runs.push_back(name);
   }
-  for (const DirectoryEntry& entry : directory->entries) {
+  for (const base::DirectoryEntry& entry : directory->entries) {
     const bool followed =
-        entry.type == DirectoryEntry::Type::directory && !entry.link && !run_layout::is_folder(entry.name);
+        entry.type == base::DirectoryEntry::Type::directory && !entry.link && !run_layout::is_folder(entry.name);
     if (followed && depth < kDeepest) find_runs(root, below(entry), depth + 1, runs);
   }
 }
@@ -132,7 +132,8 @@ class CheckpointsCommand final : public Subcommand {
 
  private:
   Result<std::vector<RunCheckpoints>> collect(std::vector<Status>& unreadable) const {
-    if (const Result<Directory> directory = read_directory(directory_); !directory) return directory.error();
+    if (const Result<base::Directory> directory = base::read_directory(directory_); !directory)
+      return directory.error();
     std::vector<std::string> names;
     find_runs(directory_, ".", 0, names);
     std::vector<RunCheckpoints> all;
@@ -156,7 +157,7 @@ class CheckpointsCommand final : public Subcommand {
     std::erase_if(all, [](const RunCheckpoints& one) { return one.checkpoints.empty(); });
     if (!all.empty()) return Status::success();
     const std::vector<std::string> names(known.begin(), known.end());
-    std::string hint = did_you_mean(name_, names);
+    std::string hint = base::did_you_mean(name_, names);
     if (hint.empty()) hint = there_are(names);
     return {Code::not_found,
             "there is no checkpoint '" + render::printable(name_) + "' in '" + directory_ + "'" + hint};
@@ -225,7 +226,7 @@ class CheckpointsCommand final : public Subcommand {
     }
     std::array<std::size_t, 7> widths{};
     for (const Row& row : rows) {
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], count_characters(row[i]));
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], base::count_characters(row[i]));
     }
     print(styled(harmless(directory), Style::bold, color_) + "  " + counted(all.size(), "checkpoint") + ", " +
           size_text(bytes) + "\n");
@@ -246,7 +247,7 @@ class CheckpointsCommand final : public Subcommand {
   }
 
   static void print_json(const std::vector<RunCheckpoints>& runs) {
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().key("checkpoints").array();
     for (const RunCheckpoints& run : runs) {
       for (const CheckpointInfo& one : run.checkpoints) {

@@ -20,11 +20,11 @@ namespace {
 
 constexpr double kPatience = 2;  // seconds; the recorder checks four times per second
 
-std::string state_path(const std::string& run) { return join_path(run, run_layout::kControlState); }
+std::string state_path(const std::string& run) { return base::join_path(run, run_layout::kControlState); }
 
-bool has_events(const Directory& directory) {
-  return std::ranges::any_of(directory.entries, [](const DirectoryEntry& entry) {
-    return entry.type == DirectoryEntry::Type::file && run_layout::is_event_file(entry.name);
+bool has_events(const base::Directory& directory) {
+  return std::ranges::any_of(directory.entries, [](const base::DirectoryEntry& entry) {
+    return entry.type == base::DirectoryEntry::Type::file && run_layout::is_event_file(entry.name);
   });
 }
 
@@ -50,7 +50,7 @@ std::string with_line_end(std::string text) {
 // The recorder's answer to the file with this checksum, if there is one: "applied 1a2b3c4d", "applied 1a2b3c4d what
 // could not be done", "refused 1a2b3c4d why".
 std::optional<Result<Answer>> answer_to(const std::string& run, std::string_view checksum) {
-  const Result<std::string> state = read_file(state_path(run));
+  const Result<std::string> state = base::read_file(state_path(run));
   if (!state) return std::nullopt;
   const std::string line(trimmed(*state));
   const std::string applied = "applied " + std::string(checksum);
@@ -65,34 +65,34 @@ std::optional<Result<Answer>> answer_to(const std::string& run, std::string_view
 
 std::string checksum_of(std::string_view text) {
   char checksum[16];
-  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
+  std::snprintf(checksum, sizeof checksum, "%08x", base::crc32c(base::as_bytes(text)));
   return checksum;
 }
 
 Status put_back(const Control& control) {
   const std::string path = control_path(control.run);
-  return control.exists ? write_file(path, control.text) : remove_file(path);
+  return control.exists ? base::write_file(path, control.text) : base::remove_file(path);
 }
 
 }  // namespace
 
-std::string control_path(const std::string& run) { return join_path(run, run_layout::kControl); }
+std::string control_path(const std::string& run) { return base::join_path(run, run_layout::kControl); }
 
 bool wait_a_little(std::uint64_t start, double seconds) noexcept {
   const timespec time = {0, 10'000'000};
   nanosleep(&time, nullptr);
-  return static_cast<double>(monotonic_nanoseconds() - start) < seconds * 1e9;
+  return static_cast<double>(base::monotonic_nanoseconds() - start) < seconds * 1e9;
 }
 
 Status check_run(const std::string& run) {
-  const Result<Directory> directory = read_directory(run);
+  const Result<base::Directory> directory = base::read_directory(run);
   if (!directory) return directory.error();
   if (has_events(*directory)) return Status::success();
   std::vector<std::string> runs;
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type != DirectoryEntry::Type::directory) continue;
-    const Result<Directory> below = read_directory(join_path(run, entry.name));
-    if (below && has_events(*below)) runs.push_back(join_path(run, entry.name));
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type != base::DirectoryEntry::Type::directory) continue;
+    const Result<base::Directory> below = base::read_directory(base::join_path(run, entry.name));
+    if (below && has_events(*below)) runs.push_back(base::join_path(run, entry.name));
   }
   if (runs.empty()) return Status::success();  // of a job that has not started yet
   return {Code::invalid_argument, "'" + run + "' is not a run but a directory of runs: name " +
@@ -100,7 +100,7 @@ Status check_run(const std::string& run) {
 }
 
 Result<OwnText> read_own_control(const std::string& run) {
-  const Result<InputFile> file = InputFile::open(control_path(run));
+  const Result<base::InputFile> file = base::InputFile::open(control_path(run));
   if (!file) return file.error();
   const Result<bool> own = file->belongs_to_user();
   if (!own) return own.error();
@@ -114,7 +114,7 @@ Result<Control> read_control(const std::string& run) {
   Control control;
   control.run = run;
   const std::string path = control_path(run);
-  if (!file_state(path)) return control;
+  if (!base::file_state(path)) return control;
   const Result<OwnText> file = read_own_control(run);
   if (!file) return file.error();
   if (!file->own) {
@@ -191,10 +191,10 @@ State state_of(const Control& control) {
 Result<Answer> put_control(const Control& before, const std::string& text) {
   const std::string path = control_path(before.run);
   // An old answer may belong to the same text, from a process that has ended.
-  if (Status status = remove_file(state_path(before.run)); !status) return status;
-  if (Status status = write_file(path, text); !status) return status;
+  if (Status status = base::remove_file(state_path(before.run)); !status) return status;
+  if (Status status = base::write_file(path, text); !status) return status;
   const std::string checksum = checksum_of(text);
-  const std::uint64_t start = monotonic_nanoseconds();
+  const std::uint64_t start = base::monotonic_nanoseconds();
   std::optional<Result<Answer>> answer;
   while (!(answer = answer_to(before.run, checksum)) && wait_a_little(start, kPatience)) {
   }
@@ -204,7 +204,7 @@ Result<Answer> put_control(const Control& before, const std::string& text) {
     const Status& refused = answer->error();
     return Status(refused.code(), "the recorder rejected it, and nothing has changed: " + refused.message());
   }
-  const Result<std::string> now = read_file(path);
+  const Result<std::string> now = base::read_file(path);
   if (now && *now == text) return Answer{};
   return Status(Code::io, "another process has changed '" + path + "' meanwhile: try again");
 }

@@ -84,7 +84,7 @@ class Rows {
 Status read_rows(const std::string& path, Rows& rows) {
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   constexpr std::size_t kLongest = std::size_t{64} << 20;  // of a row
-  const Result<InputFile> file = InputFile::open(path);
+  const Result<base::InputFile> file = base::InputFile::open(path);
   if (!file) return file.error();
   std::vector<std::byte> piece(kPiece);
   std::string text;
@@ -108,7 +108,7 @@ Status read_rows(const std::string& path, Rows& rows) {
     if (!count) return count.error();
     if (*count == 0) return parse();
     at += *count;
-    for (const char c : as_text(Bytes(piece).first(*count))) {
+    for (const char c : base::as_text(base::Bytes(piece).first(*count))) {
       text += c;
       if (c == '"') quoted = !quoted;
       if (c != '\n' || quoted) continue;
@@ -160,7 +160,7 @@ class Columns {
 
   void measure(const Row& row, bool value) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths_[i] = std::max(widths_[i], count_characters(fitted(row[i], kWidest)));
+      widths_[i] = std::max(widths_[i], base::count_characters(fitted(row[i], kWidest)));
       if (value && !row[i].empty() && !is_number(row[i]) && row[i] != "NaN" && !row[i].ends_with("Infinity")) {
         numeric_[i] = false;
       }
@@ -195,7 +195,7 @@ std::string text_of(const Rows& rows, const CsvRequest& request) {
   return text;
 }
 
-void put_rows(JsonWriter& json, const Rows& rows) {
+void put_rows(formats::JsonWriter& json, const Rows& rows) {
   json.key("columns").texts(rows.heading()).key("rows").integer(rows.count());
   json.key("left_out").integer(rows.left_out()).key("values").array();
   const auto put = [&](const Row& row) {
@@ -218,7 +218,7 @@ void put_rows(JsonWriter& json, const Rows& rows) {
 
 }  // namespace
 
-Result<CsvText> show_csv(const std::string& path, const CsvRequest& request, JsonWriter& json) {
+Result<CsvText> show_csv(const std::string& path, const CsvRequest& request, formats::JsonWriter& json) {
   Rows rows(request);
   if (Status status = read_rows(path, rows); !status) return status;
   if (rows.heading().empty()) return Status(Code::corrupt, "'" + path + "' is not a table: it is empty");

@@ -23,6 +23,6 @@ struct CsvText {
 };
 // Reads the file once, in pieces, and keeps only what is shown. The file may grow meanwhile.
 // `json` gets the members "columns":[...],"rows":N,"left_out":N,"values":[[...],...], or nothing if this fails.
-Result<CsvText> show_csv(const std::string& path, const CsvRequest& request, JsonWriter& json);
+Result<CsvText> show_csv(const std::string& path, const CsvRequest& request, formats::JsonWriter& json);
 
 }  // namespace sonde::cli

@@ -46,7 +46,7 @@ std::string bytes_text(double bytes) {
 
 // The content of a kernel file; empty if there is none.
 std::string content_of(const std::string& path) {
-  Result<std::string> content = read_file(path);
+  Result<std::string> content = base::read_file(path);
   return content ? *std::move(content) : "";
 }
 std::string kernel_value(const std::string& path) {
@@ -105,7 +105,7 @@ Check check_simd() {
 Check check_clock() {
   const std::string source = kernel_value("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   const std::string name = source.empty() ? "unknown source" : source;
-  if (tsc_is_clock()) return {"clock", true, name + ", read without a system call"};
+  if (base::tsc_is_clock()) return {"clock", true, name + ", read without a system call"};
   return {"clock", false, name + ", not tsc: a time stamp takes longer than recording a number"};
 }
 
@@ -160,7 +160,7 @@ Check check_open_files() {
 Check check_dirty_limit() {
   const std::string ring =
       "; a flight ring has " + bytes_text(static_cast<double>(sinks::FlightRing::default_bytes())) + " by default";
-  const std::optional<std::uint64_t> limit = background_dirty_limit();
+  const std::optional<std::uint64_t> limit = base::background_dirty_limit();
   if (!limit) return {"dirty pages", true, "unknown limit" + ring};
   const bool good = *limit >= std::uint64_t{64} << 20;
   return {"dirty pages", good,
@@ -172,7 +172,7 @@ Check check_tensorboard() {
   const char* path = std::getenv("PATH");
   std::istringstream directories(path != nullptr ? path : "");
   for (std::string directory; std::getline(directories, directory, ':');) {
-    const std::string candidate = join_path(directory.empty() ? "." : directory, "tensorboard");
+    const std::string candidate = base::join_path(directory.empty() ? "." : directory, "tensorboard");
     if (::access(candidate.c_str(), X_OK) == 0) return {"tensorboard", true, candidate};
   }
   return {"tensorboard", true, "not on PATH (optional: pip install tensorboard)"};
@@ -180,11 +180,11 @@ Check check_tensorboard() {
 
 // Where the index caches what it has read of logs.
 Check check_cache() {
-  const Result<std::string> directory = user_cache_directory();
+  const Result<std::string> directory = base::user_cache_directory();
   if (!directory) return {"cache", true, "none: " + directory.error().message()};
-  const std::string path = join_path(*directory, "sonde");
+  const std::string path = base::join_path(*directory, "sonde");
   const char* const setting = std::getenv("SONDE_CACHE_SIZE");
-  if (setting != nullptr && !parse_byte_size(setting)) {
+  if (setting != nullptr && !base::parse_byte_size(setting)) {
     return {"cache", false, path + ": SONDE_CACHE_SIZE is '" + setting + "', which is not a size such as 500MB"};
   }
   const index::CacheUse use = index::cache_use(path);
@@ -237,7 +237,7 @@ class Doctor final : public Subcommand {
   }
 
   static void print_json(const std::vector<Check>& checks) {
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().list("checks", checks, [&](const Check& check) {
       json.object().key("name").text(check.name).key("status").text(check.good ? "ok" : "warn");
       json.key("text").text(check.text).end();

@@ -77,7 +77,7 @@ class ScalarPieces {
       Result<Scalars> scalars = selected_[run_].run.scalars(tag().name, {}, history_);
       if (!scalars) return scalars.error();
       scalars_ = std::make_shared<const Scalars>(*std::move(scalars));
-      single_ = all_single(scalars_->values);
+      single_ = formats::all_single(scalars_->values);
       at_ = 0;
     }
     const std::size_t end = std::min(scalars_->size(), at_ + kPoints);
@@ -138,7 +138,7 @@ class Export final : public Subcommand {
     kinds.reserve(std::size(kKinds));
     for (const ExportKind& kind : kKinds) kinds.emplace_back(kind.name);
     flags.argument(directory_, "LOGDIR", "a directory with runs");
-    const std::string help = "what to export: " + enumerated(kinds) + " (scalars)";
+    const std::string help = "what to export: " + base::enumerated(kinds) + " (scalars)";
     flags.choice(kind_, "--kind", std::move(kinds), help, "KIND");
     flags.choice(format_, "--format", {"csv", "jsonl", "sqlite", "json", "pb", "pbtxt"},
                  "the format of rows (csv); json, pb and pbtxt are for graphs");
@@ -199,7 +199,7 @@ class Export final : public Subcommand {
       return {Code::invalid_argument,
               "--kind " + kind_ + " cannot be written as " + format_ +
                   (formats.empty() ? ": it writes files and a list of them in CSV, omit --format"
-                                   : ": --format is one of " + enumerated(formats))};
+                                   : ": --format is one of " + base::enumerated(formats))};
     }
     if (kind.kind == TagKind::hparams && !tags_.pattern().empty()) {
       return {Code::invalid_argument, "hyper-parameters have no tags: omit --tags"};
@@ -306,7 +306,7 @@ class Export final : public Subcommand {
       case TagKind::graphs: {
         const Result<std::string> graph = run.graph(value);
         if (!graph) return graph.error();
-        const Result<std::vector<NodeInfo>> nodes = decode_graph_def(as_bytes(*graph));
+        const Result<std::vector<formats::NodeInfo>> nodes = formats::decode_graph_def(base::as_bytes(*graph));
         return nodes ? put_graph(table, value, *nodes) : nodes.error();
       }
       default: {
@@ -334,11 +334,11 @@ class Export final : public Subcommand {
         table.series(one.run.name(), name);
         const auto* const number = std::get_if<double>(&value);
         const auto* const truth = std::get_if<bool>(&value);
-        const std::string text = valid_utf8(value_text(value));
+        const std::string text = base::valid_utf8(value_text(value));
         const Cell cell = number != nullptr  ? Cell::of_real(*number)
                           : truth != nullptr ? Cell::of_truth(*truth)
                                              : Cell::of_text(text);
-        const std::string group = valid_utf8(start.group);
+        const std::string group = base::valid_utf8(start.group);
         if (Status written = table.row(std::array{cell, Cell::of_text(group), Cell::of_text(status)}); !written) {
           return written;
         }
@@ -367,12 +367,12 @@ class Export final : public Subcommand {
     if (!graph) return graph.error();
     if (format_ == "pb") return files.add(run, tag, value, *graph, "pb");
     if (format_ == "pbtxt") {
-      const Result<GraphText> text = graph_def_text(as_bytes(*graph));
+      const Result<formats::GraphText> text = formats::graph_def_text(base::as_bytes(*graph));
       if (!text) return text.error();
       unknown_fields_ += text->unknown_fields;
       return files.add(run, tag, value, text->text, "pbtxt");
     }
-    const Result<std::vector<NodeInfo>> nodes = decode_graph_def(as_bytes(*graph));
+    const Result<std::vector<formats::NodeInfo>> nodes = formats::decode_graph_def(base::as_bytes(*graph));
     if (!nodes) return nodes.error();
     return files.add(run, tag, value, json_graph(*nodes), "json");
   }

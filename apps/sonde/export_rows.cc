@@ -16,20 +16,20 @@ namespace {
 // One element: an integer as such, a real number with as many digits as its type needs.
 Cell cell_of(const std::byte* at, DType dtype) noexcept {
   switch (dtype) {
-    case DType::boolean: return Cell::of_truth(load<std::uint8_t>(at) != 0);
-    case DType::u64: return Cell::of_count(load<std::uint64_t>(at));
-    case DType::i64: return Cell::of_integer(load<std::int64_t>(at));
-    case DType::f64: return Cell::of_real(load<double>(at));
+    case DType::boolean: return Cell::of_truth(base::load<std::uint8_t>(at) != 0);
+    case DType::u64: return Cell::of_count(base::load<std::uint64_t>(at));
+    case DType::i64: return Cell::of_integer(base::load<std::int64_t>(at));
+    case DType::f64: return Cell::of_real(base::load<double>(at));
     case DType::f32:
     case DType::f16:
     case DType::bf16:
     case DType::f8_e4m3:
-    case DType::f8_e5m2: return Cell::of_single(element_as_double(at, dtype));
-    default: return Cell::of_integer(static_cast<std::int64_t>(element_as_double(at, dtype)));
+    case DType::f8_e5m2: return Cell::of_single(tensor::element_as_double(at, dtype));
+    default: return Cell::of_integer(static_cast<std::int64_t>(tensor::element_as_double(at, dtype)));
   }
 }
 
-void put_attributes(JsonWriter& json, const NodeInfo& node) {
+void put_attributes(formats::JsonWriter& json, const formats::NodeInfo& node) {
   json.object();
   for (const auto& [name, value] : node.attributes) json.text_key(name).text(value);
   json.end();
@@ -122,7 +122,7 @@ Status put_tensor(TableWriter& table, std::string_view format, const ValueRef& v
   const Cell dtype = Cell::of_text(sonde::to_string(view.dtype));
   const Cell shape = Cell::of_shape(view.shape);
   if (format == "jsonl") {
-    JsonWriter json;
+    formats::JsonWriter json;
     if (Status status = put_values(json, view); !status) return status;
     const std::string values = json.take();
     return table.row(std::array{step, time, dtype, shape, Cell::of_json(values)});
@@ -130,7 +130,7 @@ Status put_tensor(TableWriter& table, std::string_view format, const ValueRef& v
   if (view.dtype == DType::c64 || view.dtype == DType::c128) {
     return {Code::corrupt, "complex numbers do not fit into one column: --format jsonl writes them"};
   }
-  const Tensor dense = to_tensor(view);
+  const Tensor dense = tensor::to_tensor(view);
   const auto* const data = static_cast<const std::byte*>(dense.view().data);
   const std::size_t size = size_of(view.dtype);
   for (std::int64_t i = 0; i < dense.view().size(); ++i) {
@@ -142,13 +142,13 @@ Status put_tensor(TableWriter& table, std::string_view format, const ValueRef& v
   return Status::success();
 }
 
-Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<NodeInfo>& nodes) {
-  for (const NodeInfo& node : nodes) {
-    const std::string name = valid_utf8(node.name);
-    const std::string op = valid_utf8(node.op);
-    const std::string device = valid_utf8(node.device);
-    const std::string inputs = JsonWriter().texts(node.inputs).take();
-    JsonWriter json;
+Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<formats::NodeInfo>& nodes) {
+  for (const formats::NodeInfo& node : nodes) {
+    const std::string name = base::valid_utf8(node.name);
+    const std::string op = base::valid_utf8(node.op);
+    const std::string device = base::valid_utf8(node.device);
+    const std::string inputs = formats::JsonWriter().texts(node.inputs).take();
+    formats::JsonWriter json;
     put_attributes(json, node);
     const std::string attributes = json.take();
     const std::array cells = {
@@ -159,10 +159,10 @@ Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<No
   return Status::success();
 }
 
-std::string json_graph(const std::vector<NodeInfo>& nodes) {
-  JsonWriter json;
+std::string json_graph(const std::vector<formats::NodeInfo>& nodes) {
+  formats::JsonWriter json;
   json.object().key("nodes").array();
-  for (const NodeInfo& node : nodes) {
+  for (const formats::NodeInfo& node : nodes) {
     json.line().object().key("name").text(node.name).key("op").text(node.op).key("device").text(node.device);
     json.key("inputs").texts(node.inputs).key("attributes");
     put_attributes(json, node);

@@ -23,9 +23,9 @@ Status put_pr_curve(TableWriter& table, const ValueRef& value, const PrCurve& cu
 // In JSON lines one row with all values; otherwise one row per element, counted from 0 in the order of the axes.
 Status put_tensor(TableWriter& table, std::string_view format, const ValueRef& value, const TensorView& view);
 // One row for each node.
-Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<NodeInfo>& nodes);
+Status put_graph(TableWriter& table, const ValueRef& value, const std::vector<formats::NodeInfo>& nodes);
 
 // {"nodes":[{"name":...,"op":...,"device":...,"inputs":[...],"attributes":{...}},...]}, one line per node.
-std::string json_graph(const std::vector<NodeInfo>& nodes);
+std::string json_graph(const std::vector<formats::NodeInfo>& nodes);
 
 }  // namespace sonde::cli

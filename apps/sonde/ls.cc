@@ -238,11 +238,11 @@ class Ls final : public Subcommand {
     std::size_t tag = 3;  // as the headings
     for (const auto& of_run : rows) {
       for (const Row& one : of_run) {
-        tag = std::max(tag, count_characters(render::printable(one.tag)));
-        kind_width_ = std::max(kind_width_, count_characters(one.kind));
-        points_width_ = std::max(points_width_, count_characters(one.points));
-        steps_width_ = std::max(steps_width_, count_characters(one.steps));
-        last_width_ = std::max(last_width_, count_characters(one.last));
+        tag = std::max(tag, base::count_characters(render::printable(one.tag)));
+        kind_width_ = std::max(kind_width_, base::count_characters(one.kind));
+        points_width_ = std::max(points_width_, base::count_characters(one.points));
+        steps_width_ = std::max(steps_width_, base::count_characters(one.steps));
+        last_width_ = std::max(last_width_, base::count_characters(one.last));
       }
     }
     const std::size_t others = 2 + 2 + kind_width_ + 2 + points_width_ + 2 + steps_width_ + 2 + last_width_;
@@ -258,7 +258,7 @@ class Ls final : public Subcommand {
     double last = 0;
     for (const Tag& tag : selected.tags) last = std::max(last, tag.last_time);
     std::string facts = size_text(bytes);
-    if (last > 0) facts += ", last point " + duration_text(wall_seconds() - last) + " ago";
+    if (last > 0) facts += ", last point " + duration_text(base::wall_seconds() - last) + " ago";
     std::string line = "\n";
     line.append(styled(render::printable(selected.run.name()), Style::bold, color_)).append("  ");
     print(line.append(styled(facts, Style::dim, color_)).append("\n"));
@@ -327,7 +327,7 @@ class Ls final : public Subcommand {
     return joined;
   }
 
-  static void put_besides(JsonWriter& json, const Run& run) {
+  static void put_besides(formats::JsonWriter& json, const Run& run) {
     const Besides found = besides(run);
     json.key("damage").integer(run.damage().size()).key("gaps").integer(found.gaps.size());
     json.list("budget", found.budget, [&](const BudgetChange& one) {
@@ -336,25 +336,26 @@ class Ls final : public Subcommand {
     json.key("captures").integer(found.captures).key("checkpoints").integer(found.checkpoints);
   }
 
-  static void put_tag(JsonWriter& json, const Tag& tag) {
+  static void put_tag(formats::JsonWriter& json, const Tag& tag) {
     json.object().key("tag").text(tag.name).key("kind").text(to_string(tag.kind));
     json.key("points").integer(tag.points).key("first_step").integer(tag.first_step);
     json.key("last_step").integer(tag.last_step).key("written_again").integer(tag.written_again);
     json.key("plugin").text(tag.plugin).end();
   }
 
-  static void put_kept(JsonWriter& json, const KeptSeries& one, std::string_view name, std::string_view count) {
+  static void put_kept(formats::JsonWriter& json, const KeptSeries& one, std::string_view name,
+                       std::string_view count) {
     json.object().key(name).text(one.name).key(count).integer(one.count);
     json.key("first_step").integer(one.first_step).key("last_step").integer(one.last_step).end();
   }
 
   static void print_json(const std::vector<ListedRun>& selected, const std::vector<UnreadFiles>& unread) {
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().key("runs").array();
     for (const ListedRun& one : selected) {
       json.object().key("run").text(one.run.name());
       json.list("tags", one.tags, [&](const Tag& tag) { put_tag(json, tag); });
-      json.list("probes", one.probes, [&](const ProbeInfo& probe) { put_probe(json, probe); });
+      json.list("probes", one.probes, [&](const ProbeInfo& probe) { store::put_probe(json, probe); });
       json.list("tensors", one.tensors, [&](const KeptSeries& kept) { put_kept(json, kept, "tensor", "steps"); });
       json.list("tables", one.tables, [&](const KeptSeries& kept) { put_kept(json, kept, "file", "rows"); });
       put_besides(json, one.run);

@@ -49,12 +49,12 @@ Subcommand* find(const Commands& commands, const std::string& name) {
 int unknown(const Commands& commands, const std::string& word) {
   if (word.starts_with('-')) {
     const std::vector<std::string> options = {"--help", "--version"};
-    return fail("there is no option '" + word + "'" + did_you_mean(word, options));
+    return fail("there is no option '" + word + "'" + base::did_you_mean(word, options));
   }
   if (word.find_first_of("/.") != std::string::npos) return fail("there is no file '" + word + "'");
   std::vector<std::string> names = {"help"};
   for (const auto& command : commands) names.emplace_back(command->about().name);
-  const std::string hint = did_you_mean(word, names);
+  const std::string hint = base::did_you_mean(word, names);
   return fail("'" + word + "' is neither a command nor a file" + (hint.empty() ? "; see 'sonde --help'" : hint));
 }
 

@@ -28,7 +28,7 @@ void put_escaped(std::string& out, char c) {
 
 std::string checksum(std::string_view text) {
   std::array<char, 16> sum;
-  const auto end = std::to_chars(sum.data(), sum.data() + sum.size(), crc32c(as_bytes(text)), 16);
+  const auto end = std::to_chars(sum.data(), sum.data() + sum.size(), base::crc32c(base::as_bytes(text)), 16);
   return "%~" + std::string(sum.data(), end.ptr);
 }
 
@@ -42,7 +42,7 @@ bool like_a_file(std::string_view name) noexcept {
 // One folder of a path. Different names stay different, except names of more than 200 bytes, which end with a checksum.
 std::string path_part(std::string_view name) {
   constexpr std::size_t kLongest = 200;
-  const bool is_utf8 = valid_utf8(name) == name;
+  const bool is_utf8 = base::valid_utf8(name) == name;
   const std::size_t dot = like_a_file(name) ? name.rfind('.') : std::string_view::npos;
   constexpr std::string_view kUnsafe = "%/\\:*?\"<>|";
   std::string out;
@@ -59,7 +59,7 @@ std::string path_part(std::string_view name) {
   if (out.empty()) return "%";
   if (out.size() <= kLongest) return out;
   std::size_t cut = kLongest - 10;
-  while (!begins_character(out[cut])) --cut;  // between characters
+  while (!base::begins_character(out[cut])) --cut;  // between characters
   return out.substr(0, cut) + checksum(name);
 }
 
@@ -110,7 +110,7 @@ Result<std::unique_ptr<MediaFiles>> MediaFiles::create(const std::string& folder
   }
   catch_interrupts();
   std::unique_ptr<MediaFiles> files(new MediaFiles(folder));
-  if (Status status = make_directories(files->temporary_); !status) return about_path(status, folder);
+  if (Status status = base::make_directories(files->temporary_); !status) return about_path(status, folder);
   return files;
 }
 
@@ -151,21 +151,21 @@ Status MediaFiles::write(const Run& run, const Tag& tag, const ValueRef& value, 
       name = stem + "~" + std::to_string(again) + "." + std::string(items[i].extension);
     }
     if (i == 0) {
-      if (Status status = make_directories(join_path(temporary_, folder)); !status) return status;
+      if (Status status = base::make_directories(base::join_path(temporary_, folder)); !status) return status;
     }
-    if (Status status = write_file(join_path(temporary_, name), items[i].bytes); !status) return status;
+    if (Status status = base::write_file(base::join_path(temporary_, name), items[i].bytes); !status) return status;
     std::string time;
     put_finite(time, Cell::Type::time, value.wall_time);
-    csv::put_row(
-        manifest_,
-        {valid_utf8(name), valid_utf8(run.name()), valid_utf8(tag.name), step, time, valid_utf8(items[i].label)},
-        csv::LineEnd::lf);
+    csv::put_row(manifest_,
+                 {base::valid_utf8(name), base::valid_utf8(run.name()), base::valid_utf8(tag.name), step, time,
+                  base::valid_utf8(items[i].label)},
+                 csv::LineEnd::lf);
   }
   return Status::success();
 }
 
 Status MediaFiles::finish() {
-  if (Status status = write_file(join_path(temporary_, "manifest.csv"), manifest_); !status) return status;
+  if (Status status = base::write_file(base::join_path(temporary_, "manifest.csv"), manifest_); !status) return status;
   if (Status status = move_into_place(temporary_, folder_); !status) return status;
   finished_ = true;
   return Status::success();

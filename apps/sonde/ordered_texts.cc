@@ -47,9 +47,9 @@ void OrderedTexts::help() {
 Status OrderedTexts::run(const std::function<Status(std::string_view)>& write) {
   const std::size_t processors = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 16);
   window_ = 4 * processors;
-  std::vector<Thread> helpers;  // joined at the end
+  std::vector<base::Thread> helpers;  // joined at the end
   for (std::size_t i = 1; i < processors; ++i) {
-    Result<Thread> helper = Thread::start("sonde-export", [this] { help(); });
+    Result<base::Thread> helper = base::Thread::start("sonde-export", [this] { help(); });
     if (helper) helpers.push_back(*std::move(helper));  // without it this thread does the work
   }
   std::unique_lock lock(mutex_);

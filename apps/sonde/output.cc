@@ -29,7 +29,7 @@ Status writable_as_file(const std::string& path, Existing existing) {
 std::string temporary_path(const std::string& path) {
   std::string plain = path;
   while (plain.size() > 1 && plain.back() == '/') plain.pop_back();
-  return plain + ".part-" + std::to_string(process_id());
+  return plain + ".part-" + std::to_string(base::process_id());
 }
 
 Status about_path(const Status& error, const std::string& path) {
@@ -57,7 +57,7 @@ Result<Output> Output::open(const std::string& path, Existing existing) {
   if (path.empty()) return output;
   if (Status status = writable_as_file(path, existing); !status) return status;
   catch_interrupts();
-  Result<ReplaceFile> file = ReplaceFile::create(path);
+  Result<base::ReplaceFile> file = base::ReplaceFile::create(path);
   if (!file) return file.error();
   output.file_.emplace(*std::move(file));
   return output;

@@ -47,7 +47,7 @@ class Output {
   Status flush();
 
   std::string buffer_;
-  std::optional<ReplaceFile> file_;  // none: standard output
+  std::optional<base::ReplaceFile> file_;  // none: standard output
   bool reader_left_ = false;
 };
 

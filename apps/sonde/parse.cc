@@ -65,7 +65,7 @@ Status unexpected(const std::string& word, const Flags& flags) {
   std::vector<std::string> names = {"--help"};
   for (const Flags::Flag& flag : flags.all_options()) names.push_back(long_name(flag.name));
   const std::string name = word.substr(0, word.find('='));
-  return invalid("there is no option '" + name + "'" + did_you_mean(name, names));
+  return invalid("there is no option '" + name + "'" + base::did_you_mean(name, names));
 }
 
 Status lacks_value(const Flags::Flag& flag) { return invalid(long_name(flag.name) + " needs a value, " + flag.value); }

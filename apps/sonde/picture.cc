@@ -85,7 +85,7 @@ Result<std::string> write_picture(const TensorView& tensor, const stats::Summary
   const Shape shape = {picture->height, picture->width, picture->channels};
   Result<std::string> png = png::encode(sonde::view(picture->pixels, shape));
   if (!png) return png.error();
-  if (Status status = write_file(request.path, *png); !status) return status;
+  if (Status status = base::write_file(request.path, *png); !status) return status;
   return request.path + ": " + std::to_string(picture->width) + " x " + std::to_string(picture->height) + " pixels, " +
          type + " read as " + std::string(render::to_string(*layout));
 }

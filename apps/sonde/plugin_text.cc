@@ -34,7 +34,7 @@ Result<PrCurve> pr_curve_of(const TensorView& view) {
   }
   const auto at = [&](std::int64_t row, std::int64_t column) {
     const std::int64_t place = row * view.strides[0] + column * view.strides[1];
-    return element_as_double(
+    return tensor::element_as_double(
         static_cast<const std::byte*>(view.data) + place * static_cast<std::int64_t>(size_of(view.dtype)), view.dtype);
   };
   PrCurve curve;
@@ -82,11 +82,11 @@ std::string pr_curve_text(const PrCurve& curve, const TextStyle& style) {
   return text;
 }
 
-void put_pr_curve(JsonWriter& json, const PrCurve& curve) {
+void put_pr_curve(formats::JsonWriter& json, const PrCurve& curve) {
   json.key("average_precision").number(average_precision(curve)).key("points").array();
   for (const PrPoint& one : curve) {
     json.object().key("threshold").number(one.threshold);
-    const auto put = [&](std::string_view key, double value) { json.key(key).number(shortest_double(value)); };
+    const auto put = [&](std::string_view key, double value) { json.key(key).number(formats::shortest_double(value)); };
     put("true_positives", one.true_positives);
     put("false_positives", one.false_positives);
     put("true_negatives", one.true_negatives);
@@ -101,7 +101,7 @@ void put_pr_curve(JsonWriter& json, const PrCurve& curve) {
 std::string value_text(const hparams::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* number = std::get_if<double>(&value)) return exact_text(*number, false);
-  JsonWriter json;
+  formats::JsonWriter json;
   hparams::put_value(json, value);
   return json.take();
 }
@@ -111,7 +111,7 @@ std::string hparams_text(const hparams::Content& content) {
   if (content.start) {
     std::size_t width = 5;
     for (const auto& [name, value] : content.start->hparams) {
-      width = std::max(width, count_characters(render::printable(name)));
+      width = std::max(width, base::count_characters(render::printable(name)));
     }
     for (const auto& [name, value] : content.start->hparams) {
       text += line(render::printable(name), width, harmless(value_text(value)));
@@ -137,7 +137,7 @@ std::string hparams_text(const hparams::Content& content) {
   return text;
 }
 
-void put_hparams(JsonWriter& json, const hparams::Content& content) {
+void put_hparams(formats::JsonWriter& json, const hparams::Content& content) {
   if (content.start) {
     json.key("hparams").object();
     for (const auto& [name, value] : content.start->hparams) hparams::put_value(json.text_key(name), value);

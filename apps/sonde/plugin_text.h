@@ -29,10 +29,10 @@ Result<PrCurve> pr_curve_of(const TensorView& view);
 // The area below the curve: for each threshold the precision times what the recall loses at the next one.
 double average_precision(const PrCurve& curve) noexcept;
 std::string pr_curve_text(const PrCurve& curve, const TextStyle& style);
-void put_pr_curve(JsonWriter& json, const PrCurve& curve);  // the members "average_precision" and "points"
+void put_pr_curve(formats::JsonWriter& json, const PrCurve& curve);  // the members "average_precision" and "points"
 
 std::string hparams_text(const hparams::Content& content);
-void put_hparams(JsonWriter& json, const hparams::Content& content);  // members of an object
+void put_hparams(formats::JsonWriter& json, const hparams::Content& content);  // members of an object
 // "0.001", "adam", "true"; "null" where there is none.
 std::string value_text(const hparams::Value& value);
 

@@ -34,7 +34,7 @@ std::string contents(const policy::ControlFile& file, std::size_t armed = 0) {
   if (file.has_budget) parts.emplace_back("a budget");
   if (file.has_allow) parts.emplace_back("allowed infinities");
   if (armed > 0) parts.push_back(counted(armed, "armed trigger"));
-  const std::string text = enumerated(parts);
+  const std::string text = base::enumerated(parts);
   return text.empty() ? "nothing, so the program's own policy applies" : text;
 }
 
@@ -56,7 +56,7 @@ struct PolicyText {
 };
 // It may be a pipe, so it is read only once.
 Result<PolicyText> load(const std::string& path) {
-  Result<std::string> text = read_stream(path, policy::kMostBytes + 1);  // one too many: parse reports it
+  Result<std::string> text = base::read_stream(path, policy::kMostBytes + 1);  // one too many: parse reports it
   if (!text) return text.error();
   if (const Result<Policy> policy = Policy::parse(*text, path); !policy) return policy.error();
   Result<policy::ControlFile> content = policy::parse_control(*text, path);
@@ -163,9 +163,10 @@ class PolicyCommand final : public Subcommand {
   int clear() const {
     if (Status status = check_run(run_); !status) return fail(status);
     const std::string path = control_path(run_);
-    const bool there = file_state(path).ok();
-    if (Status status = remove_file(path); !status) return fail(status);
-    if (Status status = remove_file(join_path(run_, run_layout::kControlState)); !status) return fail(status);
+    const bool there = base::file_state(path).ok();
+    if (Status status = base::remove_file(path); !status) return fail(status);
+    if (Status status = base::remove_file(base::join_path(run_, run_layout::kControlState)); !status)
+      return fail(status);
     print(there ? "cleared: the job's own policy applies again\n"
                 : "There is nothing to clear in '" + harmless(run_) + "': the job's own policy applies.\n");
     return kSuccess;

@@ -38,11 +38,11 @@ Progress::Progress(std::string what)
     : what_(std::move(what)),
       wanted_(shows_cursor_codes(stderr)),
       unicode_(shows_unicode(stderr)),
-      due_(monotonic_nanoseconds() + kPatience) {}
+      due_(base::monotonic_nanoseconds() + kPatience) {}
 
 void Progress::update(std::uint64_t done, std::uint64_t total) {
   if (!wanted_ || total == 0) return;
-  const std::uint64_t now = monotonic_nanoseconds();
+  const std::uint64_t now = base::monotonic_nanoseconds();
   if (now < due_) return;
   due_ = now + kInterval;
   drawn_ = true;

@@ -38,7 +38,8 @@ class Recover final : public Subcommand {
   }
 
   int run() override {
-    if (const Result<Directory> directory = read_directory(run_); !directory) return fail(directory.error());
+    if (const Result<base::Directory> directory = base::read_directory(run_); !directory)
+      return fail(directory.error());
     if (!ring_.empty()) return recover(ring_);
     const Result<std::vector<std::string>> rings = abandoned_rings(run_);
     if (!rings) return fail(rings.error());
@@ -72,17 +73,17 @@ class Recover final : public Subcommand {
   // The rings of the run that are not abandoned.
   std::vector<std::string> others(const std::vector<std::string>& left) const {
     std::vector<std::string> found;
-    const Result<Directory> directory = read_directory(run_);
+    const Result<base::Directory> directory = base::read_directory(run_);
     if (!directory) return found;
-    for (const DirectoryEntry& entry : directory->entries) {
-      const std::string path = join_path(run_, entry.name);
-      if (entry.type == DirectoryEntry::Type::file && run_layout::is_ring(entry.name) &&
+    for (const base::DirectoryEntry& entry : directory->entries) {
+      const std::string path = base::join_path(run_, entry.name);
+      if (entry.type == base::DirectoryEntry::Type::file && run_layout::is_ring(entry.name) &&
           !std::ranges::count(left, path)) {
         found.push_back(path);
       }
     }
     for (const std::string& path : tensor_files::external_rings(run_)) {
-      if (const Result<bool> locked = is_locked(path); locked && *locked) found.push_back(path);
+      if (const Result<bool> locked = base::is_locked(path); locked && *locked) found.push_back(path);
     }
     return found;
   }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // A read error goes to `unreadable` if that is set.
-Status copy_bytes(const InputFile& from, std::uint64_t begin, std::uint64_t end, AppendFile& to,
+Status copy_bytes(const base::InputFile& from, std::uint64_t begin, std::uint64_t end, base::AppendFile& to,
                   Status* unreadable = nullptr) {
   constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
   std::string piece;
@@ -67,18 +67,18 @@ Status CleanCopy::check_target(const std::string& source, const std::string& out
 }
 
 Result<std::string> CleanCopy::place(const TreeFile& file) const {
-  const std::string path = single_file_ ? temporary_ : join_path(temporary_, file.relative);
+  const std::string path = single_file_ ? temporary_ : base::join_path(temporary_, file.relative);
   const std::string folder = fs::path(path).parent_path().string();
   if (!folder.empty()) {
-    if (Status status = make_directories(folder); !status) return about_path(status, out_);
+    if (Status status = base::make_directories(folder); !status) return about_path(status, out_);
   }
   return path;
 }
 
-Status CleanCopy::add_records(const TreeFile& file, const InputFile& content, const Verdict& verdict) {
+Status CleanCopy::add_records(const TreeFile& file, const base::InputFile& content, const Verdict& verdict) {
   const Result<std::string> path = place(file);
   if (!path) return path.error();
-  Result<AppendFile> copy = AppendFile::create(*path);
+  Result<base::AppendFile> copy = base::AppendFile::create(*path);
   if (!copy) return copy.error();
   std::uint64_t sound = 0;  // start of the intact bytes that are not copied yet
   for (const DamagedPart& part : verdict.damage) {
@@ -90,15 +90,15 @@ Status CleanCopy::add_records(const TreeFile& file, const InputFile& content, co
 }
 
 Status CleanCopy::add_file(const TreeFile& file, std::string& problem) {
-  const Result<InputFile> content = InputFile::open(file.path);
-  const Result<FileState> state = content ? content->state() : content.error();
+  const Result<base::InputFile> content = base::InputFile::open(file.path);
+  const Result<base::FileState> state = content ? content->state() : content.error();
   if (!state) {
     problem = state.error().message();
     return Status::success();
   }
   const Result<std::string> path = place(file);
   if (!path) return path.error();
-  Result<AppendFile> copy = AppendFile::create(*path);
+  Result<base::AppendFile> copy = base::AppendFile::create(*path);
   if (!copy) return copy.error();
   Status unreadable;
   if (Status status = copy_bytes(*content, 0, state->size, *copy, &unreadable); !status) return status;
@@ -117,7 +117,7 @@ Status CleanCopy::add_file(const TreeFile& file, std::string& problem) {
 Status CleanCopy::finish() {
   if (Status status = not_interrupted(); !status) return status;
   if (!single_file_) {
-    if (Status status = make_directories(temporary_); !status) return status;
+    if (Status status = base::make_directories(temporary_); !status) return status;
   }
   if (Status status = move_into_place(temporary_, out_); !status) return status;
   finished_ = true;

@@ -23,7 +23,7 @@ class CleanCopy {
   ~CleanCopy();
 
   // A file of records: copies its intact ones, byte for byte, in order.
-  Status add_records(const TreeFile& file, const InputFile& content, const Verdict& verdict);
+  Status add_records(const TreeFile& file, const base::InputFile& content, const Verdict& verdict);
   // Copies any other file. If it cannot be read it is left out, and `problem` says why.
   Status add_file(const TreeFile& file, std::string& problem);
   Status finish();

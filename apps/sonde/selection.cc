@@ -16,7 +16,7 @@ Selector::Selector(std::string option, std::string what) : option_(std::move(opt
 
 // The end of a sentence.
 std::string Selector::near(const std::vector<std::string>& names) const {
-  std::string hint = did_you_mean(pattern_, names);
+  std::string hint = base::did_you_mean(pattern_, names);
   return hint.empty() ? there_are(names) : hint;
 }
 
@@ -37,7 +37,7 @@ Result<std::unordered_set<std::string>> Selector::choose(const std::vector<std::
 
 Status Selector::compile() const {
   if (pattern_.empty() || compiled_) return Status::success();
-  Result<Regexp> compiled = Regexp::compile(pattern_, regexp::Extent::whole);
+  Result<regexp::Regexp> compiled = regexp::Regexp::compile(pattern_, regexp::Extent::whole);
   if (!compiled) {
     return {Code::invalid_argument, option_ + " '" + render::printable(pattern_) + "' is neither a " + what_ +
                                         " nor a valid regular expression (" +

@@ -35,7 +35,7 @@ class Selector {
   std::string option_;
   std::string what_;
   std::string pattern_;
-  mutable std::optional<Regexp> compiled_;  // compiled when it is first needed
+  mutable std::optional<regexp::Regexp> compiled_;  // compiled when it is first needed
 };
 
 struct SelectedRun {

@@ -57,7 +57,7 @@ class PageActions final : public query::Actions {
 
 // The last part of a directory's path, which prefixes the names of its runs if several are served.
 std::string last_part(const std::string& directory) {
-  const Result<std::string> real = real_path(directory);
+  const Result<std::string> real = base::real_path(directory);
   const std::string path = real ? *real : directory;
   const std::size_t end = path.find_last_not_of('/');
   if (end == std::string::npos) return "root";
@@ -139,7 +139,7 @@ void print_address(const server::Server& server, const ServeOptions& options, co
   const bool color = colored(stdout);
   const auto heading = [&](std::string_view text) { return styled(text, Style::bold, color); };
   const bool everywhere = server.address() == "0.0.0.0" || server.address() == "[::]";
-  const std::string host = everywhere ? host_name() : server.address();
+  const std::string host = everywhere ? base::host_name() : server.address();
   std::string prefix = options.path_prefix;
   prefix.erase(0, std::min(prefix.find_first_not_of('/'), prefix.size()));
   while (prefix.ends_with('/')) prefix.pop_back();
@@ -187,7 +187,7 @@ class Interrupts {
 // their final names only when they are complete. So the process ends soon after this, whatever it is doing.
 void end_soon() {
   constexpr std::chrono::milliseconds kPatience{100};
-  Result<Thread> last = Thread::start("sonde-end", [kPatience] {
+  Result<base::Thread> last = base::Thread::start("sonde-end", [kPatience] {
     std::this_thread::sleep_for(kPatience);
     std::_Exit(kSuccess);
   });
@@ -196,7 +196,7 @@ void end_soon() {
 
 // A program that starts this one holds the other end of a pipe, which the system closes however that program ends.
 Status stop_at_end_of_input() {
-  Result<Thread> thread = Thread::start("sonde-input", [] {
+  Result<base::Thread> thread = base::Thread::start("sonde-input", [] {
     while (std::fgetc(stdin) != EOF) {
     }
     kill(getpid(), SIGTERM);

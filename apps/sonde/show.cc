@@ -105,7 +105,7 @@ class Show final : public Subcommand {
     CsvRequest request = {
         .rows = static_cast<std::uint64_t>(recorded_.rows), .full = full_, .name = fs::path(file_).filename().string()};
     if (recorded_.step != kLastStep) request.step = recorded_.step;
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().key("file").text(file_).key("format").text("csv");
     const Result<CsvText> table = show_csv(file_, request, json);
     if (!table) return fail(table.error());
@@ -114,7 +114,7 @@ class Show final : public Subcommand {
   }
 
   int show_log() {
-    if (recorded_.tag.empty() && file_state(join_path(file_, run_layout::kCaptureFile))) {
+    if (recorded_.tag.empty() && base::file_state(base::join_path(file_, run_layout::kCaptureFile))) {
       return fail("'" + file_ + "' is a capture: 'sonde captures' lists its content, and 'sonde show' prints each of " +
                   "its safetensors files");
     }
@@ -151,7 +151,8 @@ class Show final : public Subcommand {
       return Status::success();
     }
     return {Code::not_found, "there is no tensor '" + render::printable(tensor_) + "' in '" + file_ +
-                                 "', which holds " + counted(names.size(), "tensor") + did_you_mean(tensor_, names)};
+                                 "', which holds " + counted(names.size(), "tensor") +
+                                 base::did_you_mean(tensor_, names)};
   }
 
   int show_text(TensorFile& file, const std::vector<std::size_t>& chosen) const {
@@ -161,7 +162,7 @@ class Show final : public Subcommand {
     if (list) {
       type_width = 12;  // the type of compressed arrays is not known before
       for (std::size_t i : chosen) {
-        name_width = std::max(name_width, count_characters(render::printable(file.names()[i])));
+        name_width = std::max(name_width, base::count_characters(render::printable(file.names()[i])));
         type_width = std::max(type_width, file.type(i).value_or("").size());
       }
       print_heading(file);
@@ -220,7 +221,7 @@ class Show final : public Subcommand {
   }
 
   int show_json(TensorFile& file, const std::vector<std::size_t>& chosen) const {
-    JsonWriter json;
+    formats::JsonWriter json;
     json.object().key("file").text(file_).key("format").text(to_string(file.format()));
     if (file.format() == FileFormat::wav) json.key("rate").integer(file.sample_rate());
     json.key("tensors").array();

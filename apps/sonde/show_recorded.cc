@@ -52,14 +52,14 @@ std::string percent_text(std::uint64_t part, std::uint64_t all) {
   return grouped(part) + " (" + number_text(100 * static_cast<double>(part) / static_cast<double>(all)) + " %)";
 }
 
-void put_buckets(JsonWriter& json, const std::vector<Bucket>& buckets) {
+void put_buckets(formats::JsonWriter& json, const std::vector<Bucket>& buckets) {
   json.list("histogram", buckets,
             [&](const Bucket& one) { json.array().number(one.left).number(one.right).number(one.count).end(); });
 }
 
 // "24 x 24 pixels, RGB, 8 bits, 1.2 kB"
 std::string image_text(const EncodedImages& images, const std::string& file) {
-  const Result<Tensor> picture = png::decode(as_bytes(file));
+  const Result<Tensor> picture = png::decode(base::as_bytes(file));
   const std::string size = std::to_string(images.width) + " x " + std::to_string(images.height) + " pixels";
   return (picture ? pixels_text(picture->view()) : size) + ", " + size_text(file.size());
 }
@@ -123,11 +123,11 @@ class Recorded {
   std::vector<std::string> chosen_tables() const {
     const std::vector<std::string> paths = tensor_files::table_paths(run_->directory());
     const std::string& name = request_.tag;
-    for (const std::string& exact : {name, join_path(run_layout::kTables, name)}) {
+    for (const std::string& exact : {name, base::join_path(run_layout::kTables, name)}) {
       if (std::ranges::count(paths, exact) > 0) return {exact};
     }
     std::vector<std::string> found;
-    for (const std::string& begin : {name + ".", join_path(run_layout::kTables, name) + "."}) {
+    for (const std::string& begin : {name + ".", base::join_path(run_layout::kTables, name) + "."}) {
       for (const std::string& path : paths) {
         if (path.starts_with(begin)) found.push_back(path);
       }
@@ -145,7 +145,7 @@ class Recorded {
           .rows = static_cast<std::uint64_t>(request_.rows), .full = request_.full, .step = {}, .name = path};
       if (!at_last_step()) request.step = request_.step;
       json_.object().key("kind").text("table").key("file").text(path);
-      const Result<CsvText> table = show_csv(join_path(run_->directory(), path), request, json_);
+      const Result<CsvText> table = show_csv(base::join_path(run_->directory(), path), request, json_);
       if (!table) return table.error();
       json_.end();
       rows += table->rows;
@@ -175,8 +175,8 @@ class Recorded {
     for (const std::string& path : tensor_files::table_paths(run_->directory())) names.push_back(path);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    std::string hint = did_you_mean(request_.tag, names);
-    if (hint.empty()) hint = names.empty() ? "; it has none yet" : nearest(request_.tag, names);
+    std::string hint = base::did_you_mean(request_.tag, names);
+    if (hint.empty()) hint = names.empty() ? "; it has none yet" : base::nearest(request_.tag, names);
     return {Code::not_found,
             "there is no tag '" + render::printable(request_.tag) + "' in run '" + run_->name() + "'" + hint};
   }
@@ -213,7 +213,7 @@ class Recorded {
   // ---- Each kind: lines for people, and a JSON object.
 
   // The first members of every JSON object.
-  JsonWriter& begin_json(std::string_view kind, std::int64_t step) {
+  formats::JsonWriter& begin_json(std::string_view kind, std::int64_t step) {
     return json_.object().key("kind").text(kind).key("step").integer(step);
   }
 
@@ -253,9 +253,9 @@ class Recorded {
       if (finite == 0 || all->values[i] > all->values[most]) most = i;
       ++finite;
     }
-    const bool single = all_single(all->values);
+    const bool single = formats::all_single(all->values);
     const auto text = [&](double value) { return exact_text(value, single); };
-    const auto exact = [&](double value) { return single ? shortest_double(value) : value; };
+    const auto exact = [&](double value) { return single ? formats::shortest_double(value) : value; };
     const auto at = [&](std::size_t i) { return text(all->values[i]) + " at step " + std::to_string(all->steps[i]); };
     std::string section =
         labelled("points", grouped(all->size()) + ", " + steps_text(all->steps.front(), all->steps.back())) +
@@ -288,10 +288,10 @@ class Recorded {
     const auto at = static_cast<std::size_t>(after - all->steps.begin()) - 1;
     wall_time_ = all->wall_times[at];
     const double value = all->values[at];
-    const bool single = all_single(all->values);
+    const bool single = formats::all_single(all->values);
     const Style style = std::isfinite(value) ? Style::plain : Style::red;
     sections_.push_back(labelled("value", styled(exact_text(value, single), style, style_.color)));
-    begin_json("scalars", request_.step).key("value").number(single ? shortest_double(value) : value).end();
+    begin_json("scalars", request_.step).key("value").number(single ? formats::shortest_double(value) : value).end();
     return Status::success();
   }
 
@@ -396,7 +396,7 @@ class Recorded {
       std::string path = request_.picture.path;
       const std::size_t dot = path.ends_with(".png") ? path.size() - 4 : path.size();
       if (i > 0) path.insert(dot, "-" + std::to_string(i));
-      if (Status status = write_file(path, images->files[i]); !status) return status;
+      if (Status status = base::write_file(path, images->files[i]); !status) return status;
       drawn_ += harmless(path) + ": " + size_text(images->files[i].size()) + ", as it was recorded\n";
     }
     return Status::success();
@@ -410,7 +410,7 @@ class Recorded {
     for (const AudioClip& clip : *clips) {
       std::string text = size_text(clip.file.size());
       json_.object().key("bytes").integer(clip.file.size());
-      if (const Result<wav::Sound> sound = wav::decode(as_bytes(clip.file)); sound) {
+      if (const Result<wav::Sound> sound = wav::decode(base::as_bytes(clip.file)); sound) {
         const TensorView& view = sound->samples.view();
         const double seconds = static_cast<double>(view.shape[0]) / sound->rate;
         const auto channels = static_cast<std::uint64_t>(view.shape[1]);
@@ -533,7 +533,7 @@ class Recorded {
   std::optional<std::int64_t> step_;
   std::optional<double> wall_time_;             // of that step
   std::vector<std::string> sections_;           // lines for people, of one kind of recording each
-  JsonWriter json_;                             // the same for programs
+  formats::JsonWriter json_;                    // the same for programs
   std::optional<std::int64_t> kept_elsewhere_;  // a step
   std::string drawn_;
 };

@@ -59,8 +59,8 @@ class SqliteTable final : public TableWriter {
   }
 
   void series(std::string_view run, std::string_view tag) override {
-    run_ = valid_utf8(run);
-    tag_ = valid_utf8(tag);
+    run_ = base::valid_utf8(run);
+    tag_ = base::valid_utf8(tag);
   }
 
   Status row(std::span<const Cell> cells) override {
@@ -112,12 +112,12 @@ class SqliteTable final : public TableWriter {
       case Cell::Type::truth:
       case Cell::Type::integer: sqlite3_bind_int64(insert_, at, cell.integer); return;
       case Cell::Type::count: sqlite3_bind_int64(insert_, at, signed_count(cell.count)); return;
-      case Cell::Type::single: sqlite3_bind_double(insert_, at, shortest_double(cell.real)); return;
+      case Cell::Type::single: sqlite3_bind_double(insert_, at, formats::shortest_double(cell.real)); return;
       case Cell::Type::real:
       case Cell::Type::time: sqlite3_bind_double(insert_, at, cell.real); return;
       case Cell::Type::text:
       case Cell::Type::json: return bind_text(at, cell.text);
-      case Cell::Type::shape: shape_ = JsonWriter().shape(*cell.shape).take(); return bind_text(at, shape_);
+      case Cell::Type::shape: shape_ = formats::JsonWriter().shape(*cell.shape).take(); return bind_text(at, shape_);
       case Cell::Type::any: return;  // no cell has this type
     }
   }

@@ -85,9 +85,9 @@ class CsvTable final : public TextTable {
  private:
   std::string prefix(std::string_view run, std::string_view tag) const override {
     std::string text;
-    csv::put_field(text, valid_utf8(run));
+    csv::put_field(text, base::valid_utf8(run));
     text += ',';
-    csv::put_field(text, valid_utf8(tag));
+    csv::put_field(text, base::valid_utf8(tag));
     return text;
   }
 
@@ -111,7 +111,7 @@ class CsvTable final : public TextTable {
         return csv::put_number(out, cell.real);
       case Cell::Type::text:
       case Cell::Type::json: return csv::put_field(out, cell.text);
-      case Cell::Type::shape: return csv::put_field(out, JsonWriter().shape(*cell.shape).take());
+      case Cell::Type::shape: return csv::put_field(out, formats::JsonWriter().shape(*cell.shape).take());
       case Cell::Type::truth: out += cell.integer != 0 ? "true" : "false"; return;
       case Cell::Type::any: return;  // no cell has this type
     }
@@ -128,18 +128,18 @@ class JsonLines final : public TextTable {
  private:
   // Members of an object.
   std::string prefix(std::string_view run, std::string_view tag) const override {
-    return JsonWriter().key("run").text(run).key(key_).text(tag).take();
+    return formats::JsonWriter().key("run").text(run).key(key_).text(tag).take();
   }
 
   void put_row(std::string& out, std::string_view prefix, std::span<const Cell> cells) const override {
-    JsonWriter json(std::move(out));
+    formats::JsonWriter json(std::move(out));
     json.object().raw(prefix);
     for (std::size_t i = 0; i < cells.size(); ++i) put(json.key(columns_[i]), cells[i]);
     out = json.end().take();
     out += '\n';
   }
 
-  static void put(JsonWriter& json, const Cell& cell) {
+  static void put(formats::JsonWriter& json, const Cell& cell) {
     switch (cell.type) {
       case Cell::Type::integer: json.integer(cell.integer); return;
       case Cell::Type::count: json.integer(cell.count); return;
@@ -154,7 +154,7 @@ class JsonLines final : public TextTable {
     }
   }
 
-  static void put_number(JsonWriter& json, Cell::Type type, double value) {
+  static void put_number(formats::JsonWriter& json, Cell::Type type, double value) {
     if (!std::isfinite(value)) {
       json.number(value);
       return;

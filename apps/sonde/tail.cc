@@ -161,7 +161,7 @@ class Tail final : public Subcommand {
     std::uint64_t version = log.version();
     int lines = 0;  // lines on the screen that the next drawing replaces
     while (interrupted == 0) {
-      const std::uint64_t begin = monotonic_nanoseconds();
+      const std::uint64_t begin = base::monotonic_nanoseconds();
       const Result<std::vector<Run>> runs = select_runs(log, runs_, missing());
       if (!runs) return fail(runs.error());
       Result<std::vector<Series>> all = all_series(*runs);
@@ -182,7 +182,7 @@ class Tail final : public Subcommand {
   // runs does not keep a processor busy.
   static std::uint64_t rest(const Log& log, std::uint64_t version, std::uint64_t begin) {
     constexpr std::uint64_t kMillisecond = 1'000'000;
-    const std::uint64_t drawing = monotonic_nanoseconds() - begin;
+    const std::uint64_t drawing = base::monotonic_nanoseconds() - begin;
     const auto pause = std::max(kRedraw, std::chrono::milliseconds(4 * drawing / kMillisecond));
     const timespec time{pause.count() / 1000, pause.count() % 1000 * 1'000'000};
     nanosleep(&time, nullptr);  // ends early at a signal
@@ -248,7 +248,7 @@ class Tail final : public Subcommand {
     const Result<Scalars> last = series.run.scalars(tag.name, person ? last_step : Range{});
     if (last && !last->values.empty()) {
       const double value = last->values.back();
-      line.value = person ? number_text(value) : exact_text(value, all_single(last->values));
+      line.value = person ? number_text(value) : exact_text(value, formats::all_single(last->values));
       line.finite = std::isfinite(value);
     }
     if (const Result<Drawing> drawing = series.run.draw(tag.name, kHistory); drawing) {
@@ -276,8 +276,8 @@ class Tail final : public Subcommand {
     constexpr std::size_t kShortestAlarm = 8;  // "NaN, Inf"
     Widths widths;
     for (const Line& one : lines) {
-      widths.run = std::max(widths.run, count_characters(render::printable(one.run)));
-      widths.tag = std::max(widths.tag, count_characters(render::printable(one.tag)));
+      widths.run = std::max(widths.run, base::count_characters(render::printable(one.run)));
+      widths.tag = std::max(widths.tag, base::count_characters(render::printable(one.tag)));
       widths.step = std::max(widths.step, one.step.size());
       widths.value = std::max(widths.value, one.value.size());
       widths.rate = std::max(widths.rate, one.rate.size());
@@ -305,7 +305,7 @@ class Tail final : public Subcommand {
   }
 
   std::string table(const std::vector<Series>& all, std::size_t width) const {
-    const double now = wall_seconds();
+    const double now = base::wall_seconds();
     std::vector<Line> lines = {{.run = "run",
                                 .tag = "tag",
                                 .step = "step",
@@ -350,7 +350,7 @@ class Tail final : public Subcommand {
     std::set<std::string> said;  // problems, each reported once
     std::uint64_t version = log.version();
     while (interrupted == 0) {
-      const std::uint64_t begin = monotonic_nanoseconds();
+      const std::uint64_t begin = base::monotonic_nanoseconds();
       const Result<std::vector<Run>> runs = select_runs(log, runs_, missing());
       if (!runs) return fail(runs.error());
       const Result<std::vector<Series>> all = all_series(*runs);
@@ -379,7 +379,7 @@ class Tail final : public Subcommand {
     const std::size_t count = points->size();
     const std::size_t begin = std::min(known.printed, count);  // fewer than before if a file was deleted
     known = {tag.points, tag.last_step, tag.last_time, count};
-    const bool single = all_single(points->values);
+    const bool single = formats::all_single(points->values);
     for (std::size_t i = first || count - begin > kMany ? count - 1 : begin; i < count; ++i) {
       print(time_text(points->wall_times[i]) + "\t" + render::printable(series.run.name()) + "\t" +
             render::printable(tag.name) + "\t" + std::to_string(points->steps[i]) + "\t" +

@@ -64,9 +64,9 @@ std::string_view to_string(FileFormat format) noexcept {
 Result<TensorFile> TensorFile::open(const std::string& path) {
   std::optional<FileFormat> medium;
   {
-    Result<MappedFile> file = MappedFile::open(path);
+    Result<base::MappedFile> file = base::MappedFile::open(path);
     if (!file) return file.error();
-    medium = medium_of(as_text(file->bytes()));
+    medium = medium_of(base::as_text(file->bytes()));
   }
   if (medium) return decode(*medium, path);
   Result<sonde::TensorFile> file = sonde::TensorFile::open(path);
@@ -83,7 +83,7 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
 }
 
 Result<TensorFile> TensorFile::decode(FileFormat format, const std::string& path) {
-  Result<MappedFile> file = MappedFile::open(path);
+  Result<base::MappedFile> file = base::MappedFile::open(path);
   if (!file) return file.error();
   TensorFile result(format, file->bytes().size());
   if (format == FileFormat::png) {
@@ -112,7 +112,7 @@ Result<LoadedTensor> TensorFile::load(std::size_t index) const {
   if (!tensors_) return LoadedTensor{{}, decoded_.view()};
 
   const Result<TensorView> view = tensors_->view(names_[index]);
-  if (view && (format_ != FileFormat::npz || byte_size(*view) > kSmall)) return LoadedTensor{{}, *view};
+  if (view && (format_ != FileFormat::npz || tensor::byte_size(*view) > kSmall)) return LoadedTensor{{}, *view};
   Result<Tensor> tensor = tensors_->load(names_[index]);
   if (!tensor) return tensor.error();
   LoadedTensor loaded{*std::move(tensor), {}};

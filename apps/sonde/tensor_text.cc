@@ -12,20 +12,23 @@
 namespace sonde::cli {
 namespace {
 
-void put_value(JsonWriter& json, const std::byte* at, DType dtype) {
+void put_value(formats::JsonWriter& json, const std::byte* at, DType dtype) {
   switch (dtype) {
-    case DType::boolean: json.truth(load<std::uint8_t>(at) != 0); return;
-    case DType::f64: json.number(load<double>(at)); return;
+    case DType::boolean: json.truth(base::load<std::uint8_t>(at) != 0); return;
+    case DType::f64: json.number(base::load<double>(at)); return;
     case DType::c64:
-      json.array().number(shortest_double(load<float>(at))).number(shortest_double(load<float>(at + 4))).end();
+      json.array()
+          .number(formats::shortest_double(base::load<float>(at)))
+          .number(formats::shortest_double(base::load<float>(at + 4)))
+          .end();
       return;
-    case DType::c128: json.array().number(load<double>(at)).number(load<double>(at + 8)).end(); return;
+    case DType::c128: json.array().number(base::load<double>(at)).number(base::load<double>(at + 8)).end(); return;
     // With as many digits as a float needs.
     case DType::f32:
     case DType::f16:
     case DType::bf16:
     case DType::f8_e4m3:
-    case DType::f8_e5m2: json.number(shortest_double(element_as_double(at, dtype))); return;
+    case DType::f8_e5m2: json.number(formats::shortest_double(tensor::element_as_double(at, dtype))); return;
     default: {  // integers
       std::string digits;
       csv::put_element(digits, at, dtype);
@@ -34,7 +37,7 @@ void put_value(JsonWriter& json, const std::byte* at, DType dtype) {
   }
 }
 
-void put_axis(JsonWriter& json, const TensorView& view, int axis, const std::byte* at) {
+void put_axis(formats::JsonWriter& json, const TensorView& view, int axis, const std::byte* at) {
   if (axis == view.shape.rank()) return put_value(json, at, view.dtype);
   const std::int64_t stride = view.strides[axis] * static_cast<std::int64_t>(size_of(view.dtype));
   json.array();
@@ -53,14 +56,14 @@ Result<Described> describe(const TensorView& view) {
   return described;
 }
 
-void put_stats(JsonWriter& json, const stats::Summary& summary) {
+void put_stats(formats::JsonWriter& json, const stats::Summary& summary) {
   json.object().key("min").number(summary.min).key("max").number(summary.max);
   json.key("mean").number(summary.mean).key("std").number(summary.stddev());
   json.key("nan").integer(summary.nan).key("inf").integer(summary.positive_infinity + summary.negative_infinity);
   json.key("zero").integer(summary.zeros).end();
 }
 
-Status put_tensor(JsonWriter& json, const TensorView& view, const Described& described, bool values) {
+Status put_tensor(formats::JsonWriter& json, const TensorView& view, const Described& described, bool values) {
   json.key("dtype").text(sonde::to_string(view.dtype)).key("shape").shape(view.shape).key("stats");
   if (described.summary) {
     put_stats(json, *described.summary);
@@ -70,7 +73,7 @@ Status put_tensor(JsonWriter& json, const TensorView& view, const Described& des
   return values ? put_values(json.key("values"), view) : Status::success();
 }
 
-Status put_values(JsonWriter& json, const TensorView& view) {
+Status put_values(formats::JsonWriter& json, const TensorView& view) {
   if (!view.valid()) return {Code::invalid_argument, "the tensor's values cannot be listed: it is not valid"};
   put_axis(json, view, 0, static_cast<const std::byte*>(view.data));
   return Status::success();

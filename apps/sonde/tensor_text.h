@@ -20,12 +20,12 @@ struct Described {
 Result<Described> describe(const TensorView& view);
 
 // {"min":...,"max":...,"mean":...,"std":...,"nan":...,"inf":...,"zero":...}
-void put_stats(JsonWriter& json, const stats::Summary& summary);
+void put_stats(formats::JsonWriter& json, const stats::Summary& summary);
 // "dtype":...,"shape":...,"stats":... and, if wanted, "values":... nested like the axes
-Status put_tensor(JsonWriter& json, const TensorView& view, const Described& described, bool values);
+Status put_tensor(formats::JsonWriter& json, const TensorView& view, const Described& described, bool values);
 // The elements, nested like the axes: numbers that parse to the same value, NaN and infinities as strings, booleans as
 // true and false, complex numbers as [real, imaginary].
-Status put_values(JsonWriter& json, const TensorView& view);
+Status put_values(formats::JsonWriter& json, const TensorView& view);
 
 // A picture of [height, width, channels]: "24 x 24 pixels, RGB, 8 bits".
 std::string pixels_text(const TensorView& view);

@@ -74,7 +74,7 @@ std::string listed(const std::vector<std::string>& names, std::size_t most) {
     parts.emplace_back("'").append(render::printable(names[i])).append("'");
   }
   if (shown < names.size()) parts.push_back(grouped(names.size() - shown) + " more");
-  return enumerated(parts);
+  return base::enumerated(parts);
 }
 
 std::string there_are(const std::vector<std::string>& names) {
@@ -83,31 +83,31 @@ std::string there_are(const std::vector<std::string>& names) {
 }
 
 std::string padded(std::string text, std::size_t width) {
-  const std::size_t columns = count_characters(text);
+  const std::size_t columns = base::count_characters(text);
   if (columns < width) text.append(width - columns, ' ');
   return text;
 }
 
 std::string padded_left(std::string text, std::size_t width) {
-  const std::size_t columns = count_characters(text);
+  const std::size_t columns = base::count_characters(text);
   if (columns < width) text.insert(0, width - columns, ' ');
   return text;
 }
 
 std::string fitted(std::string_view name, std::size_t width) {
   std::string text = render::printable(name);
-  if (count_characters(text) <= width || width < 5) return text;
+  if (base::count_characters(text) <= width || width < 5) return text;
   // The beginning names the group, the end the member: both stay. Cuts only between characters.
   const std::size_t head = (width - 3) / 2;
   const std::size_t tail = width - 3 - head;
   const auto byte_of = [&](std::size_t character) {
     std::size_t at = 0;
     for (; at < text.size(); ++at) {
-      if (begins_character(text[at]) && character-- == 0) break;
+      if (base::begins_character(text[at]) && character-- == 0) break;
     }
     return at;
   };
-  return text.substr(0, byte_of(head)) + "..." + text.substr(byte_of(count_characters(text) - tail));
+  return text.substr(0, byte_of(head)) + "..." + text.substr(byte_of(base::count_characters(text) - tail));
 }
 
 std::string harmless(std::string_view text) {
@@ -117,7 +117,7 @@ std::string harmless(std::string_view text) {
   while (!text.empty()) {
     std::size_t end = std::min(kPiece, text.size());
     // Not within a character; invalid bytes may be split anywhere.
-    for (int i = 0; i < 3 && end < text.size() && !begins_character(text[end]); ++i) ++end;
+    for (int i = 0; i < 3 && end < text.size() && !base::begins_character(text[end]); ++i) ++end;
     out += render::printable(text.substr(0, end));
     text.remove_prefix(end);
   }
@@ -125,7 +125,7 @@ std::string harmless(std::string_view text) {
 }
 
 std::string run_path(const std::string& directory, const std::string& run) {
-  return run == "." ? directory : join_path(directory, run);
+  return run == "." ? directory : base::join_path(directory, run);
 }
 
 }  // namespace sonde::cli

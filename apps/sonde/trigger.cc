@@ -22,7 +22,7 @@ namespace {
 // The next number of the counter that requests captures. The first one is the time in ms: the recorder may remember an
 // earlier counter whose file no longer exists.
 std::int64_t next_fire(const Control& control) {
-  return control.content.fire > 0 ? control.content.fire + 1 : static_cast<std::int64_t>(wall_seconds() * 1000);
+  return control.content.fire > 0 ? control.content.fire + 1 : static_cast<std::int64_t>(base::wall_seconds() * 1000);
 }
 
 class Trigger final : public Subcommand {
@@ -54,7 +54,7 @@ class Trigger final : public Subcommand {
     std::fflush(stdout);
     const std::optional<std::string> path = wait_for_capture(*before);
     print(path ? ": " + harmless(*path) + without_tensors(*path) + "\n"
-               : "; it appears in " + harmless(join_path(run_, run_layout::kCaptures)) +
+               : "; it appears in " + harmless(base::join_path(run_, run_layout::kCaptures)) +
                      " when the current step ends\n");
     return kSuccess;
   }
@@ -63,7 +63,7 @@ class Trigger final : public Subcommand {
   // The first new capture that no condition made.
   std::optional<std::string> wait_for_capture(const std::vector<std::string>& before) const {
     constexpr double kPatience = 3;  // seconds
-    const std::uint64_t start = monotonic_nanoseconds();
+    const std::uint64_t start = base::monotonic_nanoseconds();
     do {
       const Result<std::vector<std::string>> now = list_captures(run_);
       if (!now) return std::nullopt;

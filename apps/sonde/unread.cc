@@ -29,40 +29,40 @@ std::string_view reader_of(std::string_view name) noexcept {
 }
 
 std::uint64_t count_files(const std::string& path, int depth) {
-  const Result<Directory> directory = read_directory(path);
+  const Result<base::Directory> directory = base::read_directory(path);
   if (!directory) return 0;
   std::uint64_t count = 0;
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type == DirectoryEntry::Type::file) ++count;
-    if (entry.type != DirectoryEntry::Type::directory || entry.link || depth == kDeepest) continue;
-    count += count_files(join_path(path, entry.name), depth + 1);
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type == base::DirectoryEntry::Type::file) ++count;
+    if (entry.type != base::DirectoryEntry::Type::directory || entry.link || depth == kDeepest) continue;
+    count += count_files(base::join_path(path, entry.name), depth + 1);
   }
   return count;
 }
 
 void look(const std::string& root, const std::string& name, int depth, std::vector<UnreadFiles>& found) {
   const std::string path = run_path(root, name);
-  const Result<Directory> directory = read_directory(path);
+  const Result<base::Directory> directory = base::read_directory(path);
   if (!directory) return;  // the log's own reader reports it
   std::map<std::string, std::uint64_t> counts;
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type != DirectoryEntry::Type::file) continue;
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type != base::DirectoryEntry::Type::file) continue;
     if (const std::string_view what = reader_of(entry.name); !what.empty()) ++counts[std::string(what)];
   }
   for (auto& [what, files] : counts) found.push_back({what, name, files});
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type != DirectoryEntry::Type::directory || entry.link || depth == kDeepest ||
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type != base::DirectoryEntry::Type::directory || entry.link || depth == kDeepest ||
         run_layout::is_folder(entry.name))
       continue;
     if (entry.name != "plugins") {
-      look(root, name == "." ? entry.name : join_path(name, entry.name), depth + 1, found);
+      look(root, name == "." ? entry.name : base::join_path(name, entry.name), depth + 1, found);
       continue;
     }
-    const Result<Directory> plugins = read_directory(join_path(path, entry.name));
+    const Result<base::Directory> plugins = base::read_directory(base::join_path(path, entry.name));
     if (!plugins) continue;
-    for (const DirectoryEntry& plugin : plugins->entries) {
-      if (plugin.type != DirectoryEntry::Type::directory || plugin.link) continue;
-      const std::uint64_t files = count_files(join_path(join_path(path, entry.name), plugin.name), depth);
+    for (const base::DirectoryEntry& plugin : plugins->entries) {
+      if (plugin.type != base::DirectoryEntry::Type::directory || plugin.link) continue;
+      const std::uint64_t files = count_files(base::join_path(base::join_path(path, entry.name), plugin.name), depth);
       if (files > 0) found.push_back({plugin.name, name, files});
     }
   }

@@ -25,15 +25,16 @@ constexpr std::string_view kUnfinished = "the file ends in the middle of a recor
 class TreeWalker {
  public:
   Status add(const std::string& path, const std::string& relative) {
-    const Result<Directory> directory = read_directory(path);
+    const Result<base::Directory> directory = base::read_directory(path);
     if (!directory) return directory.error();
     // A link to a directory above would never end.
-    if (std::ranges::any_of(above_, [&](const FileState& state) { return state.same_file(directory->state); })) {
+    if (std::ranges::any_of(above_, [&](const base::FileState& state) { return state.same_file(directory->state); })) {
       return Status::success();
     }
     above_.push_back(directory->state);
-    for (const DirectoryEntry& entry : directory->entries) {
-      add_entry(entry, join_path(path, entry.name), relative.empty() ? entry.name : join_path(relative, entry.name));
+    for (const base::DirectoryEntry& entry : directory->entries) {
+      add_entry(entry, base::join_path(path, entry.name),
+                relative.empty() ? entry.name : base::join_path(relative, entry.name));
     }
     above_.pop_back();
     return Status::success();
@@ -42,18 +43,18 @@ class TreeWalker {
   Tree tree;
 
  private:
-  void add_entry(const DirectoryEntry& entry, const std::string& path, const std::string& relative) {
-    if (entry.type == DirectoryEntry::Type::directory) {
+  void add_entry(const base::DirectoryEntry& entry, const std::string& path, const std::string& relative) {
+    if (entry.type == base::DirectoryEntry::Type::directory) {
       if (Status status = add(path, relative); !status) tree.problems.push_back(status.message());
-    } else if (entry.type == DirectoryEntry::Type::file) {
-      const Result<FileState> state = file_state(path);
+    } else if (entry.type == base::DirectoryEntry::Type::file) {
+      const Result<base::FileState> state = base::file_state(path);
       tree.files.push_back({path, relative, record_kind(entry.name), state ? state->size : 0});
     } else {
       tree.others.push_back(path);
     }
   }
 
-  std::vector<FileState> above_;
+  std::vector<base::FileState> above_;
 };
 
 // Checks the payloads of one file, in order.
@@ -62,11 +63,13 @@ class Payloads {
   explicit Payloads(RecordKind kind) : kind_(kind) {}
 
   // The error, half a sentence; empty if there is none.
-  std::string flaw(Bytes payload) { return kind_ == RecordKind::statistics ? statistics(payload) : event(payload); }
+  std::string flaw(base::Bytes payload) {
+    return kind_ == RecordKind::statistics ? statistics(payload) : event(payload);
+  }
   std::uint64_t newer() const noexcept { return newer_; }
 
  private:
-  std::string event(Bytes payload) {
+  std::string event(base::Bytes payload) {
     if (const Status status = tfevents::decode_event(payload, event_); !status) {
       return "the event cannot be decoded: " + status.message();
     }
@@ -89,7 +92,7 @@ class Payloads {
     return known != scalar_tags_.end() && known->second;
   }
 
-  std::string statistics(Bytes payload) {
+  std::string statistics(base::Bytes payload) {
     const Result<stats_record::Record> record = stats_record::decode_record(payload);
     if (!record) return "the statistics cannot be decoded: " + record.error().message();
     if (std::holds_alternative<stats_record::Newer>(*record)) ++newer_;
@@ -115,7 +118,7 @@ class Verifier {
 
   // Checks the records that begin in `window`, which begins at `base`, and returns the number of bytes that are
   // finished. In the last window that is all of it.
-  std::size_t look(Bytes window, std::uint64_t base) {
+  std::size_t look(base::Bytes window, std::uint64_t base) {
     const bool last = base + window.size() >= verdict_.size;
     // For a complete file: also checks what follows a truncated record.
     RecordReader reader(window, last ? RecordReader::Tail::complete : RecordReader::Tail::growing, base);
@@ -178,9 +181,10 @@ Result<Tree> walk(const std::string& directory) {
   return std::move(walker.tree);
 }
 
-Result<Verdict> verify(const InputFile& file, RecordKind kind, const std::function<void(std::uint64_t)>& progress) {
+Result<Verdict> verify(const base::InputFile& file, RecordKind kind,
+                       const std::function<void(std::uint64_t)>& progress) {
   constexpr std::uint64_t kWindow = std::uint64_t{4} << 20;
-  const Result<FileState> state = file.state();
+  const Result<base::FileState> state = file.state();
   if (!state) return state.error();
   const std::uint64_t size = state->size;
   Verifier verifier(kind, size);

@@ -47,6 +47,7 @@ struct Verdict {
   std::vector<DamagedPart> damage;
 };
 // `progress` is told how many bytes have been seen, now and then. Fails if the file cannot be read.
-Result<Verdict> verify(const InputFile& file, RecordKind kind, const std::function<void(std::uint64_t)>& progress);
+Result<Verdict> verify(const base::InputFile& file, RecordKind kind,
+                       const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace sonde::cli

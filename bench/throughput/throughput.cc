@@ -29,9 +29,9 @@ struct Series {
 // Every series in the file: its steps must be 0, 1, 2, ...
 std::vector<Series> read_series(const std::string& path, std::size_t series) {
   std::vector<Series> found(series);
-  const auto file = sonde::read_file(path);
+  const auto file = sonde::base::read_file(path);
   check(file.ok(), "the event file cannot be read");
-  RecordReader reader(sonde::as_bytes(*file), RecordReader::Tail::complete);
+  RecordReader reader(sonde::base::as_bytes(*file), RecordReader::Tail::complete);
   sonde::tfevents::Event event;
   RecordReader::Found next = reader.next();
   for (; next == RecordReader::Found::record; next = reader.next()) {
@@ -121,9 +121,9 @@ void histogram() {
   report("histogram_1m_equal/backend", of_equal.cpu * 1e3, "ms");
   check_complete(recorder, 0, 2 * kCalls);
 
-  const auto file = sonde::read_file(directory.file("events.out.tfevents").string());
+  const auto file = sonde::base::read_file(directory.file("events.out.tfevents").string());
   check(file.ok(), "the event file cannot be read");
-  RecordReader reader(sonde::as_bytes(*file), RecordReader::Tail::complete);
+  RecordReader reader(sonde::base::as_bytes(*file), RecordReader::Tail::complete);
   int histograms = 0;
   while (reader.next() == RecordReader::Found::record) {
     const auto event = sonde::tfevents::decode_event(reader.payload());
@@ -191,9 +191,9 @@ double large_tensors(int threads, const std::shared_ptr<std::vector<float>>& val
   }
   const double time = seconds() - begin;
   check_complete(recorder, 0, kLargeTensors + 1);
-  const auto file = sonde::read_file(directory.file("stats.").string());
+  const auto file = sonde::base::read_file(directory.file("stats.").string());
   check(file.ok(), "the statistics file cannot be read");
-  RecordReader reader(sonde::as_bytes(*file), RecordReader::Tail::complete);
+  RecordReader reader(sonde::base::as_bytes(*file), RecordReader::Tail::complete);
   while (reader.next() == RecordReader::Found::record) {
     const auto record = sonde::stats_record::decode_record(reader.payload());
     check(record.ok(), "a record of statistics cannot be decoded");
@@ -245,12 +245,12 @@ void statistics(const char* name, sonde::Keep keep) {
     check(flushed.ok(), flushed.message());
   }
   check_complete(recorder, 0, kProbes * kSteps);
-  const auto file = sonde::read_file(directory.file("stats.").string());
+  const auto file = sonde::base::read_file(directory.file("stats.").string());
   check(file.ok(), "the statistics file cannot be read");
   report(name, static_cast<double>(file->size()) / (kProbes * kSteps), "bytes");
 
   int tensors = 0;
-  RecordReader reader(sonde::as_bytes(*file), RecordReader::Tail::complete);
+  RecordReader reader(sonde::base::as_bytes(*file), RecordReader::Tail::complete);
   while (reader.next() == RecordReader::Found::record) {
     const auto record = sonde::stats_record::decode_record(reader.payload());
     check(record.ok(), "a record of statistics cannot be decoded");

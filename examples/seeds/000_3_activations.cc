@@ -1,5 +1,5 @@
-// The distribution of what a layer puts out, at every step of training. A probe names the place once; without a policy it
-// records statistics and a histogram whenever it is given the tensor.
+// The distribution of what a layer puts out, at every step of training. A probe names the place once; without a policy
+// it records statistics and a histogram whenever it is given the tensor.
 #include "seeds/task.h"
 
 int main(int count, char** arguments) {

@@ -1,5 +1,5 @@
-// The shape of the input and of what every layer makes of it, on the console, with the range and the distribution of the
-// values beside it. No log is written.
+// The shape of the input and of what every layer makes of it, on the console, with the range and the distribution of
+// the values beside it. No log is written.
 #include "seeds/task.h"
 
 int main() {

@@ -1,5 +1,5 @@
-// A random sample of ten held-out digits every second epoch: the true label and the ten outputs, printed and appended to
-// tables/validation.<writer>.csv.
+// A random sample of ten held-out digits every second epoch: the true label and the ten outputs, printed and appended
+// to tables/validation.<writer>.csv.
 #include "seeds/task.h"
 
 int main(int count, char** arguments) {

@@ -1,5 +1,5 @@
-// A network is trained and saved, and loaded again as another program would do it; what it makes of held-out digits goes
-// into outputs.npy, and every output into a picture of the log.
+// A network is trained and saved, and loaded again as another program would do it; what it makes of held-out digits
+// goes into outputs.npy, and every output into a picture of the log.
 #include "seeds/task.h"
 
 namespace {

@@ -1,5 +1,5 @@
-// The outputs of several layers for one input, whole, in one file: `sonde show FILE` prints them, and NumPy, PyTorch and
-// TensorFlow read it.
+// The outputs of several layers for one input, whole, in one file: `sonde show FILE` prints them, and NumPy, PyTorch
+// and TensorFlow read it.
 #include "seeds/task.h"
 
 int main(int count, char** arguments) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 constexpr std::pair<std::string_view, double> kUnits[] = {
@@ -30,4 +30,4 @@ std::optional<std::uint64_t> parse_byte_size(std::string_view text) noexcept {
   return static_cast<std::uint64_t>(std::llround(bytes));
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace sonde {
+namespace sonde::base {
 
 static_assert(std::endian::native == std::endian::little, "big-endian hosts need byte swaps here");
 
@@ -104,4 +104,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(Bytes, VarintsAndZigzagsComeBack) {
@@ -43,4 +43,4 @@ TEST(Bytes, AVarintThatNeverEndsIsAnError) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

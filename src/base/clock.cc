@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace detail {
 
 constinit bool tsc_is_clock = false;
@@ -90,4 +90,4 @@ double TickClock::wall(std::uint64_t ticks) const noexcept {
   return static_cast<double>(last_.real + static_cast<std::int64_t>(since)) * 1e-9;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -8,7 +8,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace sonde {
+namespace sonde::base {
 
 namespace detail {
 // True only if the kernel itself uses the TSC as its clock, which means that it is constant and synchronous on all
@@ -88,4 +88,4 @@ class TickClock {
   double nanoseconds_per_tick_ = 1;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

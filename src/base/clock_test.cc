@@ -8,7 +8,7 @@
 
 #include "base/thread.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(Ticks, NeverDecrease) {
@@ -52,4 +52,4 @@ TEST(Thread, RunsNamedAndIsJoined) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

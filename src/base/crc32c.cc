@@ -9,7 +9,7 @@
 #define SONDE_CRC_HARDWARE 1
 #endif
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 constexpr std::array<std::uint32_t, 256> make_table() noexcept {
@@ -82,4 +82,4 @@ std::uint32_t crc32c_append(std::uint32_t crc, Bytes more) noexcept {
 
 std::uint32_t crc32c(Bytes bytes) noexcept { return crc32c_append(0, bytes); }
 
-}  // namespace sonde
+}  // namespace sonde::base

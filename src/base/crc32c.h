@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Checksum of all bytes; 0 for none. Uses the hardware if possible, otherwise a table; the result is the same.
 std::uint32_t crc32c(Bytes bytes) noexcept;
@@ -19,4 +19,4 @@ std::uint32_t crc32c_by_table(Bytes bytes) noexcept;
 constexpr std::uint32_t mask_crc(std::uint32_t crc) noexcept { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 inline std::uint32_t masked_crc32c(Bytes bytes) noexcept { return mask_crc(crc32c(bytes)); }
 
-}  // namespace sonde
+}  // namespace sonde::base

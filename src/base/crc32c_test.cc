@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 std::string random_bytes(std::size_t size) {
@@ -60,4 +60,4 @@ TEST(Crc32c, MaskRotatesAndAddsAConstant) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

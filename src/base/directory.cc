@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 DirectoryEntry::Type type_of(int directory, const dirent& entry) noexcept {
@@ -155,4 +155,4 @@ Status remove_file(const std::string& path) {
   return system_error("remove", path, errno);
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

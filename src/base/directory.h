@@ -9,7 +9,7 @@
 #include "base/input_file.h"
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 struct DirectoryEntry {
   enum class Type : std::uint8_t { file, directory, other };
@@ -55,4 +55,4 @@ void touch_file(const std::string& path) noexcept;
 // A missing file is not an error.
 Status remove_file(const std::string& path);
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -24,7 +24,7 @@
 
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 
 enum class FileOperation : std::uint8_t {
   open,
@@ -338,4 +338,4 @@ std::uint64_t for_each_fault(Body body) {
   return met;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

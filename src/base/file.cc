@@ -15,7 +15,7 @@
 #include "base/replace_file.h"
 #include "base/size_signal.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 Code code_of(int error) noexcept {
@@ -255,4 +255,4 @@ std::string join_path(std::string_view directory, std::string_view name) {
   return path.append(name);
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // The Status of a failed system call: "cannot <doing> '<path>': <reason of errno>".
 Status system_error(std::string_view doing, std::string_view path, int error);
@@ -92,4 +92,4 @@ Status make_directories(const std::string& path);
 // `directory/name`, with one slash.
 std::string join_path(std::string_view directory, std::string_view name);
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 
 Result<FileLock> FileLock::acquire(const std::string& path) { return lock(path, LOCK_EX); }
 
@@ -42,4 +42,4 @@ Result<bool> is_locked(const std::string& path) {
   return held.error();
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -6,7 +6,7 @@
 
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Held as long as this lives. Children that fork without exec also hold it until they close their copy.
 class FileLock {
@@ -29,4 +29,4 @@ class FileLock {
 // Whether any process, including this one, holds the lock of an existing file.
 Result<bool> is_locked(const std::string& path);
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -4,7 +4,7 @@
 #include "base/crc32c.h"
 #include "base/utf8.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 constexpr std::size_t kLongestPart = 200;  // file systems take 255, and temporary files have longer names
@@ -91,4 +91,4 @@ std::string text_of_file_path(std::string_view path, std::string_view extension)
   return text;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

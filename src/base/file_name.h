@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace sonde {
+namespace sonde::base {
 
 // Converts any text to the relative path of a file with this extension (".npy"), which stays below the directory that
 // it is joined to. Slashes separate directories. Characters that are special to a file system or a shell are escaped as
@@ -17,4 +17,4 @@ std::string file_path_of(std::string_view text, std::string_view extension);
 // The text of such a path. A truncated part stays as it is, with its checksum.
 std::string text_of_file_path(std::string_view path, std::string_view extension);
 
-}  // namespace sonde
+}  // namespace sonde::base

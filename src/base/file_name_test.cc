@@ -10,7 +10,7 @@
 #include "base/temp_dir_testing.h"
 #include "base/utf8.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(FilePathOf, LeavesOrdinaryTagsAsTheyAre) {
@@ -100,4 +100,4 @@ TEST(FilePathOf, IsTakenByTheFileSystem) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 class SystemFiles final : public FileSystem {};
@@ -101,4 +101,4 @@ int FileSystem::remove_tree(const std::string& path) noexcept {
   return -1;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

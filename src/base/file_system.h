@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sonde {
+namespace sonde::base {
 
 // The calls of the operating system, as they are: -1 (or MAP_FAILED) and errno where one fails, also with EINTR; reads
 // and writes may do less than they are asked for. Calls that have a descriptor also get the path that it was opened
@@ -67,4 +67,4 @@ auto retrying(Call call) {
   }
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -17,7 +17,7 @@
 #include "base/small_disk_testing.h"
 #include "base/temp_dir_testing.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 using ::testing::AnyOf;
@@ -284,4 +284,4 @@ TEST(EveryFault, OfDirectoriesIsAnErrorThatNamesThem) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -17,7 +17,7 @@
 #include "base/directory.h"
 #include "base/input_file.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 using ::testing::HasSubstr;
@@ -258,4 +258,4 @@ TEST(JoinPath, PutsOneSlashBetween) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

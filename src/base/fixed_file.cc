@@ -15,7 +15,7 @@
 #include "base/file_system.h"
 #include "base/size_signal.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 constexpr int kMostNumbers = 10'000;
@@ -130,4 +130,4 @@ Status FixedFile::remove() {
   return status;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Not safe for several threads at once, except read_at. On a thread that does not block SIGXFSZ (those of base/thread.h
 // do), a write may end the process if the program lowers the file size limit.
@@ -54,4 +54,4 @@ class FixedFile {
   std::string path_;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -17,7 +17,7 @@
 #include "base/system_limits.h"
 #include "base/temp_dir_testing.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 using ::testing::HasSubstr;
@@ -186,4 +186,4 @@ TEST(SystemLimits, TheBackgroundDirtyLimitIsPlausible) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -9,7 +9,7 @@
 
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Stands in place of the system's files when use_files gets it. It must never end, since threads may be in its calls.
 class HeldFiles final : public FileSystem {
@@ -40,4 +40,4 @@ class HeldFiles final : public FileSystem {
   const std::string part_;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 FileState state_of(const struct stat& info) noexcept {
@@ -83,4 +83,4 @@ Result<std::size_t> InputFile::read_at(std::uint64_t offset, std::span<std::byte
   return done;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

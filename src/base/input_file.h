@@ -9,7 +9,7 @@
 
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Identifies a file, and tells whether it has changed.
 struct FileState {
@@ -46,4 +46,4 @@ class InputFile {
   std::string path_;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

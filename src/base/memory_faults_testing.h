@@ -14,7 +14,7 @@
 #include <new>
 #include <string>
 
-namespace sonde {
+namespace sonde::base {
 
 class MemoryFaults {
  public:
@@ -91,27 +91,27 @@ std::uint64_t for_each_allocation(MemoryFaults::On threads, const AllocationWalk
   return met;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base
 
 // NOLINTBEGIN(misc-definitions-in-headers): one source includes it
 void* operator new(std::size_t size) {
-  void* const memory = sonde::MemoryFaults::next() ? nullptr : std::malloc(size > 0 ? size : 1);
+  void* const memory = sonde::base::MemoryFaults::next() ? nullptr : std::malloc(size > 0 ? size : 1);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return sonde::MemoryFaults::next() ? nullptr : std::malloc(size > 0 ? size : 1);
+  return sonde::base::MemoryFaults::next() ? nullptr : std::malloc(size > 0 ? size : 1);
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto align = static_cast<std::size_t>(alignment);
   void* const memory =
-      sonde::MemoryFaults::next() ? nullptr : std::aligned_alloc(align, (size + align - 1) / align * align);
+      sonde::base::MemoryFaults::next() ? nullptr : std::aligned_alloc(align, (size + align - 1) / align * align);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   const auto align = static_cast<std::size_t>(alignment);
-  return sonde::MemoryFaults::next() ? nullptr : std::aligned_alloc(align, (size + align - 1) / align * align);
+  return sonde::base::MemoryFaults::next() ? nullptr : std::aligned_alloc(align, (size + align - 1) / align * align);
 }
 void* operator new[](std::size_t size) { return operator new(size); }
 void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept { return operator new(size, tag); }

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 constexpr std::string_view kAside = ".part-";
@@ -119,4 +119,4 @@ Status NumberedDirectory::commit(std::string_view name) {
   return Status::success();
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

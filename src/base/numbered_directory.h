@@ -8,7 +8,7 @@
 
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // The number at the beginning of "12-nan"; 0 if there is none.
 std::uint64_t leading_number(std::string_view name) noexcept;
@@ -46,4 +46,4 @@ class NumberedDirectory {
   std::uint64_t number_ = 0;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -14,7 +14,7 @@
 #include "base/directory.h"
 #include "base/temp_dir_testing.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 using ::testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST(NumberedDirectory, NamesADirectoryThatCannotBeCreated) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

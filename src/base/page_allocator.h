@@ -9,7 +9,7 @@
 #include <memory>
 #include <new>
 
-namespace sonde {
+namespace sonde::base {
 
 template <class T>
 struct PageAllocator {
@@ -35,4 +35,4 @@ struct PageAllocator {
   friend bool operator==(const PageAllocator&, const PageAllocator&) noexcept { return true; }
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 using Numbers = std::vector<std::uint64_t, PageAllocator<std::uint64_t>>;
@@ -26,4 +26,4 @@ TEST(PageAllocator, SaysThatThereIsNoMemoryAsNewDoes) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace sonde {
+namespace sonde::base {
 
 // Prefetches lines that will be written. Does not wait.
 inline void prefetch_for_writing(const void* data, std::size_t bytes) noexcept {
@@ -18,4 +18,4 @@ inline void prefetch_for_writing(const void* data, std::size_t bytes) noexcept {
   }
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

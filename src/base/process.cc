@@ -7,7 +7,7 @@
 
 #include "base/directory.h"
 
-namespace sonde {
+namespace sonde::base {
 
 std::string host_name() {
   char name[256] = {};
@@ -43,4 +43,4 @@ std::vector<std::string> open_files(std::uint64_t pid) {
   return paths;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

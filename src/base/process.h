@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sonde {
+namespace sonde::base {
 
 // Short and safe enough to be part of a file name; "localhost" if the system does not know.
 std::string host_name();
@@ -16,4 +16,4 @@ int processor_count() noexcept;
 // it was deleted. Empty if the system does not tell.
 std::vector<std::string> open_files(std::uint64_t pid);
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -11,7 +11,7 @@
 #include "base/directory.h"
 #include "base/file_system.h"
 
-namespace sonde {
+namespace sonde::base {
 
 Status sync_directory(const std::string& path) {
   const int fd = open_retrying(path, O_RDONLY | O_DIRECTORY);
@@ -64,4 +64,4 @@ Status ReplaceFile::commit_synced() {
   return sync_directory(slash == std::string::npos ? "." : path_.substr(0, slash + 1));
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Waits until the names in this directory are on the disk: what was created, renamed or removed there.
 Status sync_directory(const std::string& path);
@@ -39,4 +39,4 @@ class ReplaceFile {
   bool pending_ = true;  // there is something to remove
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 using ::testing::HasSubstr;
@@ -112,4 +112,4 @@ TEST_F(ReplaceFileTest, KeepsTheOldFileIfTheDiskIsFull) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace sonde {
+namespace sonde::base {
 
 SerialQueue::~SerialQueue() {
   {
@@ -48,4 +48,4 @@ void SerialQueue::work() {
   }
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

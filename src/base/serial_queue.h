@@ -10,7 +10,7 @@
 
 #include "base/thread.h"
 
-namespace sonde {
+namespace sonde::base {
 
 class SerialQueue {
  public:
@@ -36,4 +36,4 @@ class SerialQueue {
   std::optional<Thread> thread_;  // the last member: it uses all others
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(SerialQueue, RunsJobsInOrderOnItsOwnThread) {
@@ -40,4 +40,4 @@ TEST(SerialQueue, WaitReturnsAtOnceIfNothingWasPushed) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 std::atomic<std::uint64_t> g_count{0};
@@ -46,4 +46,4 @@ Status count_signal(int signal) {
 
 std::uint64_t signal_count() noexcept { return g_count.load(std::memory_order_relaxed); }
 
-}  // namespace sonde
+}  // namespace sonde::base

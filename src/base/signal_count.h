@@ -5,7 +5,7 @@
 
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Whether count_signal would accept this signal; has no effect.
 Status check_signal(int signal);
@@ -14,4 +14,4 @@ Status count_signal(int signal);
 // How often it arrived.
 std::uint64_t signal_count() noexcept;
 
-}  // namespace sonde
+}  // namespace sonde::base

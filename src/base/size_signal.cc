@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <ctime>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 sigset_t size_signal() noexcept {
@@ -38,4 +38,4 @@ SizeSignalHeld::~SizeSignalHeld() {
   errno = error;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

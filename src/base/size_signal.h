@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace sonde {
+namespace sonde::base {
 
 // While it lives, this thread does not get the signal. The process's handlers stay as they are.
 class SizeSignalHeld {
@@ -20,4 +20,4 @@ class SizeSignalHeld {
   bool pending_ = false;  // one was already pending before
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/temp_dir_testing.h"
 
-namespace sonde {
+namespace sonde::base {
 
 class SmallDisk {
  public:
@@ -101,4 +101,4 @@ void test_on_small_disk(std::uint64_t bytes, Body body) {
   EXPECT_EQ(body(static_cast<SmallDisk&>(disk)), 0) << "on a simulated disk";
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 // Insertions, deletions, replacements, and swaps of neighbours that lead from one word to the other.
@@ -64,4 +64,4 @@ std::string nearest(std::string_view pattern, std::span<const std::string> candi
   return text;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace sonde {
+namespace sonde::base {
 
 // "a, b and c", unquoted.
 template <class Names>
@@ -27,4 +27,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 // "; the nearest are 'encoder/0', 'encoder/1' and 'decoder/0'" for a pattern that matches none of the candidates.
 std::string nearest(std::string_view pattern, std::span<const std::string> candidates);
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 std::optional<std::uint64_t> leading_number(std::string_view text) noexcept {
@@ -43,4 +43,4 @@ std::optional<std::uint64_t> background_dirty_limit() {
   return *memory / 100 * *percent;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

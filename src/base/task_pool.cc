@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-namespace sonde {
+namespace sonde::base {
 
 TaskPool::TaskPool(std::string name, int threads) : name_(std::move(name)), threads_(std::max(threads, 1)) {}
 
@@ -81,4 +81,4 @@ void TaskPool::help() {
   }
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -15,7 +15,7 @@
 
 #include "base/thread.h"
 
-namespace sonde {
+namespace sonde::base {
 
 class TaskPool {
  public:
@@ -58,4 +58,4 @@ class TaskPool {
   std::vector<Thread> helpers_;  // the last member: they use all others
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

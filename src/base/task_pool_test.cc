@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(TaskPool, CallsTheBodyOnceForEachNumber) {
@@ -77,4 +77,4 @@ TEST(TaskPool, StartsItsThreadsInAForkedChildThatIsTheFirstToUseIt) {
 TEST(TaskPool, HasAtLeastOneThreadByDefault) { EXPECT_GE(TaskPool::default_threads(), 1); }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

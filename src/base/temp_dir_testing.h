@@ -11,7 +11,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 
-namespace sonde {
+namespace sonde::base {
 
 class TempDir {
  public:
@@ -42,4 +42,4 @@ inline std::vector<std::string> names_in(const std::string& path) {
   return found;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

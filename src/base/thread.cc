@@ -4,7 +4,7 @@
 #include <memory>
 #include <system_error>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 void* run_body(void* argument) {
@@ -61,4 +61,4 @@ void Thread::detach() noexcept {
   if (std::exchange(running_, false)) pthread_detach(handle_);
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -10,7 +10,7 @@
 
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 class Thread {
  public:
@@ -36,4 +36,4 @@ class Thread {
   bool running_ = false;
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(Thread, InTheBackgroundIsABatchThreadAndLeavesOthersAlone) {
@@ -20,4 +20,4 @@ TEST(Thread, InTheBackgroundIsABatchThreadAndLeavesOthersAlone) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde {
+namespace sonde::base {
 
 std::size_t character_length(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -44,4 +44,4 @@ std::string valid_utf8(std::string_view text) {
   return out;
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

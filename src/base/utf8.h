@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sonde {
+namespace sonde::base {
 
 // The length of the valid UTF-8 character that begins at `at`, which is inside the text; 0 if there is none.
 std::size_t character_length(std::string_view text, std::size_t at = 0) noexcept;
@@ -20,4 +20,4 @@ std::size_t count_characters(std::string_view text) noexcept;
 // otherwise.
 std::string valid_utf8(std::string_view text);
 
-}  // namespace sonde
+}  // namespace sonde::base

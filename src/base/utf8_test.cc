@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sonde {
+namespace sonde::base {
 namespace {
 
 TEST(ValidUtf8, ReplacesInvalidBytes) {
@@ -16,4 +16,4 @@ TEST(ValidUtf8, ReplacesInvalidBytes) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::base

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 
-namespace sonde {
+namespace sonde::base {
 
 bool tells_of_changes(const std::string& path) noexcept {
   // NFS, SMB (two generations), CIFS, FUSE, 9P, AFS, Ceph, Lustre, GPFS
@@ -99,4 +99,4 @@ void Watch::wake() const noexcept {
   (void)!::write(wake_, &one, sizeof one);
 }
 
-}  // namespace sonde
+}  // namespace sonde::base

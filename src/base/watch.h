@@ -11,7 +11,7 @@
 
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::base {
 
 // Whether the system reports changes that other machines make there: not on network file systems.
 bool tells_of_changes(const std::string& path) noexcept;
@@ -50,4 +50,4 @@ class Watch {
   std::unordered_map<int, std::vector<std::string>> directories_;  // by the number that the system gives
 };
 
-}  // namespace sonde
+}  // namespace sonde::base

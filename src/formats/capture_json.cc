@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 3> kCauses = {"trigger", "manual", "crash
 
 // ---- Writing
 
-void put_values(JsonWriter& json, std::string_view name_key,
+void put_values(formats::JsonWriter& json, std::string_view name_key,
                 const std::vector<std::pair<std::string, double>>& values) {
   json.array();
   for (const auto& [name, value] : values) {
@@ -28,7 +28,7 @@ void put_values(JsonWriter& json, std::string_view name_key,
   json.end();
 }
 
-void put_tensor(JsonWriter& json, const CapturedTensor& tensor) {
+void put_tensor(formats::JsonWriter& json, const CapturedTensor& tensor) {
   json.line(" ").object();
   json.key("key").text(tensor.key);
   json.key("name").text(tensor.name);
@@ -44,7 +44,7 @@ void put_tensor(JsonWriter& json, const CapturedTensor& tensor) {
   json.end();
 }
 
-void put_step(JsonWriter& json, const CapturedStep& step) {
+void put_step(formats::JsonWriter& json, const CapturedStep& step) {
   json.line().object();
   json.key("step").integer(step.step);
   json.key("evaluation").truth(step.evaluation);
@@ -56,7 +56,7 @@ void put_step(JsonWriter& json, const CapturedStep& step) {
   json.end();
 }
 
-void put_gap(JsonWriter& json, const CaptureGap& gap) {
+void put_gap(formats::JsonWriter& json, const CaptureGap& gap) {
   json.object();
   json.key("what").text(gap.what);
   json.key("first_step").integer(gap.first_step);
@@ -66,7 +66,7 @@ void put_gap(JsonWriter& json, const CaptureGap& gap) {
   json.end();
 }
 
-void put_place(JsonWriter& json, const Origin::Place& place) {
+void put_place(formats::JsonWriter& json, const Origin::Place& place) {
   json.object();
   json.key("key").text(place.key);
   json.key("kind").text(to_string(place.kind));
@@ -80,7 +80,7 @@ void put_place(JsonWriter& json, const Origin::Place& place) {
   json.end();
 }
 
-void put_origin(JsonWriter& json, const Origin& origin) {
+void put_origin(formats::JsonWriter& json, const Origin& origin) {
   json.object().key("found").truth(origin.found);
   json.list("producers", origin.producers, [&](const Origin::Place& place) { put_place(json, place); });
   json.key("propagators").texts(origin.propagators).key("caveats").texts(origin.caveats).end();
@@ -263,7 +263,7 @@ CaptureInfo read_capture(Reader& reader, dom::object object) {
 
 }  // namespace
 
-void put_members(JsonWriter& json, const CaptureInfo& capture, const Origin& origin) {
+void put_members(formats::JsonWriter& json, const CaptureInfo& capture, const Origin& origin) {
   json.key("version").integer(kVersion);
   json.key("cause").text(kCauses[static_cast<std::size_t>(capture.cause) % kCauses.size()]);
   json.key("reason").text(capture.reason);
@@ -283,7 +283,7 @@ void put_members(JsonWriter& json, const CaptureInfo& capture, const Origin& ori
 }
 
 std::string encode(const CaptureInfo& capture, const Origin& origin) {
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object();
   put_members(json, capture, origin);
   return json.end().take() + "\n";

@@ -31,7 +31,7 @@ inline constexpr std::uint64_t kVersion = 1;
 // Invalid UTF-8 bytes are dropped. The origin is written for other programs; it is derived from the rest.
 std::string encode(const CaptureInfo& capture, const Origin& origin);
 // Only the members, into an object that the caller has begun.
-void put_members(JsonWriter& json, const CaptureInfo& capture, const Origin& origin);
+void put_members(formats::JsonWriter& json, const CaptureInfo& capture, const Origin& origin);
 
 // Everything except the origin. `unsupported` for a newer version, `corrupt` if something is missing or wrong.
 Result<CaptureInfo> decode(std::string_view json);

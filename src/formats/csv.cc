@@ -85,15 +85,15 @@ void put_number(std::string& out, std::uint64_t value) { put_shortest(out, value
 
 void put_element(std::string& out, const void* at, DType dtype) {
   switch (dtype) {
-    case DType::i64: return put_number(out, load<std::int64_t>(at));
-    case DType::u64: return put_number(out, load<std::uint64_t>(at));
-    case DType::f64: return put_number(out, load<double>(at));
+    case DType::i64: return put_number(out, base::load<std::int64_t>(at));
+    case DType::u64: return put_number(out, base::load<std::uint64_t>(at));
+    case DType::f64: return put_number(out, base::load<double>(at));
     case DType::f32:
     case DType::f16:
     case DType::bf16:
     case DType::f8_e4m3:
-    case DType::f8_e5m2: return put_number(out, static_cast<float>(element_as_double(at, dtype)));
-    default: return put_number(out, static_cast<std::int64_t>(element_as_double(at, dtype)));
+    case DType::f8_e5m2: return put_number(out, static_cast<float>(tensor::element_as_double(at, dtype)));
+    default: return put_number(out, static_cast<std::int64_t>(tensor::element_as_double(at, dtype)));
   }
 }
 
@@ -165,7 +165,8 @@ Result<std::vector<std::vector<std::string>>> decode(std::string_view text) {
 
 Result<std::string> encode_tensor(const TensorView& tensor, LineEnd line_end) {
   if (!tensor.valid()) {
-    return Status(Code::invalid_argument, "the tensor cannot be written as CSV: " + std::string(why_invalid(tensor)));
+    return Status(Code::invalid_argument,
+                  "the tensor cannot be written as CSV: " + std::string(tensor::why_invalid(tensor)));
   }
   if (tensor.dtype == DType::c64 || tensor.dtype == DType::c128) {
     return Status(Code::unsupported, "complex numbers cannot be written as CSV: write npy, or their parts");
@@ -175,7 +176,7 @@ Result<std::string> encode_tensor(const TensorView& tensor, LineEnd line_end) {
   const auto element = static_cast<std::int64_t>(size_of(tensor.dtype));
   std::string out;
   std::int64_t column = 0;
-  for_each_run(tensor, [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
+  tensor::for_each_run(tensor, [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
     for (std::int64_t i = 0; i < count; ++i) {
       put_element(out, at + i * stride * element, tensor.dtype);
       if (++column < columns) {

@@ -6,7 +6,7 @@
 // Rows that decode must be encoded and decoded to the same again; so must tables of numbers.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sonde;
-  const std::string_view text = as_text(std::as_bytes(std::span(data, size)));
+  const std::string_view text = base::as_text(std::as_bytes(std::span(data, size)));
   const auto rows = csv::decode(text);
   if (!rows) return 0;
   std::string written;

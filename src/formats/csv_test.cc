@@ -166,14 +166,14 @@ TEST(CsvTensor, NamesTheRowThatIsNoRowOfNumbers) {
 
 TEST(CsvRead, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
   for (const char* name : {"csv/python.csv", "csv/numbers_lf.csv"}) {
-    testing::for_each_damage(corpus_file(name), [](Bytes damaged) {
+    testing::for_each_damage(corpus_file(name), [](base::Bytes damaged) {
       std::size_t fields = 0;
-      const auto rows = decode(as_text(damaged));
+      const auto rows = decode(base::as_text(damaged));
       if (rows) {
         for (const auto& r : *rows) fields += r.size();
       }
       EXPECT_LE(fields, damaged.size() + 1);
-      const auto tensor = decode_tensor(as_text(damaged));
+      const auto tensor = decode_tensor(base::as_text(damaged));
       EXPECT_TRUE(!tensor || tensor->view().valid());
     });
   }

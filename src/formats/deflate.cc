@@ -14,7 +14,7 @@ constexpr std::size_t kMaxPiece = std::size_t{1} << 30;
 constexpr std::uint64_t kMaxRatio = 1032;
 
 // ISA-L takes its input as a pointer to non-const, and only reads it.
-std::uint8_t* input(Bytes bytes) noexcept {
+std::uint8_t* input(base::Bytes bytes) noexcept {
   return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(bytes.data()));
 }
 
@@ -42,7 +42,7 @@ Status corrupt(std::string_view what) {
 
 }  // namespace
 
-Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
+Status compress(base::Bytes bytes, Wrapper wrapper, std::string& out) {
   // Both are too large for the stack of a small thread.
   const auto stream = std::make_unique_for_overwrite<isal_zstream>();
   const auto work = std::make_unique_for_overwrite<std::uint8_t[]>(ISAL_DEF_LVL1_DEFAULT);
@@ -57,7 +57,7 @@ Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
   std::size_t used = out.size();
   do {
     if (stream->avail_in == 0) {
-      const Bytes piece = bytes.first(std::min(bytes.size(), kMaxPiece));
+      const base::Bytes piece = bytes.first(std::min(bytes.size(), kMaxPiece));
       bytes = bytes.subspan(piece.size());
       stream->next_in = input(piece);
       stream->avail_in = static_cast<std::uint32_t>(piece.size());
@@ -75,9 +75,9 @@ Status compress(Bytes bytes, Wrapper wrapper, std::string& out) {
   return {};
 }
 
-Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wrapper, std::uint64_t size) {
+Result<std::vector<std::byte>> expand(std::span<const base::Bytes> pieces, Wrapper wrapper, std::uint64_t size) {
   std::uint64_t packed = 0;
-  for (Bytes piece : pieces) packed += piece.size();
+  for (base::Bytes piece : pieces) packed += piece.size();
   if (size / kMaxRatio > packed) return corrupt("they cannot expand to the stated size");
 
   const auto state = std::make_unique_for_overwrite<inflate_state>();
@@ -88,11 +88,11 @@ Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wra
   std::size_t used = 0;
   std::byte beyond{};  // receives bytes beyond the stated size
   std::size_t next_piece = 0;
-  Bytes rest;
+  base::Bytes rest;
   while (state->block_state != ISAL_BLOCK_FINISH) {
     while (state->avail_in == 0 && rest.empty() && next_piece < pieces.size()) rest = pieces[next_piece++];
     if (state->avail_in == 0) {
-      const Bytes piece = rest.first(std::min(rest.size(), kMaxPiece));
+      const base::Bytes piece = rest.first(std::min(rest.size(), kMaxPiece));
       rest = rest.subspan(piece.size());
       state->next_in = input(piece);
       state->avail_in = static_cast<std::uint32_t>(piece.size());

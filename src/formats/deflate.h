@@ -18,10 +18,10 @@ namespace sonde::deflate {
 enum class Wrapper : std::uint8_t { none, zlib, gzip };
 
 // Appends the compressed bytes: the fastest level that still finds repetitions.
-Status compress(Bytes bytes, Wrapper wrapper, std::string& out);
+Status compress(base::Bytes bytes, Wrapper wrapper, std::string& out);
 
 // Expands a stream that may be in several pieces, and checks that it gives exactly `size` bytes and, in a wrapper, has
 // the right checksum. Memory grows with the actual output, so a wrong `size` costs nothing.
-Result<std::vector<std::byte>> expand(std::span<const Bytes> pieces, Wrapper wrapper, std::uint64_t size);
+Result<std::vector<std::byte>> expand(std::span<const base::Bytes> pieces, Wrapper wrapper, std::uint64_t size);
 
 }  // namespace sonde::deflate

@@ -11,12 +11,12 @@ namespace {
 
 std::string compressed(std::string_view text, Wrapper wrapper) {
   std::string out;
-  EXPECT_TRUE(compress(as_bytes(text), wrapper, out));
+  EXPECT_TRUE(compress(base::as_bytes(text), wrapper, out));
   return out;
 }
 
 Result<std::vector<std::byte>> expanded(std::string_view packed, Wrapper wrapper, std::uint64_t size) {
-  const Bytes piece = as_bytes(packed);
+  const base::Bytes piece = base::as_bytes(packed);
   return expand({&piece, 1}, wrapper, size);
 }
 
@@ -33,7 +33,7 @@ TEST(Deflate, RoundTrips) {
     for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib, Wrapper::gzip}) {
       const auto result = expanded(compressed(text, wrapper), wrapper, text.size());
       ASSERT_TRUE(result) << result.error().message();
-      EXPECT_EQ(as_text(*result), text);
+      EXPECT_EQ(base::as_text(*result), text);
     }
   }
 }
@@ -49,7 +49,7 @@ TEST(Deflate, GzipMembersEndWithChecksumAndSize) {
 
 TEST(Deflate, AppendsToExistingContent) {
   std::string out = "before";
-  ASSERT_TRUE(compress(as_bytes("text"), Wrapper::zlib, out));
+  ASSERT_TRUE(compress(base::as_bytes("text"), Wrapper::zlib, out));
   EXPECT_EQ(out.substr(0, 6), "before");
   EXPECT_TRUE(expanded(out.substr(6), Wrapper::zlib, 4));
 }
@@ -58,14 +58,14 @@ TEST(Deflate, ReadsAStreamInPiecesOfAnySize) {
   const std::string text = noise(5000) + std::string(5000, 'x');
   const std::string packed = compressed(text, Wrapper::zlib);
   for (std::size_t length : {1U, 2U, 7U, 1000U}) {
-    std::vector<Bytes> pieces;
+    std::vector<base::Bytes> pieces;
     for (std::size_t at = 0; at < packed.size(); at += length) {
-      pieces.push_back(as_bytes(std::string_view(packed).substr(at, length)));
+      pieces.push_back(base::as_bytes(std::string_view(packed).substr(at, length)));
       pieces.emplace_back();
     }
     const auto result = expand(pieces, Wrapper::zlib, text.size());
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_EQ(as_text(*result), text);
+    EXPECT_EQ(base::as_text(*result), text);
   }
 }
 
@@ -86,10 +86,10 @@ TEST(Deflate, NoticesAWrongZlibChecksum) {
 TEST(Deflate, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
   const std::string text = "abcabcabcabc" + noise(40) + "abcabcabcabc";
   for (Wrapper wrapper : {Wrapper::none, Wrapper::zlib, Wrapper::gzip}) {
-    testing::for_each_damage(compressed(text, wrapper), [&](Bytes damaged) {
+    testing::for_each_damage(compressed(text, wrapper), [&](base::Bytes damaged) {
       const auto result = expand({&damaged, 1}, wrapper, text.size());
       if (result && wrapper == Wrapper::zlib) {
-        EXPECT_EQ(as_text(*result), text);
+        EXPECT_EQ(base::as_text(*result), text);
       }
     });
   }

@@ -24,14 +24,14 @@ template <class Decode>
 void for_each_damage(std::string_view file, Decode decode) {
   for (std::size_t length = 0; length < file.size(); ++length) {
     const std::vector<char> damaged(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
-    decode(Bytes(std::as_bytes(std::span(damaged))));
+    decode(base::Bytes(std::as_bytes(std::span(damaged))));
   }
   std::vector<char> damaged(file.begin(), file.end());
   for (char& byte : damaged) {
     const char original = byte;
     for (int other = 1; other < 256; ++other) {
       byte = static_cast<char>(original ^ other);
-      decode(Bytes(std::as_bytes(std::span(damaged))));
+      decode(base::Bytes(std::as_bytes(std::span(damaged))));
     }
     byte = original;
   }
@@ -40,14 +40,15 @@ void for_each_damage(std::string_view file, Decode decode) {
 // A file of the corpus, e.g. "npy/fortran.npy"; written by the program whose format it is (tests/corpus/make_files.py).
 inline std::string corpus_file(const std::string& name) {
   const std::string data = SONDE_TEST_DATA;
-  Result<std::string> file = read_file(join_path(data.substr(0, data.rfind('/')), join_path("corpus", name)));
+  Result<std::string> file =
+      base::read_file(base::join_path(data.substr(0, data.rfind('/')), base::join_path("corpus", name)));
   EXPECT_TRUE(file) << file.error().message();
   return file ? *std::move(file) : std::string();
 }
 
 // Random bits; booleans are 0 or 1.
 inline Tensor random_tensor(std::mt19937& random, DType dtype, const Shape& shape) {
-  Tensor tensor{dtype, shape, std::vector<std::byte>(*dense_bytes(dtype, shape))};
+  Tensor tensor{dtype, shape, std::vector<std::byte>(*tensor::dense_bytes(dtype, shape))};
   const unsigned mask = dtype == DType::boolean ? 1 : 255;
   for (std::byte& byte : tensor.data) byte = static_cast<std::byte>(random() & mask);
   return tensor;
@@ -66,7 +67,7 @@ inline void expect_same(const TensorView& a, const TensorView& b) {
   ASSERT_TRUE(b.valid());
   EXPECT_EQ(a.dtype, b.dtype);
   ASSERT_TRUE(a.shape == b.shape);
-  EXPECT_TRUE(to_tensor(a).data == to_tensor(b).data);
+  EXPECT_TRUE(tensor::to_tensor(a).data == tensor::to_tensor(b).data);
 }
 
 template <class T>

@@ -29,20 +29,20 @@ constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
 Status corrupt(std::string_view what) { return {Code::corrupt, "not a readable flight ring: " + std::string(what)}; }
 
 void put_text(std::string& out, std::string_view text) {
-  put_varint(out, text.size());
+  base::put_varint(out, text.size());
   out.append(text);
 }
-std::string get_text(ByteReader& reader) { return std::string(as_text(reader.take(reader.varint()))); }
+std::string get_text(base::ByteReader& reader) { return std::string(base::as_text(reader.take(reader.varint()))); }
 
 std::uint32_t checksum_of(const EntryHeader& header) noexcept {
   const auto raw = std::bit_cast<std::array<std::byte, sizeof header>>(header);
-  return crc32c(Bytes(raw).first(offsetof(EntryHeader, checksum)));
+  return base::crc32c(base::Bytes(raw).first(offsetof(EntryHeader, checksum)));
 }
 
 // ---- Reading.
 
-std::optional<Tensor> decode_tensor(Bytes meta, Bytes data, Step& step) {
-  ByteReader reader(meta);
+std::optional<Tensor> decode_tensor(base::Bytes meta, base::Bytes data, Step& step) {
+  base::ByteReader reader(meta);
   Tensor tensor;
   step.step = reader.zigzag();
   step.evaluation = reader.get<std::uint8_t>() != 0;
@@ -58,13 +58,13 @@ std::optional<Tensor> decode_tensor(Bytes meta, Bytes data, Step& step) {
   tensor.name = get_text(reader);
   const std::uint64_t inputs = reader.varint();
   for (std::uint64_t i = 0; i < inputs && reader.ok(); ++i) tensor.inputs.push_back(get_text(reader));
-  if (!reader.ok() || dense_bytes(static_cast<DType>(dtype), shape) != data.size()) return std::nullopt;
+  if (!reader.ok() || tensor::dense_bytes(static_cast<DType>(dtype), shape) != data.size()) return std::nullopt;
   tensor.view = sonde::view(data.data(), static_cast<DType>(dtype), shape);
   return tensor;
 }
 
-bool decode_step_end(Bytes meta, Step& step) {
-  ByteReader reader(meta);
+bool decode_step_end(base::Bytes meta, Step& step) {
+  base::ByteReader reader(meta);
   step.step = reader.zigzag();
   step.evaluation = reader.get<std::uint8_t>() != 0;
   step.wall_time = reader.get<double>();
@@ -87,9 +87,10 @@ bool decode_step_end(Bytes meta, Step& step) {
 // Walks over the entries and gathers them into steps. Visits every position at most once, whatever the bytes are.
 class Walk {
  public:
-  Walk(Bytes entries, std::uint64_t begin) noexcept : entries_(entries), begin_(begin), capacity_(entries.size()) {}
+  Walk(base::Bytes entries, std::uint64_t begin) noexcept
+      : entries_(entries), begin_(begin), capacity_(entries.size()) {}
   // Over a copy of the ring's bytes from `begin` on.
-  Walk(Bytes copy, std::uint64_t begin, std::uint64_t capacity) noexcept
+  Walk(base::Bytes copy, std::uint64_t begin, std::uint64_t capacity) noexcept
       : entries_(copy), begin_(begin), capacity_(capacity), copied_(true) {}
 
   void run(std::uint64_t expected_end, std::uint64_t last) {
@@ -116,7 +117,7 @@ class Walk {
 
  private:
   std::optional<EntryHeader> header_at(std::uint64_t position) const noexcept {
-    const auto header = load<EntryHeader>(entries_.data() + place_of(position));
+    const auto header = base::load<EntryHeader>(entries_.data() + place_of(position));
     const std::uint64_t room = capacity_ - position % capacity_;
     const bool valid = header.magic == EntryHeader{}.magic && header.position == position &&
                        header.checksum == checksum_of(header) && header.sequence > sequence_ &&
@@ -143,9 +144,9 @@ class Walk {
   bool take(const EntryHeader& header) {
     if (header.step < begin_) return true;  // its step was released
     const std::uint64_t at = place_of(header.position) + kUnit;
-    const Bytes meta = entries_.subspan(at, header.meta_bytes);
-    const Bytes data = entries_.subspan(at + round_up(header.meta_bytes), header.data_bytes);
-    if (crc32c_append(crc32c(meta), data) != header.body_checksum) return false;
+    const base::Bytes meta = entries_.subspan(at, header.meta_bytes);
+    const base::Bytes data = entries_.subspan(at + round_up(header.meta_bytes), header.data_bytes);
+    if (base::crc32c_append(base::crc32c(meta), data) != header.body_checksum) return false;
     const auto [place, is_new] = index_.try_emplace(header.step, steps_.size());
     if (is_new) steps_.emplace_back().position = header.step;
     Step& step = steps_[place->second];
@@ -156,7 +157,7 @@ class Walk {
     return tensor.has_value();
   }
 
-  Bytes entries_;
+  base::Bytes entries_;
   std::uint64_t begin_;
   std::uint64_t capacity_;
   bool copied_ = false;
@@ -166,35 +167,37 @@ class Walk {
   std::unordered_map<std::uint64_t, std::size_t> index_;  // of steps_, by the position of their first entry
 };
 
-std::optional<Bytes> texts_of(Bytes file) {
-  const auto word = load<std::uint32_t>(file.data() + kTextBytesOffset);
+std::optional<base::Bytes> texts_of(base::Bytes file) {
+  const auto word = base::load<std::uint32_t>(file.data() + kTextBytesOffset);
   const std::size_t at = kTextsAt[(word & kSecond) != 0 ? 1 : 0];
   const std::size_t size = word & ~kSecond;
   if (size > kHeaderBytes - at) return std::nullopt;
   return file.subspan(at, size);
 }
 
-Status check_header(Bytes file) {
+Status check_header(base::Bytes file) {
   if (file.size() < kHeaderBytes) {
     return corrupt("it has " + std::to_string(file.size()) + " bytes, fewer than its header");
   }
-  if (as_text(file.first(kMagic.size())) != kMagic) return corrupt("it does not begin with " + std::string(kMagic));
-  const auto order = load<std::uint32_t>(file.data() + 12);
+  if (base::as_text(file.first(kMagic.size())) != kMagic)
+    return corrupt("it does not begin with " + std::string(kMagic));
+  const auto order = base::load<std::uint32_t>(file.data() + 12);
   if (order == kOtherByteOrder) {
     return {Code::unsupported,
             "the flight ring was written on a machine of the other byte order: read it on such a machine"};
   }
-  const auto version = load<std::uint32_t>(file.data() + 8);
+  const auto version = base::load<std::uint32_t>(file.data() + 8);
   if (order == kByteOrder && version != kVersion) {
     return {Code::unsupported, "the flight ring has version " + std::to_string(version) + ", and this program reads " +
                                    std::to_string(kVersion) + ": read it with the version of Sonde that wrote it"};
   }
-  const std::optional<Bytes> texts = texts_of(file);
+  const std::optional<base::Bytes> texts = texts_of(file);
   if (order != kByteOrder || !texts ||
-      crc32c_append(crc32c(file.first(kChecksummed)), *texts) != load<std::uint32_t>(file.data() + kChecksummed)) {
+      base::crc32c_append(base::crc32c(file.first(kChecksummed)), *texts) !=
+          base::load<std::uint32_t>(file.data() + kChecksummed)) {
     return corrupt("its header is damaged");
   }
-  const auto capacity = load<std::uint64_t>(file.data() + 16);
+  const auto capacity = base::load<std::uint64_t>(file.data() + 16);
   if (capacity == 0 || capacity % kUnit != 0) return corrupt("its header is damaged");
   if (capacity > file.size() - kHeaderBytes) {
     return corrupt("it has " + std::to_string(file.size()) + " bytes, but " + std::to_string(kHeaderBytes) + " + " +
@@ -226,16 +229,16 @@ std::string encode_texts(const Identity& identity, std::span<const std::string> 
     put_text(selectors, selector);
     ++count;
   }
-  put_varint(texts, count);
+  base::put_varint(texts, count);
   return texts + selectors;
 }
 
 // The number of their bytes and the checksum, for a header with this begin.
-std::string encode_size_and_checksum(Bytes header, std::uint32_t texts_word, std::string_view texts) {
+std::string encode_size_and_checksum(base::Bytes header, std::uint32_t texts_word, std::string_view texts) {
   std::string word;
-  put(word, texts_word);
-  const std::uint32_t crc = crc32c_append(crc32c(header.first(kTextBytesOffset)), as_bytes(word));
-  put(word, crc32c_append(crc, as_bytes(texts)));
+  base::put(word, texts_word);
+  const std::uint32_t crc = base::crc32c_append(base::crc32c(header.first(kTextBytesOffset)), base::as_bytes(word));
+  base::put(word, base::crc32c_append(crc, base::as_bytes(texts)));
   return word;
 }
 
@@ -245,12 +248,12 @@ std::string encode_header(const Identity& identity, std::uint64_t capacity,
                           std::span<const std::string> allow_negative_infinity) {
   const std::string texts = encode_texts(identity, allow_negative_infinity);
   std::string page(kMagic);
-  put(page, kVersion);
-  put(page, kByteOrder);
-  put(page, capacity);
-  put(page, identity.pid);
-  put(page, identity.start_time);
-  page += encode_size_and_checksum(as_bytes(page), static_cast<std::uint32_t>(texts.size()), texts);
+  base::put(page, kVersion);
+  base::put(page, kByteOrder);
+  base::put(page, capacity);
+  base::put(page, identity.pid);
+  base::put(page, identity.start_time);
+  page += encode_size_and_checksum(base::as_bytes(page), static_cast<std::uint32_t>(texts.size()), texts);
   page.resize(kTextsAt[0]);
   page += texts;
   page.resize(kHeaderBytes);
@@ -260,11 +263,11 @@ std::string encode_header(const Identity& identity, std::uint64_t capacity,
 void replace_selectors(std::span<std::byte> file, const Identity& identity,
                        std::span<const std::string> allow_negative_infinity) {
   const std::string texts = encode_texts(identity, allow_negative_infinity);
-  const std::uint32_t other = (load<std::uint32_t>(file.data() + kTextBytesOffset) & kSecond) ^ kSecond;
+  const std::uint32_t other = (base::load<std::uint32_t>(file.data() + kTextBytesOffset) & kSecond) ^ kSecond;
   std::memcpy(file.data() + kTextsAt[other != 0 ? 1 : 0], texts.data(), texts.size());
   const std::string word = encode_size_and_checksum(file, static_cast<std::uint32_t>(texts.size()) | other, texts);
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file.data() + kTextBytesOffset))
-      .store(load<std::uint64_t>(word.data()), std::memory_order_release);
+      .store(base::load<std::uint64_t>(word.data()), std::memory_order_release);
 }
 
 void store_entry_header(std::byte* at, EntryHeader header) noexcept {
@@ -272,38 +275,38 @@ void store_entry_header(std::byte* at, EntryHeader header) noexcept {
   const auto raw = std::bit_cast<std::array<std::byte, sizeof header>>(header);
   std::memcpy(at + 8, raw.data() + 8, raw.size() - 8);
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at))
-      .store(load<std::uint64_t>(raw.data()), std::memory_order_release);
+      .store(base::load<std::uint64_t>(raw.data()), std::memory_order_release);
 }
 
 void put_tensor_meta(std::string& out, const TensorMeta& meta) {
-  put_zigzag(out, meta.step);
-  put(out, static_cast<std::uint8_t>(meta.evaluation));
-  put(out, meta.wall_time);
-  put(out, static_cast<std::uint8_t>(meta.kind));
-  put(out, static_cast<std::uint8_t>(meta.dtype));
-  put(out, static_cast<std::uint8_t>(meta.shape.rank()));
-  put_varint(out, meta.occurrence);
-  for (const std::int64_t size : meta.shape) put_varint(out, static_cast<std::uint64_t>(size));
+  base::put_zigzag(out, meta.step);
+  base::put(out, static_cast<std::uint8_t>(meta.evaluation));
+  base::put(out, meta.wall_time);
+  base::put(out, static_cast<std::uint8_t>(meta.kind));
+  base::put(out, static_cast<std::uint8_t>(meta.dtype));
+  base::put(out, static_cast<std::uint8_t>(meta.shape.rank()));
+  base::put_varint(out, meta.occurrence);
+  for (const std::int64_t size : meta.shape) base::put_varint(out, static_cast<std::uint64_t>(size));
   put_text(out, meta.name);
-  put_varint(out, meta.inputs.size());
+  base::put_varint(out, meta.inputs.size());
   for (const std::string& input : meta.inputs) put_text(out, input);
 }
 
 void put_step_end_meta(std::string& out, const StepEndMeta& meta) {
-  put_zigzag(out, meta.step);
-  put(out, static_cast<std::uint8_t>(meta.evaluation));
-  put(out, meta.wall_time);
-  put_varint(out, meta.tensors);
-  put_varint(out, meta.dropped);
-  put_varint(out, meta.scalars.size());
+  base::put_zigzag(out, meta.step);
+  base::put(out, static_cast<std::uint8_t>(meta.evaluation));
+  base::put(out, meta.wall_time);
+  base::put_varint(out, meta.tensors);
+  base::put_varint(out, meta.dropped);
+  base::put_varint(out, meta.scalars.size());
   for (const auto& [name, value] : meta.scalars) {
     put_text(out, name);
-    put(out, value);
+    base::put(out, value);
   }
-  put_varint(out, meta.lost);
+  base::put_varint(out, meta.lost);
 }
 
-std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
+std::vector<Step> read_steps(base::Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
                              std::uint64_t& torn) {
   Walk walk(entries, begin);
   walk.run(expected_end, last);
@@ -311,7 +314,7 @@ std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t e
   return std::move(walk).steps();
 }
 
-Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity) {
+Step read_step(base::Bytes copy, std::uint64_t position, std::uint64_t capacity) {
   Walk walk(copy, position, capacity);
   walk.run(position + copy.size(), position + copy.size());
   // Between its entries there may be those of others, while an evaluation pass continues.
@@ -323,19 +326,19 @@ Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity) {
   return none;
 }
 
-Result<Contents> read(Bytes file) {
+Result<Contents> read(base::Bytes file) {
   if (Status status = check_header(file); !status) return status;
-  const auto capacity = load<std::uint64_t>(file.data() + 16);
-  const auto begin = load<std::uint64_t>(file.data() + kBeginOffset);
-  const auto end = load<std::uint64_t>(file.data() + kEndOffset);
+  const auto capacity = base::load<std::uint64_t>(file.data() + 16);
+  const auto begin = base::load<std::uint64_t>(file.data() + kBeginOffset);
+  const auto end = base::load<std::uint64_t>(file.data() + kEndOffset);
   if (!are_positions(begin, end, capacity)) return corrupt("its positions are damaged");
 
   Contents contents;
-  ByteReader texts(*texts_of(file));
+  base::ByteReader texts(*texts_of(file));
   contents.identity.host = get_text(texts);
   contents.identity.writer = get_text(texts);
-  contents.identity.pid = load<std::uint64_t>(file.data() + 24);
-  contents.identity.start_time = load<double>(file.data() + 32);
+  contents.identity.pid = base::load<std::uint64_t>(file.data() + 24);
+  contents.identity.start_time = base::load<double>(file.data() + 32);
   const std::uint64_t selectors = texts.varint();
   for (std::uint64_t i = 0; i < selectors && texts.ok(); ++i) {
     contents.allow_negative_infinity.push_back(get_text(texts));

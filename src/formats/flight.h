@@ -63,6 +63,6 @@ struct Contents {
 };
 
 // `corrupt` if it is not a ring, `unsupported` if it has another version or byte order; the message says so.
-Result<Contents> read(Bytes file);
+Result<Contents> read(base::Bytes file);
 
 }  // namespace sonde::flight

@@ -11,7 +11,7 @@ namespace {
 using namespace sonde;
 
 // Every view must be in the file.
-void check(Bytes file) {
+void check(base::Bytes file) {
   const auto contents = flight::read(file);
   if (!contents) return;
   for (const flight::Step& step : contents->steps) {
@@ -29,20 +29,21 @@ void check(Bytes file) {
 // Corrects checksums, and the positions of the first round, so that the data behind them is parsed.
 void repair(std::string& file) {
   auto* bytes = reinterpret_cast<std::byte*>(file.data());
-  const auto texts = load<std::uint32_t>(bytes + 40);
+  const auto texts = base::load<std::uint32_t>(bytes + 40);
   if (texts <= flight::kHeaderBytes - 192) {
-    const std::uint32_t crc = crc32c_append(crc32c(as_bytes(file).first(44)), as_bytes(file).subspan(192, texts));
+    const std::uint32_t crc =
+        base::crc32c_append(base::crc32c(base::as_bytes(file).first(44)), base::as_bytes(file).subspan(192, texts));
     std::memcpy(bytes + 44, &crc, sizeof crc);
   }
   for (std::uint64_t at = flight::kHeaderBytes; at + flight::kUnit <= file.size(); at += flight::kUnit) {
-    auto header = load<flight::EntryHeader>(bytes + at);
+    auto header = base::load<flight::EntryHeader>(bytes + at);
     if (header.magic != flight::EntryHeader{}.magic) continue;
     header.position = at - flight::kHeaderBytes;
-    const Bytes rest = as_bytes(file).subspan(at + flight::kUnit);
+    const base::Bytes rest = base::as_bytes(file).subspan(at + flight::kUnit);
     const std::uint64_t data_at = flight::round_up(header.meta_bytes);
     if (data_at <= rest.size() && header.data_bytes <= rest.size() - data_at) {
       header.body_checksum =
-          crc32c_append(crc32c(rest.first(header.meta_bytes)), rest.subspan(data_at, header.data_bytes));
+          base::crc32c_append(base::crc32c(rest.first(header.meta_bytes)), rest.subspan(data_at, header.data_bytes));
     }
     flight::store_entry_header(bytes + at, header);
   }
@@ -51,11 +52,11 @@ void repair(std::string& file) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const Bytes file = std::as_bytes(std::span(data, size));
+  const base::Bytes file = std::as_bytes(std::span(data, size));
   check(file);
   if (size < flight::kHeaderBytes) return 0;
-  std::string repaired(as_text(file));
+  std::string repaired(base::as_text(file));
   repair(repaired);
-  check(as_bytes(repaired));
+  check(base::as_bytes(repaired));
   return 0;
 }

@@ -108,10 +108,10 @@ void put_step_end_meta(std::string& out, const StepEndMeta& meta);
 
 // The steps in the entries' bytes from the position `begin` to `last`, if they begin there. Up to `expected_end`
 // entries must be contiguous. `torn` grows by the damaged ones.
-std::vector<Step> read_steps(Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
+std::vector<Step> read_steps(base::Bytes entries, std::uint64_t begin, std::uint64_t expected_end, std::uint64_t last,
                              std::uint64_t& torn);
 // The step that begins at a position, from a copy of the following bytes of a ring of this capacity; without tensors
 // and incomplete if it cannot be found.
-Step read_step(Bytes copy, std::uint64_t position, std::uint64_t capacity);
+Step read_step(base::Bytes copy, std::uint64_t position, std::uint64_t capacity);
 
 }  // namespace sonde::flight

@@ -53,17 +53,17 @@ class RingImage {
     return first;
   }
 
-  std::uint64_t entry(EntryType type, std::uint64_t first, std::string_view meta, Bytes data) {
+  std::uint64_t entry(EntryType type, std::uint64_t first, std::string_view meta, base::Bytes data) {
     return entry({.type = type,
                   .position = position_,
                   .step = first,
                   .size = entry_size(meta.size(), data.size()),
                   .data_bytes = data.size(),
                   .meta_bytes = static_cast<std::uint32_t>(meta.size()),
-                  .body_checksum = crc32c_append(crc32c(as_bytes(meta)), data)},
+                  .body_checksum = base::crc32c_append(base::crc32c(base::as_bytes(meta)), data)},
                  meta, data);
   }
-  std::uint64_t entry(EntryHeader header, std::string_view meta, Bytes data) {
+  std::uint64_t entry(EntryHeader header, std::string_view meta, base::Bytes data) {
     header.sequence = ++sequence_;
     std::byte* at = bytes() + kHeaderBytes + position_ % capacity_;
     if (!meta.empty()) std::memcpy(at + kUnit, meta.data(), meta.size());
@@ -84,7 +84,7 @@ class RingImage {
   std::byte* bytes() { return reinterpret_cast<std::byte*>(file_.data()); }
   std::string& file() { return file_; }
   std::uint64_t position() const { return position_; }
-  Result<Contents> read() const { return flight::read(as_bytes(file_)); }
+  Result<Contents> read() const { return flight::read(base::as_bytes(file_)); }
 
  private:
   std::string file_;
@@ -117,7 +117,7 @@ TEST(FlightFormat, KeepsAsManySelectorsAsTheHeaderHolds) {
   const std::vector<std::string> many(100, std::string(100, 's'));
   const std::string page = encode_header({.host = std::string(5000, 'h'), .writer = std::string(5000, 'w')}, 64, many);
   ASSERT_EQ(page.size(), kHeaderBytes);
-  const auto contents = read(as_bytes(page + std::string(64, '\0')));
+  const auto contents = read(base::as_bytes(page + std::string(64, '\0')));
   ASSERT_TRUE(contents.ok());
   EXPECT_GT(contents->allow_negative_infinity.size(), 10u);
   EXPECT_LT(contents->allow_negative_infinity.size(), 100u);
@@ -129,7 +129,7 @@ TEST(FlightFormat, MayBeGivenOtherSelectorsWhileItIsInUse) {
   std::string file = encode_header(identity, 64, std::vector<std::string>{"mask"}) + std::string(64, '\0');
   for (const std::string selector : {"a", "b", "c"}) {
     replace_selectors(std::as_writable_bytes(std::span(file)), identity, std::vector{selector, selector});
-    const auto contents = read(as_bytes(file));
+    const auto contents = read(base::as_bytes(file));
     ASSERT_TRUE(contents.ok());
     EXPECT_THAT(contents->allow_negative_infinity, ElementsAre(selector, selector));
     EXPECT_EQ(contents->identity.writer, "w.1");
@@ -238,7 +238,7 @@ TEST(FlightFormat, RejectsOtherFiles) {
   std::string noise(10'000, '\0');
   for (char& byte : noise) byte = static_cast<char>(random());
   for (const std::string& file : {std::string(), std::string("SONDERNG"), std::string(8192, '\0'), noise}) {
-    const auto contents = read(as_bytes(file));
+    const auto contents = read(base::as_bytes(file));
     ASSERT_FALSE(contents.ok());
     EXPECT_EQ(contents.error().code(), Code::corrupt);
     EXPECT_THAT(contents.error().message(), HasSubstr("flight ring"));
@@ -287,7 +287,7 @@ TEST(FlightFormat, RejectsInvalidPositions) {
 // Files of tests/corpus/make_flight.py, which knows only the description on top of flight_layout.h.
 TEST(FlightFormat, ReadsWhatTheDescriptionSays) {
   const std::string file = sonde::testing::corpus_file("flight/interleaved.ring");
-  const auto contents = read(as_bytes(file));
+  const auto contents = read(base::as_bytes(file));
   ASSERT_THAT(numbers(contents), ElementsAre(-7, 2));
   EXPECT_EQ(contents->identity.host, "box");
   EXPECT_EQ(contents->identity.writer, "w.1");
@@ -314,16 +314,17 @@ TEST(FlightFormat, ReadsWhatTheDescriptionSays) {
   EXPECT_EQ(evaluation.tensors[0].view.dtype, DType::i8);
   EXPECT_EQ(*static_cast<const char*>(evaluation.tensors[0].view.data), 5);
 
-  EXPECT_THAT(numbers(read(as_bytes(sonde::testing::corpus_file("flight/round.ring")))), ElementsAre(1, 2, 3));
-  EXPECT_EQ(read(as_bytes(sonde::testing::corpus_file("flight/damaged.ring")))->torn, 2u);
-  EXPECT_EQ(read(as_bytes(sonde::testing::corpus_file("flight/version_2.ring"))).status().code(), Code::unsupported);
-  EXPECT_EQ(read(as_bytes(sonde::testing::corpus_file("flight/cut.ring"))).status().code(), Code::corrupt);
+  EXPECT_THAT(numbers(read(base::as_bytes(sonde::testing::corpus_file("flight/round.ring")))), ElementsAre(1, 2, 3));
+  EXPECT_EQ(read(base::as_bytes(sonde::testing::corpus_file("flight/damaged.ring")))->torn, 2u);
+  EXPECT_EQ(read(base::as_bytes(sonde::testing::corpus_file("flight/version_2.ring"))).status().code(),
+            Code::unsupported);
+  EXPECT_EQ(read(base::as_bytes(sonde::testing::corpus_file("flight/cut.ring"))).status().code(), Code::corrupt);
 }
 
 // The checksums are correct, but the data is not: it was made by hand.
 TEST(FlightFormat, ReadsInterleavedPassesAndAnUnknownKind) {
   const std::string file = sonde::testing::corpus_file("flight/passes.ring");
-  const auto contents = read(as_bytes(file));
+  const auto contents = read(base::as_bytes(file));
   ASSERT_THAT(numbers(contents), ElementsAre(7, 7));
   for (const Step& step : contents->steps) {
     EXPECT_TRUE(step.complete);

@@ -9,7 +9,7 @@
 #include "formats/wire.h"
 #include "formats/wire_reader.h"
 
-namespace sonde {
+namespace sonde::formats {
 
 namespace {
 
@@ -35,7 +35,7 @@ std::string encode_attribute(const Node::Attribute& attribute) {
     void operator()(DType dtype) const { wire::put_integer(out, 6, tf_dtype(dtype)); }
     void operator()(const std::vector<std::int64_t>& integers) const {
       std::string packed;
-      for (const std::int64_t integer : integers) put_varint(packed, static_cast<std::uint64_t>(integer));
+      for (const std::int64_t integer : integers) base::put_varint(packed, static_cast<std::uint64_t>(integer));
       std::string list;
       wire::put_bytes_unless_empty(list, 3, packed);
       wire::put_bytes(out, 1, list);
@@ -245,10 +245,10 @@ std::string encode_graph_def(const Graph& graph) {
   return message;
 }
 
-Result<std::vector<NodeInfo>> decode_graph_def(Bytes bytes) {
+Result<std::vector<NodeInfo>> decode_graph_def(base::Bytes bytes) {
   std::vector<NodeInfo> nodes;
   try {
-    for (pbf_reader reader = reader_of(as_text(bytes)); reader.next();) {
+    for (pbf_reader reader = reader_of(base::as_text(bytes)); reader.next();) {
       if (reader.tag_and_type() == text(1)) {
         nodes.push_back(decode_node(get_text(reader)));
       } else {
@@ -261,4 +261,4 @@ Result<std::vector<NodeInfo>> decode_graph_def(Bytes bytes) {
   return nodes;
 }
 
-}  // namespace sonde
+}  // namespace sonde::formats

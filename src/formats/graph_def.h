@@ -21,7 +21,7 @@
 #include "sonde/graph.h"
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::formats {
 
 std::string encode_graph_def(const Graph& graph);
 
@@ -34,6 +34,6 @@ struct NodeInfo {
   std::vector<std::pair<std::string_view, std::string>> attributes;  // as text: "[1, 28, 28, 1]", "f32", "true"
 };
 // Code::corrupt, with the reason, if the bytes are not a well-formed GraphDef. Functions of its library are left out.
-Result<std::vector<NodeInfo>> decode_graph_def(Bytes bytes);
+Result<std::vector<NodeInfo>> decode_graph_def(base::Bytes bytes);
 
-}  // namespace sonde
+}  // namespace sonde::formats

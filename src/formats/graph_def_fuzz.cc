@@ -5,9 +5,9 @@
 #include "formats/graph_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const sonde::Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
-  const auto nodes = sonde::decode_graph_def(bytes);
-  const auto text = sonde::graph_def_text(bytes);
+  const sonde::base::Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  const auto nodes = sonde::formats::decode_graph_def(bytes);
+  const auto text = sonde::formats::graph_def_text(bytes);
   if (text && !std::ranges::all_of(text->text, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); })) {
     __builtin_trap();  // everything else is written with escapes
   }

@@ -5,7 +5,7 @@
 
 #include "formats/wire.h"
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 using testing::ElementsAre;
@@ -35,7 +35,7 @@ Graph small_network() {
 
 TEST(GraphDef, KeepsNodesWithTheirInputsDevicesAndAttributes) {
   const std::string bytes = encode_graph_def(small_network());
-  const auto nodes = decode_graph_def(as_bytes(bytes));
+  const auto nodes = decode_graph_def(base::as_bytes(bytes));
   ASSERT_TRUE(nodes);
   ASSERT_EQ(nodes->size(), 3u);
   const NodeInfo& input = (*nodes)[0];
@@ -56,7 +56,7 @@ TEST(GraphDef, LetsAttributesOfTheNodeWin) {
   Graph graph;
   graph.add({.name = "a", .op = "Const", .attributes = {{"dtype", std::string("mine")}, {"x", true}, {"x", false}}});
   const std::string bytes = encode_graph_def(graph);
-  EXPECT_THAT(decode_graph_def(as_bytes(bytes))->at(0).attributes,
+  EXPECT_THAT(decode_graph_def(base::as_bytes(bytes))->at(0).attributes,
               ElementsAre(Pair("dtype", "mine"), Pair("x", "false")));
 }
 
@@ -78,8 +78,8 @@ TEST(GraphDef, ReadsAttributesOfEveryKind) {
   wire::put_bytes(tensor, 2, field(2, std::string("\x08\x05")));
   wire::put_bytes(tensor, 8, "a string");
   std::string floats;
-  put(floats, 0.5f);
-  put(floats, 2.0f);
+  base::put(floats, 0.5f);
+  base::put(floats, 2.0f);
   std::string unpacked;
   wire::put_integer(unpacked, 3, 4);
   wire::put_integer(unpacked, 3, -5);
@@ -98,7 +98,7 @@ TEST(GraphDef, ReadsAttributesOfEveryKind) {
   std::string graph;
   wire::put_bytes(graph, 1, node);
   wire::put_bytes(graph, 2, "a library");
-  const auto nodes = decode_graph_def(as_bytes(graph));
+  const auto nodes = decode_graph_def(base::as_bytes(graph));
   ASSERT_TRUE(nodes) << nodes.error().message();
   EXPECT_THAT(
       nodes->at(0).attributes,
@@ -114,12 +114,12 @@ TEST(GraphDef, NeverCrashesOnDamage) {
     for (int bits = 1; bits < 256; ++bits) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ bits);
-      const auto nodes = decode_graph_def(as_bytes(damaged));
+      const auto nodes = decode_graph_def(base::as_bytes(damaged));
       if (!nodes) {
         ASSERT_EQ(nodes.error().code(), Code::corrupt);
       }
     }
-    const auto cut = decode_graph_def(as_bytes(bytes).first(at));
+    const auto cut = decode_graph_def(base::as_bytes(bytes).first(at));
     if (!cut) {
       ASSERT_EQ(cut.error().code(), Code::corrupt);
     }
@@ -148,4 +148,4 @@ TEST(GraphCheck, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -13,7 +13,7 @@
 #include "formats/tf_dtype.h"
 #include "formats/wire_reader.h"
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 using wire::get_text;
@@ -431,10 +431,10 @@ class Printer {
 
 }  // namespace
 
-Result<GraphText> graph_def_text(Bytes bytes) {
+Result<GraphText> graph_def_text(base::Bytes bytes) {
   try {
     Printer printer;
-    printer.print(Type::graph, as_text(bytes), 0);
+    printer.print(Type::graph, base::as_text(bytes), 0);
     return printer.take();
   } catch (const protozero::exception& error) {
     return Status(Code::corrupt, std::string("the graph is not well-formed protobuf: ") + error.what());
@@ -443,4 +443,4 @@ Result<GraphText> graph_def_text(Bytes bytes) {
   }
 }
 
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "sonde/status.h"
 
-namespace sonde {
+namespace sonde::formats {
 
 struct GraphText {
   std::string text;
@@ -29,6 +29,6 @@ struct GraphText {
 };
 // Code::corrupt, with the reason, where the bytes are not a well-formed GraphDef, or nest more messages in each other
 // than protobuf's parsers take.
-Result<GraphText> graph_def_text(Bytes bytes);
+Result<GraphText> graph_def_text(base::Bytes bytes);
 
-}  // namespace sonde
+}  // namespace sonde::formats

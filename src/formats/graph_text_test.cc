@@ -7,7 +7,7 @@
 #include "formats/graph_def.h"
 #include "formats/wire.h"
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 using testing::HasSubstr;
@@ -19,7 +19,7 @@ std::string field(std::uint32_t number, std::string_view content) {
 }
 
 std::string text_of(std::string_view bytes) {
-  const Result<GraphText> text = graph_def_text(as_bytes(bytes));
+  const Result<GraphText> text = graph_def_text(base::as_bytes(bytes));
   return text ? text->text : text.error().message();
 }
 
@@ -79,7 +79,7 @@ TEST(GraphText, MergesAMessageThatStandsSeveralTimes) {
 
 TEST(GraphText, CountsAndMarksFieldsThatItDoesNotKnow) {
   const std::string bytes = field(99, "content") + field(1, field(1, "n") + field(88, ""));
-  const Result<GraphText> text = graph_def_text(as_bytes(bytes));
+  const Result<GraphText> text = graph_def_text(base::as_bytes(bytes));
   ASSERT_TRUE(text);
   EXPECT_EQ(text->unknown_fields, 2u);
   EXPECT_EQ(text->text,
@@ -95,4 +95,4 @@ TEST(GraphText, RefusesWhatIsDamagedOrTooDeep) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -88,7 +88,7 @@ SessionEnd end_of(pbf_reader from) {
 
 }  // namespace
 
-void put_value(JsonWriter& json, const Value& value) {
+void put_value(formats::JsonWriter& json, const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) {
     json.number(*number);
   } else if (const auto* text = std::get_if<std::string>(&value)) {

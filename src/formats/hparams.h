@@ -23,7 +23,7 @@ namespace sonde::hparams {
 
 using Value = std::variant<std::monostate, bool, double, std::string>;  // monostate: none of these
 
-void put_value(JsonWriter& json, const Value& value);  // null where there is none
+void put_value(formats::JsonWriter& json, const Value& value);  // null where there is none
 
 struct Experiment {
   std::string description;

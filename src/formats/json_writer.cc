@@ -6,13 +6,13 @@
 
 #include "base/utf8.h"
 
-namespace sonde {
+namespace sonde::formats {
 
 JsonWriter& JsonWriter::text(std::string_view value) {
   constexpr std::string_view kHex = "0123456789abcdef";
   separate();
   out_ += '"';
-  for (char c : valid_utf8(value)) {
+  for (char c : base::valid_utf8(value)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out_ += {'\\', c};
@@ -46,4 +46,4 @@ JsonWriter& JsonWriter::shape(const Shape& value) {
   return end();
 }
 
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -12,7 +12,7 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::formats {
 
 // Writes values one after the other; commas and closing brackets are added automatically.
 //
@@ -115,4 +115,4 @@ class JsonWriter {
   bool comma_ = false;
 };
 
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 TEST(JsonWriter, PutsCommasAndBracketsByItself) {
@@ -55,4 +55,4 @@ TEST(JsonWriter, ContinuesAfterAPartWasTaken) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::formats

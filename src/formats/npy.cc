@@ -199,11 +199,11 @@ class HeaderParser {
 // The text of the header, and the rest of the file.
 struct Split {
   std::string_view header;
-  Bytes rest;
+  base::Bytes rest;
 };
-Result<Split> split(Bytes file) {
-  ByteReader reader(file);
-  if (as_text(reader.take(kMagic.size())) != kMagic) return corrupt("it does not begin with \\x93NUMPY");
+Result<Split> split(base::Bytes file) {
+  base::ByteReader reader(file);
+  if (base::as_text(reader.take(kMagic.size())) != kMagic) return corrupt("it does not begin with \\x93NUMPY");
   const auto major = reader.get<std::uint8_t>();
   const auto minor = reader.get<std::uint8_t>();
   if (!reader.ok()) return corrupt("it ends within its header");
@@ -213,9 +213,9 @@ Result<Split> split(Bytes file) {
   }
   const std::uint32_t length = major == 1 ? reader.get<std::uint16_t>() : reader.get<std::uint32_t>();
   if (length > kMaxHeader) return corrupt("its header claims " + std::to_string(length) + " bytes");
-  const Bytes header = reader.take(length);
+  const base::Bytes header = reader.take(length);
   if (!reader.ok()) return corrupt("it ends within its header");
-  return Split{as_text(header), file.subspan(reader.position())};
+  return Split{base::as_text(header), file.subspan(reader.position())};
 }
 
 template <std::size_t Size>
@@ -236,17 +236,17 @@ void to_little_endian(Tensor& tensor) noexcept {
 
 TensorView view_of(const Header& header) noexcept {
   return sonde::view(header.data.data(), header.dtype, header.shape,
-                     header.fortran_order ? column_major(header.shape) : row_major(header.shape));
+                     header.fortran_order ? tensor::column_major(header.shape) : row_major(header.shape));
 }
 
 }  // namespace
 
-Result<Header> parse(Bytes file) {
+Result<Header> parse(base::Bytes file) {
   Result<Split> parts = split(file);
   if (!parts) return parts.error();
   Header header;
   if (Status status = HeaderParser(parts->header).parse(header); !status) return status;
-  const std::optional<std::uint64_t> bytes = dense_bytes(header.dtype, header.shape);
+  const std::optional<std::uint64_t> bytes = tensor::dense_bytes(header.dtype, header.shape);
   if (!bytes || *bytes > parts->rest.size()) {
     return corrupt("its shape asks for more elements than the " + std::to_string(parts->rest.size()) +
                    " bytes after the header hold; the file may have been cut off");
@@ -255,7 +255,7 @@ Result<Header> parse(Bytes file) {
   return header;
 }
 
-Result<TensorView> view(Bytes file) {
+Result<TensorView> view(base::Bytes file) {
   Result<Header> header = parse(file);
   if (!header) return header.error();
   if (header->big_endian) {
@@ -264,19 +264,20 @@ Result<TensorView> view(Bytes file) {
   return view_of(*header);
 }
 
-Result<Tensor> decode(Bytes file) {
+Result<Tensor> decode(base::Bytes file) {
   Result<Header> header = parse(file);
   if (!header) return header.error();
-  Tensor tensor = to_tensor(view_of(*header));
+  Tensor tensor = tensor::to_tensor(view_of(*header));
   if (header->big_endian) to_little_endian(tensor);
   return tensor;
 }
 
 Result<Parts> layout(const TensorView& tensor) {
   if (!tensor.valid()) {
-    return Status(Code::invalid_argument, "the tensor cannot be written as npy: " + std::string(why_invalid(tensor)));
+    return Status(Code::invalid_argument,
+                  "the tensor cannot be written as npy: " + std::string(tensor::why_invalid(tensor)));
   }
-  const bool fortran_order = is_column_major(tensor);
+  const bool fortran_order = tensor::is_column_major(tensor);
   std::string shape;
   for (std::int64_t size : tensor.shape) shape += std::to_string(size) + ", ";
   if (tensor.shape.rank() == 1) shape.pop_back();              // (3,)
@@ -292,8 +293,8 @@ Result<Parts> layout(const TensorView& tensor) {
   header.append(kAlignment - (prefix + header.size() + 1) % kAlignment, ' ');
   header.push_back('\n');
 
-  Parts parts{std::string(kMagic) + '\1' + '\0', fortran_order ? transposed(tensor) : tensor};
-  put(parts.header, static_cast<std::uint16_t>(header.size()));
+  Parts parts{std::string(kMagic) + '\1' + '\0', fortran_order ? tensor::transposed(tensor) : tensor};
+  base::put(parts.header, static_cast<std::uint16_t>(header.size()));
   parts.header += header;
   return parts;
 }
@@ -303,8 +304,8 @@ Result<std::string> encode(const TensorView& tensor) {
   if (!parts) return parts.error();
   std::string file = std::move(parts->header);
   const std::size_t begin = file.size();
-  file.resize(begin + byte_size(tensor));
-  copy_dense(parts->data, file.data() + begin);
+  file.resize(begin + tensor::byte_size(tensor));
+  tensor::copy_dense(parts->data, file.data() + begin);
   return file;
 }
 

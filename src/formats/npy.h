@@ -36,18 +36,18 @@ struct Header {
   Shape shape;
   bool fortran_order = false;
   bool big_endian = false;  // never for elements of one byte
-  Bytes data;               // in the file, of exactly the size that dtype and shape need
+  base::Bytes data;         // in the file, of exactly the size that dtype and shape need
 };
 
 // Reads only the header, however large the file is. Bytes after the elements are ignored, as in NumPy. Structured
 // types, objects, strings, dates and long doubles are `unsupported`.
-Result<Header> parse(Bytes file);
+Result<Header> parse(base::Bytes file);
 
 // The elements in place: the view is valid as long as `file` is. Not for big-endian files.
-Result<TensorView> view(Bytes file);
+Result<TensorView> view(base::Bytes file);
 
 // A copy in row-major order and this machine's byte order.
-Result<Tensor> decode(Bytes file);
+Result<Tensor> decode(base::Bytes file);
 
 // A file in two pieces, so that a large one need not be assembled in memory: `header`, then the elements of `data` in
 // row-major order (the tensor itself, or its transpose if it is column-major).

@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!first) return 0;
   const auto file = npy::encode(first->view());
   if (!file) std::abort();
-  const auto second = npy::decode(as_bytes(*file));
+  const auto second = npy::decode(base::as_bytes(*file));
   if (!second || second->dtype != first->dtype || !(second->shape == first->shape) || second->data != first->data) {
     std::abort();
   }

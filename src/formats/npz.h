@@ -37,14 +37,14 @@ enum class Method : std::uint8_t { stored, deflated };
 struct Entry {
   std::string name;  // without ".npy"
   Method method = Method::stored;
-  Bytes packed;            // in the archive: if stored, the npy file itself
+  base::Bytes packed;      // in the archive: if stored, the npy file itself
   std::uint64_t size = 0;  // of the npy file
   std::uint32_t crc = 0;   // of the npy file
 };
 
 // Reads only the directory, however large the archive is. Entries that are encrypted or use another compression are
 // `unsupported`.
-Result<std::vector<Entry>> parse(Bytes archive);
+Result<std::vector<Entry>> parse(base::Bytes archive);
 
 // A copy of one array; its checksum is verified.
 Result<Tensor> decode(const Entry& entry);
@@ -60,7 +60,7 @@ bool is_name(std::string_view name) noexcept;
 // safe for several threads at once. After an error of `output` every call returns it, and the archive is incomplete.
 class Writer {
  public:
-  using Output = std::function<Status(Bytes)>;  // appends the bytes to the archive
+  using Output = std::function<Status(base::Bytes)>;  // appends the bytes to the archive
 
   explicit Writer(Output output, Method method = Method::stored) : output_(std::move(output)), method_(method) {}
 
@@ -72,7 +72,7 @@ class Writer {
  private:
   Status add_stored(std::string_view name, const npy::Parts& parts);
   Status add_deflated(std::string_view name, const npy::Parts& parts);
-  Status write(Bytes bytes);
+  Status write(base::Bytes bytes);
 
   Output output_;
   Method method_;

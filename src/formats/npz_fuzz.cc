@@ -16,7 +16,7 @@ void check(const npz::Entry& entry) {
     const npz::NamedView named{"x", first->view()};
     const auto archive = npz::encode({&named, 1}, method);
     if (!archive) std::abort();
-    const auto again = npz::parse(as_bytes(*archive));
+    const auto again = npz::parse(base::as_bytes(*archive));
     if (!again || again->size() != 1) std::abort();
     const auto second = npz::decode(again->front());
     if (!second || second->dtype != first->dtype || second->data != first->data) std::abort();

@@ -20,7 +20,7 @@ class NpzOfNumPy : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(NpzOfNumPy, IsReadStoredDeflatedAndWithZip64Fields) {
   const std::string archive = corpus_file(GetParam());
-  const auto entries = parse(as_bytes(archive));
+  const auto entries = parse(base::as_bytes(archive));
   ASSERT_TRUE(entries) << entries.error().message();
   ASSERT_EQ(entries->size(), 2u);
   EXPECT_EQ(entries->at(0).name, "a");
@@ -37,10 +37,10 @@ TEST_P(NpzOfNumPy, IsReadStoredDeflatedAndWithZip64Fields) {
 TEST_P(NpzOfNumPy, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
   const std::string archive = corpus_file(GetParam());
   std::vector<std::vector<std::byte>> right;
-  const auto undamaged = parse(as_bytes(archive));
+  const auto undamaged = parse(base::as_bytes(archive));
   ASSERT_TRUE(undamaged);
   for (const Entry& entry : *undamaged) right.push_back(decode(entry)->data);
-  testing::for_each_damage(archive, [&](Bytes damaged) {
+  testing::for_each_damage(archive, [&](base::Bytes damaged) {
     const auto entries = parse(damaged);
     if (!entries) return;
     for (const Entry& entry : *entries) {
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Npz, NpzOfNumPy, ::testing::Values("npz/stored.npz", "n
 
 TEST(NpzView, ReadsAStoredArrayInPlaceAndRejectsACompressedOne) {
   const std::string stored = corpus_file("npz/stored.npz");
-  const auto entries = parse(as_bytes(stored));
+  const auto entries = parse(base::as_bytes(stored));
   ASSERT_TRUE(entries);
   const auto in_place = view(entries->front());
   ASSERT_TRUE(in_place) << in_place.error().message();
@@ -64,7 +64,7 @@ TEST(NpzView, ReadsAStoredArrayInPlaceAndRejectsACompressedOne) {
   expect_same(*in_place, decode(entries->front())->view());
 
   const std::string deflated = corpus_file("npz/deflated.npz");
-  EXPECT_EQ(view(parse(as_bytes(deflated))->front()).status().code(), Code::unsupported);
+  EXPECT_EQ(view(parse(base::as_bytes(deflated))->front()).status().code(), Code::unsupported);
 }
 
 TEST(NpzWrite, GivesBackEveryDTypeStoredAndDeflated) {
@@ -82,7 +82,7 @@ TEST(NpzWrite, GivesBackEveryDTypeStoredAndDeflated) {
   for (Method method : {Method::stored, Method::deflated}) {
     const auto archive = encode(named, method);
     ASSERT_TRUE(archive) << archive.error().message();
-    const auto entries = parse(as_bytes(*archive));
+    const auto entries = parse(base::as_bytes(*archive));
     ASSERT_TRUE(entries) << entries.error().message();
     ASSERT_EQ(entries->size(), named.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -102,7 +102,7 @@ TEST(NpzWrite, KeepsColumnMajorAndStridedTensorsRight) {
                              {"backwards", sonde::view(values.data() + 399'999, {400'000}, {-1})}};
   const auto archive = encode(named);
   ASSERT_TRUE(archive);
-  const auto entries = parse(as_bytes(*archive));
+  const auto entries = parse(base::as_bytes(*archive));
   ASSERT_TRUE(entries);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto decoded = decode(entries->at(i));
@@ -112,13 +112,13 @@ TEST(NpzWrite, KeepsColumnMajorAndStridedTensorsRight) {
 }
 
 TEST(NpzWrite, WithoutArraysIsAnEmptyArchive) {
-  const auto entries = parse(as_bytes(*encode({})));
+  const auto entries = parse(base::as_bytes(*encode({})));
   ASSERT_TRUE(entries) << entries.error().message();
   EXPECT_TRUE(entries->empty());
 }
 
 TEST(NpzWrite, RejectsNamesThatNumPyCouldNotReadBack) {
-  Writer writer([](Bytes) { return Status::success(); });
+  Writer writer([](base::Bytes) { return Status::success(); });
   const float one = 1;
   const TensorView tensor = sonde::view(&one, {1});
   EXPECT_TRUE(writer.add("good", tensor));
@@ -134,7 +134,7 @@ TEST(NpzWrite, RejectsNamesThatNumPyCouldNotReadBack) {
 
 TEST(NpzWrite, StopsAtTheFirstErrorOfItsOutput) {
   int calls = 0;
-  Writer writer([&](Bytes) { return ++calls < 2 ? Status::success() : Status(Code::no_space, "full"); });
+  Writer writer([&](base::Bytes) { return ++calls < 2 ? Status::success() : Status(Code::no_space, "full"); });
   const float one = 1;
   EXPECT_EQ(writer.add("a", sonde::view(&one, {1})).code(), Code::no_space);
   EXPECT_EQ(writer.add("b", sonde::view(&one, {1})).code(), Code::no_space);
@@ -150,7 +150,7 @@ TEST(NpzWrite, CountsMoreThan65535ArraysInZip64) {
   for (const std::string& name : names) named.push_back({name, sonde::view(&value, {})});
   const auto archive = encode(named);
   ASSERT_TRUE(archive);
-  const auto entries = parse(as_bytes(*archive));
+  const auto entries = parse(base::as_bytes(*archive));
   ASSERT_TRUE(entries) << entries.error().message();
   EXPECT_EQ(entries->size(), names.size());
   EXPECT_EQ(entries->back().name, "69999");
@@ -160,7 +160,7 @@ TEST(NpzWrite, CountsMoreThan65535ArraysInZip64) {
 TEST(NpzRead, ChecksTheChecksum) {
   std::string archive = corpus_file("npz/stored.npz");
   archive[archive.find("\n") + 1] ^= 1;  // the first element of the first array
-  const auto entries = parse(as_bytes(archive));
+  const auto entries = parse(base::as_bytes(archive));
   ASSERT_TRUE(entries);
   const auto damaged = decode(entries->front());
   EXPECT_EQ(damaged.status().code(), Code::corrupt);
@@ -171,17 +171,17 @@ TEST(NpzRead, SaysWhichWayOfPackingIsUnsupported) {
   std::string archive = corpus_file("npz/stored.npz");
   const std::size_t central = archive.find("PK\1\2");
   archive[central + 10] = 12;  // bzip2
-  EXPECT_EQ(parse(as_bytes(archive)).status().code(), Code::unsupported);
+  EXPECT_EQ(parse(base::as_bytes(archive)).status().code(), Code::unsupported);
   archive[central + 10] = 0;
   archive[central + 8] = 1;  // encrypted
-  EXPECT_EQ(parse(as_bytes(archive)).status().code(), Code::unsupported);
+  EXPECT_EQ(parse(base::as_bytes(archive)).status().code(), Code::unsupported);
 }
 
 TEST(NpzRead, FindsTheDirectoryBeforeAComment) {
   std::string archive = corpus_file("npz/stored.npz");
   archive[archive.size() - 2] = 5;
   archive += "hello";
-  EXPECT_TRUE(parse(as_bytes(archive)));
+  EXPECT_TRUE(parse(base::as_bytes(archive)));
 }
 
 TEST(NpzRead, SkipsFolders) {
@@ -189,7 +189,7 @@ TEST(NpzRead, SkipsFolders) {
   for (std::size_t at = archive.find("a.npy"); at != std::string::npos; at = archive.find("a.npy", at + 1)) {
     archive.replace(at, 5, "a.np/");
   }
-  const auto entries = parse(as_bytes(archive));
+  const auto entries = parse(base::as_bytes(archive));
   ASSERT_TRUE(entries) << entries.error().message();
   EXPECT_EQ(entries->size(), 1u);
 }

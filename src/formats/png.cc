@@ -46,11 +46,11 @@ constexpr std::array<std::uint8_t, 5> kColourTypes = {0xff, 0, 4, 2, 6};
 // ---- Writing
 
 void put_chunk(std::string& out, std::string_view type, std::string_view data) {
-  put(out, big_endian(static_cast<std::uint32_t>(data.size())));
+  base::put(out, big_endian(static_cast<std::uint32_t>(data.size())));
   const std::size_t begin = out.size();
   out += type;
   out += data;
-  put(out, big_endian(crc_of(std::string_view(out).substr(begin))));
+  base::put(out, big_endian(crc_of(std::string_view(out).substr(begin))));
 }
 
 Result<Format> format_of(const TensorView& picture) {
@@ -104,22 +104,22 @@ std::vector<std::byte> filter_rows(const std::byte* pixels, const Format& format
 
 struct Chunk {
   std::string_view type;
-  Bytes data;
+  base::Bytes data;
 };
-Result<Chunk> next_chunk(ByteReader& reader) {
+Result<Chunk> next_chunk(base::ByteReader& reader) {
   const std::uint32_t length = big_endian(reader.get<std::uint32_t>());
   if (!reader.ok()) return corrupt("it ends before its last chunk; it may have been cut off");
   if (length > kMaxLength) return corrupt("a chunk claims " + std::to_string(length) + " bytes");
-  const Bytes body = reader.take(std::uint64_t{length} + 4);
+  const base::Bytes body = reader.take(std::uint64_t{length} + 4);
   const std::uint32_t crc = big_endian(reader.get<std::uint32_t>());
   if (!reader.ok()) return corrupt("it ends within a chunk; it may have been cut off");
-  if (crc_of(as_text(body)) != crc) return corrupt("the checksum of a chunk does not match");
-  return Chunk{as_text(body.first(4)), body.subspan(4)};
+  if (crc_of(base::as_text(body)) != crc) return corrupt("the checksum of a chunk does not match");
+  return Chunk{base::as_text(body.first(4)), body.subspan(4)};
 }
 
 Result<Format> read_header(const Chunk& chunk) {
   if (chunk.type != "IHDR" || chunk.data.size() != 13) return corrupt("it does not begin with an IHDR chunk");
-  ByteReader reader(chunk.data);
+  base::ByteReader reader(chunk.data);
   Format format;
   format.width = big_endian(reader.get<std::uint32_t>());
   format.height = big_endian(reader.get<std::uint32_t>());
@@ -144,8 +144,8 @@ Result<Format> read_header(const Chunk& chunk) {
 }
 
 // The pieces of the zlib stream, up to IEND.
-Result<std::vector<Bytes>> read_data(ByteReader& reader) {
-  std::vector<Bytes> pieces;
+Result<std::vector<base::Bytes>> read_data(base::ByteReader& reader) {
+  std::vector<base::Bytes> pieces;
   bool closed = false;  // IDAT chunks must be contiguous
   for (;;) {
     const Result<Chunk> chunk = next_chunk(reader);
@@ -223,15 +223,15 @@ Result<std::string> encode(const TensorView& picture) {
   const Result<Format> format = format_of(picture);
   if (!format) return format.error();
   Tensor dense;
-  if (!picture.contiguous()) dense = to_tensor(picture);
+  if (!picture.contiguous()) dense = tensor::to_tensor(picture);
   const void* pixels = picture.contiguous() ? picture.data : dense.data.data();
   const std::vector<std::byte> rows = filter_rows(static_cast<const std::byte*>(pixels), *format);
 
   std::string packed;
   if (Status status = deflate::compress(rows, deflate::Wrapper::zlib, packed); !status) return status;
   std::string header;
-  put(header, big_endian(format->width));
-  put(header, big_endian(format->height));
+  base::put(header, big_endian(format->width));
+  base::put(header, big_endian(format->height));
   header.push_back(static_cast<char>(8 * format->sample));
   header.push_back(static_cast<char>(kColourTypes[format->channels]));
   header.append(3, '\0');
@@ -246,16 +246,17 @@ Result<std::string> encode(const TensorView& picture) {
   return out;
 }
 
-Result<Tensor> decode(Bytes file) {
-  ByteReader reader(file);
-  if (as_text(reader.take(kSignature.size())) != kSignature) return corrupt("it does not begin with the PNG signature");
+Result<Tensor> decode(base::Bytes file) {
+  base::ByteReader reader(file);
+  if (base::as_text(reader.take(kSignature.size())) != kSignature)
+    return corrupt("it does not begin with the PNG signature");
   const Result<Chunk> first = next_chunk(reader);
   if (!first) return first.error();
   const Result<Format> format = read_header(*first);
   if (!format) return format.error();
   Tensor picture{format->sample == 2 ? DType::u16 : DType::u8, {format->height, format->width, format->channels}, {}};
-  if (!dense_bytes(DType::c128, picture.shape)) return corrupt("its width and height are impossible");
-  const Result<std::vector<Bytes>> pieces = read_data(reader);
+  if (!tensor::dense_bytes(DType::c128, picture.shape)) return corrupt("its width and height are impossible");
+  const Result<std::vector<base::Bytes>> pieces = read_data(reader);
   if (!pieces) return pieces.error();
   Result<std::vector<std::byte>> rows = deflate::expand(*pieces, deflate::Wrapper::zlib, format->filtered());
   if (!rows) return Status(rows.error().code(), "the PNG file is damaged: " + rows.error().message());

@@ -27,6 +27,6 @@ Result<std::string> encode(const TensorView& picture);
 
 // A picture as u8 or u16[height, width, channels]. Palettes, fewer than 8 bits and interlacing are `unsupported`; every
 // checksum is verified; chunks that only describe the picture are skipped.
-Result<Tensor> decode(Bytes file);
+Result<Tensor> decode(base::Bytes file);
 
 }  // namespace sonde::png

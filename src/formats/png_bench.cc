@@ -40,7 +40,7 @@ void encode_rgb(benchmark::State& state, const std::vector<std::uint8_t>& pixels
     bytes = file->size();
     benchmark::DoNotOptimize(file->data());
   }
-  const auto decoded = png::decode(as_bytes(*png::encode(picture)));
+  const auto decoded = png::decode(base::as_bytes(*png::encode(picture)));
   if (!decoded || std::memcmp(decoded->data.data(), pixels.data(), pixels.size()) != 0) {
     return state.SkipWithError("the picture did not come back");
   }

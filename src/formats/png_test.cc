@@ -45,7 +45,7 @@ TEST(PngEncode, IsReadBackByLibspngInEveryFormat) {
         const auto file = encode(picture.view());
         ASSERT_TRUE(file) << file.error().message();
         expect_same(decode_with_spng(*file).view(), picture.view());
-        const auto decoded = decode(as_bytes(*file));
+        const auto decoded = decode(base::as_bytes(*file));
         ASSERT_TRUE(decoded) << decoded.error().message();
         expect_same(decoded->view(), picture.view());
       }
@@ -88,23 +88,23 @@ TEST(PngEncode, RejectsInvalidPictures) {
 TEST(PngDecode, ReadsWhatPillowWrites) {
   for (const char* name : {"png/grey.png", "png/grey_16.png", "png/rgb.png", "png/rgba.png"}) {
     const std::string file = corpus_file(name);
-    const auto decoded = decode(as_bytes(file));
+    const auto decoded = decode(base::as_bytes(file));
     ASSERT_TRUE(decoded) << name << ": " << decoded.error().message();
     expect_same(decoded->view(), decode_with_spng(file).view());
   }
 }
 
 TEST(PngDecode, UndoesAllFiveFiltersOverSeveralDataChunks) {
-  const auto filtered = decode(as_bytes(corpus_file("png/filters.png")));
+  const auto filtered = decode(base::as_bytes(corpus_file("png/filters.png")));
   ASSERT_TRUE(filtered) << filtered.error().message();
-  expect_same(filtered->view(), decode(as_bytes(corpus_file("png/rgb.png")))->view());
+  expect_same(filtered->view(), decode(base::as_bytes(corpus_file("png/rgb.png")))->view());
 }
 
 TEST(PngDecode, SaysThatPalettesAndInterlacingAreUnsupported) {
-  const auto palette = decode(as_bytes(corpus_file("png/palette.png")));
+  const auto palette = decode(base::as_bytes(corpus_file("png/palette.png")));
   EXPECT_EQ(palette.status().code(), Code::unsupported);
   EXPECT_THAT(palette.error().message(), HasSubstr("palette"));
-  const auto interlaced = decode(as_bytes(corpus_file("png/interlaced.png")));
+  const auto interlaced = decode(base::as_bytes(corpus_file("png/interlaced.png")));
   EXPECT_EQ(interlaced.status().code(), Code::unsupported);
   EXPECT_THAT(interlaced.error().message(), HasSubstr("interlacing"));
 }
@@ -119,27 +119,28 @@ std::string with_header(std::string file, std::size_t at, std::string_view bytes
 
 TEST(PngDecode, RejectsHugeSizesBeforeAnythingIsAllocated) {
   const std::string file = corpus_file("png/rgb.png");
-  EXPECT_TRUE(decode(as_bytes(with_header(file, 0, {}))));
+  EXPECT_TRUE(decode(base::as_bytes(with_header(file, 0, {}))));
   for (std::string_view size : {"\x7f\xff\xff\xff\x7f\xff\xff\xff", "\x00\x10\x00\x00\x00\x10\x00\x00",
                                 "\xff\xff\xff\xff\x00\x00\x00\x01", "\x00\x00\x00\x00\x00\x00\x00\x01"}) {
-    EXPECT_EQ(decode(as_bytes(with_header(file, 0, std::string_view(size.data(), 8)))).status().code(), Code::corrupt);
+    EXPECT_EQ(decode(base::as_bytes(with_header(file, 0, std::string_view(size.data(), 8)))).status().code(),
+              Code::corrupt);
   }
 }
 
 TEST(PngDecode, RejectsImpossibleHeaders) {
   const std::string file = corpus_file("png/rgb.png");
-  EXPECT_EQ(decode(as_bytes(with_header(file, 8, "\x07"))).status().code(), Code::corrupt);
-  EXPECT_EQ(decode(as_bytes(with_header(file, 9, "\x05"))).status().code(), Code::corrupt);
-  EXPECT_EQ(decode(as_bytes(with_header(file, 10, "\x01"))).status().code(), Code::corrupt);
-  EXPECT_EQ(decode(as_bytes(with_header(file, 8, "\x04"))).status().code(), Code::unsupported);
+  EXPECT_EQ(decode(base::as_bytes(with_header(file, 8, "\x07"))).status().code(), Code::corrupt);
+  EXPECT_EQ(decode(base::as_bytes(with_header(file, 9, "\x05"))).status().code(), Code::corrupt);
+  EXPECT_EQ(decode(base::as_bytes(with_header(file, 10, "\x01"))).status().code(), Code::corrupt);
+  EXPECT_EQ(decode(base::as_bytes(with_header(file, 8, "\x04"))).status().code(), Code::unsupported);
 }
 
 TEST(PngDecode, NoticesEveryDamageOfOneByteAndEveryTruncation) {
   const std::string file = corpus_file("png/filters.png");
-  const Tensor right = *decode(as_bytes(file));
-  testing::for_each_damage(file,
-                           [&](Bytes damaged) { EXPECT_FALSE(decode(damaged)) << "every byte is under a checksum"; });
-  EXPECT_EQ(decode(as_bytes(file))->data, right.data);
+  const Tensor right = *decode(base::as_bytes(file));
+  testing::for_each_damage(
+      file, [&](base::Bytes damaged) { EXPECT_FALSE(decode(damaged)) << "every byte is under a checksum"; });
+  EXPECT_EQ(decode(base::as_bytes(file))->data, right.data);
 }
 
 }  // namespace

@@ -142,12 +142,12 @@ Result<Located> read_tensor(std::string_view name, dom::element value) {
 }
 
 // Checks that the tensors, sorted by their place, cover `data` without holes, and points them there.
-Status place(std::vector<Located>& tensors, Bytes data) {
+Status place(std::vector<Located>& tensors, base::Bytes data) {
   std::ranges::sort(tensors, {}, [](const Located& located) { return std::pair(located.begin, located.end); });
   std::uint64_t at = 0;
   for (Located& located : tensors) {
     Entry& entry = located.entry;
-    const std::optional<std::uint64_t> bytes = dense_bytes(entry.dtype, entry.shape);
+    const std::optional<std::uint64_t> bytes = tensor::dense_bytes(entry.dtype, entry.shape);
     if (!bytes) return corrupt("the shape is impossible", entry.name);
     if (located.begin != at || located.end < at)
       return corrupt("there is a hole or an overlap before the data", entry.name);
@@ -164,7 +164,7 @@ Status place(std::vector<Located>& tensors, Bytes data) {
 
 // ---- Writing
 
-Status put_metadata(JsonWriter& json, const Metadata& metadata) {
+Status put_metadata(formats::JsonWriter& json, const Metadata& metadata) {
   std::unordered_set<std::string_view> keys;
   json.key(kMetadata).object();
   for (const auto& [key, value] : metadata) {
@@ -177,7 +177,8 @@ Status put_metadata(JsonWriter& json, const Metadata& metadata) {
   return {};
 }
 
-void put_tensor(JsonWriter& json, const Spec& spec, std::string_view type, std::uint64_t begin, std::uint64_t end) {
+void put_tensor(formats::JsonWriter& json, const Spec& spec, std::string_view type, std::uint64_t begin,
+                std::uint64_t end) {
   json.text_key(spec.name).object().key("dtype").text(type).key("shape").shape(spec.shape);
   json.key("data_offsets").array().integer(begin).integer(end).end().end();
 }
@@ -191,12 +192,12 @@ Status check_name(std::string_view name) {
 
 }  // namespace
 
-Result<File> parse(Bytes file) {
-  ByteReader reader(file);
+Result<File> parse(base::Bytes file) {
+  base::ByteReader reader(file);
   const auto length = reader.get<std::uint64_t>();
   if (!reader.ok()) return corrupt("it is shorter than 8 bytes");
   if (length > kMaxHeader) return corrupt("its header claims " + std::to_string(length) + " bytes");
-  const std::string_view text = as_text(reader.take(length));
+  const std::string_view text = base::as_text(reader.take(length));
   if (!reader.ok()) return corrupt("it ends within its header; it may have been cut off");
   if (!text.starts_with('{')) return corrupt("its header does not begin with '{'");
 
@@ -233,7 +234,7 @@ Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata) {
   std::iota(result.order.begin(), result.order.end(), std::size_t{0});
   std::ranges::stable_sort(result.order, std::greater(), [&](std::size_t i) { return size_of(specs[i].dtype); });
 
-  JsonWriter writer;
+  formats::JsonWriter writer;
   writer.object();
   if (!metadata.empty()) {
     if (Status status = put_metadata(writer, metadata); !status) return status;
@@ -251,7 +252,7 @@ Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata) {
       return Status(Code::unsupported, "safetensors has no type for the elements of '" + name + "' (" +
                                            std::string(to_string(spec.dtype)) + "): write it as npy");
     }
-    const std::optional<std::uint64_t> bytes = dense_bytes(spec.dtype, spec.shape);
+    const std::optional<std::uint64_t> bytes = tensor::dense_bytes(spec.dtype, spec.shape);
     if (!bytes || *bytes > kMaxData - result.data_bytes) {
       return Status(Code::invalid_argument, "the shape of the tensor '" + name + "' is impossible");
     }
@@ -264,7 +265,7 @@ Result<Plan> plan(std::span<const Spec> specs, const Metadata& metadata) {
   if (json.size() > kMaxHeader) {
     return Status(Code::exhausted, "the header of the safetensors file exceeds 100 MB: use fewer tensors per file");
   }
-  put(result.header, std::uint64_t{json.size()});
+  base::put(result.header, std::uint64_t{json.size()});
   result.header += json;
   return result;
 }
@@ -273,8 +274,8 @@ Result<std::string> encode(std::span<const NamedView> tensors, const Metadata& m
   std::vector<Spec> specs;
   for (const NamedView& named : tensors) {
     if (!named.tensor.valid()) {
-      return Status(Code::invalid_argument, "the tensor '" + std::string(named.name) +
-                                                "' cannot be written: " + std::string(why_invalid(named.tensor)));
+      return Status(Code::invalid_argument, "the tensor '" + std::string(named.name) + "' cannot be written: " +
+                                                std::string(tensor::why_invalid(named.tensor)));
     }
     specs.push_back({named.name, named.tensor.dtype, named.tensor.shape});
   }
@@ -284,8 +285,8 @@ Result<std::string> encode(std::span<const NamedView> tensors, const Metadata& m
   std::size_t at = file.size();
   file.resize(at + planned->data_bytes);
   for (std::size_t i : planned->order) {
-    copy_dense(tensors[i].tensor, file.data() + at);
-    at += byte_size(tensors[i].tensor);
+    tensor::copy_dense(tensors[i].tensor, file.data() + at);
+    at += tensor::byte_size(tensors[i].tensor);
   }
   return file;
 }

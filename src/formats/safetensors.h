@@ -32,7 +32,7 @@ struct Entry {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  Bytes data;  // in the file
+  base::Bytes data;  // in the file
 
   // A view in place: valid as long as the file's bytes are. Files of other writers may have unaligned elements.
   TensorView view() const noexcept { return sonde::view(data.data(), dtype, shape); }
@@ -46,7 +46,7 @@ struct File {
 // Reads only the header, however large the file is, and checks it as strictly as the reference does; in addition names
 // must be unique, which the specification requires and the reference does not check. Types that DType lacks (4 and 6
 // bits, FNUZ and E8M0) are `unsupported`.
-Result<File> parse(Bytes file);
+Result<File> parse(base::Bytes file);
 
 // A tensor to be written.
 struct Spec {

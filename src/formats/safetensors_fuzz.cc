@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const safetensors::Entry& entry : first->tensors) tensors.push_back({entry.name, entry.view()});
   const auto file = safetensors::encode(tensors, first->metadata);
   if (!file) std::abort();
-  const auto second = safetensors::parse(as_bytes(*file));
+  const auto second = safetensors::parse(base::as_bytes(*file));
   if (!second || second->tensors.size() != first->tensors.size() || second->metadata != first->metadata) std::abort();
   return 0;
 }

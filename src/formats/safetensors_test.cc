@@ -18,12 +18,12 @@ using testing::random_tensor;
 
 std::string file_with(std::string_view header, std::size_t data = 0) {
   std::string file;
-  put(file, std::uint64_t{header.size()});
+  base::put(file, std::uint64_t{header.size()});
   return file.append(header).append(data, 'x');
 }
 
 Code code_of(std::string_view header, std::size_t data = 0) {
-  return parse(as_bytes(file_with(header, data))).status().code();
+  return parse(base::as_bytes(file_with(header, data))).status().code();
 }
 
 std::string describe(std::string_view dtype, std::string_view shape, std::string_view offsets) {
@@ -33,7 +33,7 @@ std::string describe(std::string_view dtype, std::string_view shape, std::string
 
 TEST(SafetensorsParse, ReadsWhatTheReferenceWrites) {
   const std::string bytes = corpus_file("safetensors/numpy.safetensors");
-  const auto file = parse(as_bytes(bytes));
+  const auto file = parse(base::as_bytes(bytes));
   ASSERT_TRUE(file) << file.error().message();
   EXPECT_THAT(file->metadata, ElementsAre(Pair("step", "7")));
   ASSERT_EQ(file->tensors.size(), 3u);
@@ -53,14 +53,14 @@ TEST(SafetensorsParse, ReadsWhatTheReferenceWrites) {
 }
 
 TEST(SafetensorsParse, ReadsAnEmptyFileOfTheReference) {
-  const auto file = parse(as_bytes(corpus_file("safetensors/empty.safetensors")));
+  const auto file = parse(base::as_bytes(corpus_file("safetensors/empty.safetensors")));
   ASSERT_TRUE(file) << file.error().message();
   EXPECT_TRUE(file->tensors.empty());
 }
 
 TEST(SafetensorsParse, ReadsSmallFloats) {
   const std::string bytes = corpus_file("safetensors/small_floats.safetensors");
-  const auto file = parse(as_bytes(bytes));
+  const auto file = parse(base::as_bytes(bytes));
   ASSERT_TRUE(file) << file.error().message();
   ASSERT_EQ(file->tensors.size(), 3u);
   const BFloat16 bf16[] = {{0x3f80}, {0xc000}};
@@ -121,7 +121,7 @@ TEST(SafetensorsParse, RejectsANameThatOccursTwice) {
 }
 
 TEST(SafetensorsParse, SaysWhichTypeIsUnsupported) {
-  const auto file = parse(as_bytes(file_with(R"({"scales":)" + describe("F8_E8M0", "[1]", "[0,1]") + "}", 1)));
+  const auto file = parse(base::as_bytes(file_with(R"({"scales":)" + describe("F8_E8M0", "[1]", "[0,1]") + "}", 1)));
   EXPECT_EQ(file.status().code(), Code::unsupported);
   EXPECT_THAT(file.error().message(), HasSubstr("'scales'"));
   EXPECT_THAT(file.error().message(), HasSubstr("F8_E8M0"));
@@ -131,8 +131,8 @@ TEST(SafetensorsParse, SaysWhichTypeIsUnsupported) {
 TEST(SafetensorsParse, RejectsHugeClaimsBeforeAnythingIsAllocated) {
   for (std::uint64_t length : {std::uint64_t{100'000'001}, std::uint64_t{99'999'999}, ~std::uint64_t{0}}) {
     std::string file;
-    put(file, length);
-    EXPECT_EQ(parse(as_bytes(file + "{}")).status().code(), Code::corrupt) << length;
+    base::put(file, length);
+    EXPECT_EQ(parse(base::as_bytes(file + "{}")).status().code(), Code::corrupt) << length;
   }
   EXPECT_EQ(code_of(R"({"a":)" + describe("U8", "[4611686018427387904]", "[0,4611686018427387904]") + "}", 1),
             Code::corrupt);
@@ -158,7 +158,7 @@ TEST(SafetensorsEncode, GivesBackEveryDTypeBitForBit) {
   const Metadata metadata = {{"zwei", "2\t"}, {"eins", ""}};
   const auto bytes = encode(named, metadata);
   ASSERT_TRUE(bytes) << bytes.error().message();
-  const auto file = parse(as_bytes(*bytes));
+  const auto file = parse(base::as_bytes(*bytes));
   ASSERT_TRUE(file) << file.error().message();
   EXPECT_EQ(file->metadata, metadata);
   ASSERT_EQ(file->tensors.size(), names.size());
@@ -178,7 +178,7 @@ TEST(SafetensorsEncode, KeepsTheGivenOrderWithinASizeOfElements) {
       {"z", sonde::view(&byte, {1})}, {"y", sonde::view(&one, {1})}, {"x", sonde::view(&one, {1})}};
   const auto bytes = encode(named);
   ASSERT_TRUE(bytes);
-  const auto file = parse(as_bytes(*bytes));
+  const auto file = parse(base::as_bytes(*bytes));
   ASSERT_TRUE(file);
   ASSERT_EQ(file->tensors.size(), 3u);
   EXPECT_EQ(file->tensors[0].name, "y");
@@ -215,14 +215,14 @@ TEST(SafetensorsEncode, CopiesStridedViewsAndRejectsMismatchedOnes) {
   const NamedView strided{"a", sonde::view(values, {3, 2}, {1, 3})};
   const auto bytes = encode({&strided, 1});
   ASSERT_TRUE(bytes);
-  expect_same(parse(as_bytes(*bytes))->tensors[0].view(), strided.tensor);
+  expect_same(parse(base::as_bytes(*bytes))->tensors[0].view(), strided.tensor);
   const NamedView wrong{"a", sonde::view(std::vector<float>(5), {2, 3})};
   EXPECT_EQ(encode({&wrong, 1}).status().code(), Code::invalid_argument);
 }
 
 TEST(SafetensorsParse, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
   for (const char* name : {"safetensors/numpy.safetensors", "safetensors/small_floats.safetensors"}) {
-    testing::for_each_damage(corpus_file(name), [](Bytes damaged) {
+    testing::for_each_damage(corpus_file(name), [](base::Bytes damaged) {
       const auto file = parse(damaged);
       if (!file) {
         EXPECT_FALSE(file.error().message().empty());
@@ -230,7 +230,7 @@ TEST(SafetensorsParse, SurvivesEveryDamageOfOneByteAndEveryTruncation) {
       }
       for (const Entry& entry : file->tensors) {
         EXPECT_TRUE(entry.view().valid());
-        EXPECT_EQ(to_tensor(entry.view()).data.size(), entry.data.size());
+        EXPECT_EQ(tensor::to_tensor(entry.view()).data.size(), entry.data.size());
       }
     });
   }

@@ -27,11 +27,11 @@ std::string literal_of(std::string_view pattern) {
 }  // namespace
 
 Result<Selector::Pattern> Selector::compile(std::string_view text) {
-  Result<Regexp> compiled =
-      Regexp::compile(text, regexp::Extent::whole, regexp::Dot::everything);  // ".*" is every name
+  Result<regexp::Regexp> compiled =
+      regexp::Regexp::compile(text, regexp::Extent::whole, regexp::Dot::everything);  // ".*" is every name
   if (!compiled) {
     std::string message = "'";
-    message += valid_utf8(text);
+    message += base::valid_utf8(text);
     message += "' is not a valid regular expression (";
     message += compiled.error().message();
     message += "); escape special characters of a name with \\";

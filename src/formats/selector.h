@@ -32,8 +32,8 @@ class Selector {
   // A text is compared literally before it is used as a pattern, so "a+b" finds the tensor of that name.
   struct Pattern {
     std::string text;
-    std::string literal;             // the text without \ if it is a single name; otherwise the text
-    std::optional<Regexp> compiled;  // none: matches nothing
+    std::string literal;                     // the text without \ if it is a single name; otherwise the text
+    std::optional<regexp::Regexp> compiled;  // none: matches nothing
     Match match(std::string_view name, std::string_view full_name) const;
   };
   Selector() = default;

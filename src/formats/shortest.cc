@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 bool is_single(double value) noexcept {
@@ -28,4 +28,4 @@ double shortest_double(double value) noexcept {
   return same;
 }
 
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -3,7 +3,7 @@
 
 #include <span>
 
-namespace sonde {
+namespace sonde::formats {
 
 // Whether every value is exactly a float, or not finite. Decided for a whole series: different values must have
 // different texts, and the float nearest to 0.1 and the double nearest to 0.1 have the same shortest text.
@@ -13,4 +13,4 @@ bool all_single(std::span<const double> values) noexcept;
 // digits of the float, and it rounds to the same float.
 double shortest_double(double value) noexcept;
 
-}  // namespace sonde
+}  // namespace sonde::formats

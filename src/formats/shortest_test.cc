@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 TEST(Shortest, AFloatBecomesTheDoubleOfItsShortestText) {
@@ -37,4 +37,4 @@ TEST(Shortest, ASeriesIsOfFloatsIfAllValuesAre) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::formats

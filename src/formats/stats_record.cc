@@ -17,46 +17,47 @@ constexpr std::uint8_t kHasHistogram = 4;
 // ---- Writing.
 
 void put_text(std::string& out, std::string_view text) {
-  put_varint(out, text.size());
+  base::put_varint(out, text.size());
   out += text;
 }
 
 void put_form(std::string& out, const Form& form) {
-  put(out, static_cast<std::uint8_t>(form.dtype));
-  put(out, static_cast<std::uint8_t>(form.shape.rank()));
-  for (const std::int64_t size : form.shape) put_zigzag(out, size);
+  base::put(out, static_cast<std::uint8_t>(form.dtype));
+  base::put(out, static_cast<std::uint8_t>(form.shape.rank()));
+  for (const std::int64_t size : form.shape) base::put_zigzag(out, size);
 }
 
 std::size_t begin(std::string& file, Type type) {
   const std::size_t record = tfrecord::begin_record(file);
-  put(file, kVersion);
-  put(file, static_cast<std::uint8_t>(stats::Histogram::kGrid));
-  put(file, static_cast<std::uint8_t>(type));
+  base::put(file, kVersion);
+  base::put(file, static_cast<std::uint8_t>(stats::Histogram::kGrid));
+  base::put(file, static_cast<std::uint8_t>(type));
   return record;
 }
 
 void put_summary(std::string& out, const stats::Summary& summary) {
   for (const std::uint64_t count : {summary.count, summary.nan, summary.positive_infinity, summary.negative_infinity,
                                     summary.zeros, summary.negatives}) {
-    put_varint(out, count);
+    base::put_varint(out, count);
   }
-  for (const double value : {summary.min, summary.max, summary.mean, summary.m2, summary.sum_abs}) put(out, value);
+  for (const double value : {summary.min, summary.max, summary.mean, summary.m2, summary.sum_abs})
+    base::put(out, value);
 }
 
 void put_histogram(std::string& out, const stats::Histogram& histogram) {
   const auto all = histogram.bins();
   std::string bins;
-  put_varint(bins, all.size());
+  base::put_varint(bins, all.size());
   if (!all.empty()) {
-    put_zigzag(bins, all[0].key);
-    put_varint(bins, all[0].count);
+    base::put_zigzag(bins, all[0].key);
+    base::put_varint(bins, all[0].count);
   }
   const std::size_t head = bins.size();
   bins.resize(head + 20 * all.size());
   char* end = bins.data() + head;
   for (std::size_t i = 1; i < all.size(); ++i) {
-    end = write_varint(end, static_cast<std::uint64_t>(all[i].key - all[i - 1].key - 1));
-    end = write_varint(end, all[i].count);
+    end = base::write_varint(end, static_cast<std::uint64_t>(all[i].key - all[i - 1].key - 1));
+    end = base::write_varint(end, all[i].count);
   }
   put_text(out, {bins.data(), end});
 }
@@ -67,9 +68,9 @@ Status corrupt(std::string_view what) {
   return {Code::corrupt, "the statistics record is corrupt: " + std::string(what)};
 }
 
-std::string get_text(ByteReader& reader) { return std::string(as_text(reader.take(reader.varint()))); }
+std::string get_text(base::ByteReader& reader) { return std::string(base::as_text(reader.take(reader.varint()))); }
 
-std::optional<Form> get_form(ByteReader& reader) {
+std::optional<Form> get_form(base::ByteReader& reader) {
   const auto dtype = reader.get<std::uint8_t>();
   const auto rank = reader.get<std::uint8_t>();
   if (dtype >= kDTypeCount || rank > kMaxRank) return std::nullopt;
@@ -78,13 +79,13 @@ std::optional<Form> get_form(ByteReader& reader) {
   return form;
 }
 
-std::optional<std::uint32_t> get_id(ByteReader& reader) {
+std::optional<std::uint32_t> get_id(base::ByteReader& reader) {
   const std::uint64_t id = reader.varint();
   if (id > UINT32_MAX) return std::nullopt;
   return static_cast<std::uint32_t>(id);
 }
 
-stats::Summary get_summary(ByteReader& reader) {
+stats::Summary get_summary(base::ByteReader& reader) {
   stats::Summary summary;
   for (std::uint64_t* count : {&summary.count, &summary.nan, &summary.positive_infinity, &summary.negative_infinity,
                                &summary.zeros, &summary.negatives}) {
@@ -96,7 +97,7 @@ stats::Summary get_summary(ByteReader& reader) {
   return summary;
 }
 
-Result<Record> decode_header(ByteReader reader) {
+Result<Record> decode_header(base::ByteReader reader) {
   Header header;
   header.writer = get_text(reader);
   header.host = get_text(reader);
@@ -106,15 +107,15 @@ Result<Record> decode_header(ByteReader reader) {
   return Record(std::move(header));
 }
 
-Newer unknown(Type type, Bytes payload) {
+Newer unknown(Type type, base::Bytes payload) {
   return {kVersion, static_cast<std::uint8_t>(stats::Histogram::kGrid), static_cast<std::uint8_t>(type), payload};
 }
 
-Result<Record> decode_definition(ByteReader reader, Bytes payload) {
+Result<Record> decode_definition(base::ByteReader reader, base::Bytes payload) {
   Definition definition;
   const auto id = get_id(reader);
   const auto kind = reader.get<std::uint8_t>();
-  ByteReader ahead = reader;
+  base::ByteReader ahead = reader;
   if (id && ahead.get<std::uint8_t>() >= kDTypeCount && ahead.ok()) return Record(unknown(Type::definition, payload));
   const auto form = get_form(reader);
   if (!id || !form) return corrupt("a definition has an impossible id or form");
@@ -159,20 +160,20 @@ const std::byte* decode_plain_entry(const std::byte* at, const std::byte* end, E
     *count = varint();
   }
   for (double* value : {&summary.min, &summary.max, &summary.mean, &summary.m2, &summary.sum_abs}) {
-    *value = load<double>(at);
+    *value = base::load<double>(at);
     at += sizeof(double);
   }
   entry.histogram.reset();
   if ((flags & kHasHistogram) != 0) {
     const std::uint64_t size = varint();
     if (size > static_cast<std::uint64_t>(end - at)) return nullptr;
-    entry.histogram = Bytes(at, static_cast<std::size_t>(size));
+    entry.histogram = base::Bytes(at, static_cast<std::size_t>(size));
     at += size;
   }
   return good ? at : nullptr;
 }
 
-Status decode_entry(ByteReader& reader, Entry& entry) {
+Status decode_entry(base::ByteReader& reader, Entry& entry) {
   const auto id = get_id(reader);
   const auto flags = reader.get<std::uint8_t>();
   const auto occurrence = (flags & kHasOccurrence) != 0 ? get_id(reader) : 0;
@@ -193,7 +194,7 @@ Status decode_entry(ByteReader& reader, Entry& entry) {
   return Status::success();
 }
 
-Status decode_step(Bytes payload, Step& step) {
+Status decode_step(base::Bytes payload, Step& step) {
   StepReader reader(payload);
   step.step = reader.step();
   step.wall_time = reader.wall_time();
@@ -202,7 +203,7 @@ Status decode_step(Bytes payload, Step& step) {
   return reader.status();
 }
 
-Result<Record> decode_gap(ByteReader reader) {
+Result<Record> decode_gap(base::ByteReader reader) {
   Gap gap;
   const auto flags = reader.get<std::uint8_t>();
   const auto id = get_id(reader);
@@ -225,47 +226,47 @@ void put_header(std::string& file, const Header& header) {
   const std::size_t record = begin(file, Type::header);
   put_text(file, header.writer);
   put_text(file, header.host);
-  put_varint(file, header.pid);
-  put(file, header.start_time);
+  base::put_varint(file, header.pid);
+  base::put(file, header.start_time);
   tfrecord::end_record(file, record);
 }
 
 void put_definition(std::string& file, const Definition& definition) {
   const std::size_t record = begin(file, Type::definition);
-  put_varint(file, definition.id);
-  put(file, static_cast<std::uint8_t>(definition.kind));
+  base::put_varint(file, definition.id);
+  base::put(file, static_cast<std::uint8_t>(definition.kind));
   put_form(file, definition.form);
   put_text(file, definition.name);
-  put_varint(file, definition.inputs.size());
+  base::put_varint(file, definition.inputs.size());
   for (const std::string& input : definition.inputs) put_text(file, input);
   tfrecord::end_record(file, record);
 }
 
 void put_gap(std::string& file, const Gap& gap) {
   const std::size_t record = begin(file, Type::gap);
-  put(file, static_cast<std::uint8_t>((gap.evaluation ? kEvaluation : 0) | (gap.id ? 0 : kAllTensors)));
-  put_varint(file, gap.id.value_or(0));
-  put_zigzag(file, gap.first_step);
-  put_zigzag(file, gap.last_step);
-  put_varint(file, gap.count);
-  put(file, static_cast<std::uint8_t>(gap.reason));
+  base::put(file, static_cast<std::uint8_t>((gap.evaluation ? kEvaluation : 0) | (gap.id ? 0 : kAllTensors)));
+  base::put_varint(file, gap.id.value_or(0));
+  base::put_zigzag(file, gap.first_step);
+  base::put_zigzag(file, gap.last_step);
+  base::put_varint(file, gap.count);
+  base::put(file, static_cast<std::uint8_t>(gap.reason));
   put_text(file, gap.detail);
   tfrecord::end_record(file, record);
 }
 
 StepWriter::StepWriter(std::string& file, std::int64_t step, double wall_time, bool evaluation)
     : file_(file), record_(begin(file, Type::step)) {
-  put_zigzag(file_, step);
-  put(file_, wall_time);
-  put(file_, static_cast<std::uint8_t>(evaluation ? kEvaluation : 0));
+  base::put_zigzag(file_, step);
+  base::put(file_, wall_time);
+  base::put(file_, static_cast<std::uint8_t>(evaluation ? kEvaluation : 0));
 }
 
 void StepWriter::add(const Tensor& tensor, const stats::Summary& summary, const stats::Histogram* histogram) {
-  put_varint(file_, tensor.id);
-  put(file_,
-      static_cast<std::uint8_t>((tensor.occurrence != 0 ? kHasOccurrence : 0) |
-                                (tensor.form != nullptr ? kHasForm : 0) | (histogram != nullptr ? kHasHistogram : 0)));
-  if (tensor.occurrence != 0) put_varint(file_, tensor.occurrence);
+  base::put_varint(file_, tensor.id);
+  base::put(file_, static_cast<std::uint8_t>((tensor.occurrence != 0 ? kHasOccurrence : 0) |
+                                             (tensor.form != nullptr ? kHasForm : 0) |
+                                             (histogram != nullptr ? kHasHistogram : 0)));
+  if (tensor.occurrence != 0) base::put_varint(file_, tensor.occurrence);
   if (tensor.form != nullptr) put_form(file_, *tensor.form);
   put_summary(file_, summary);
   if (histogram != nullptr) put_histogram(file_, *histogram);
@@ -273,8 +274,8 @@ void StepWriter::add(const Tensor& tensor, const stats::Summary& summary, const 
 
 void StepWriter::end() { tfrecord::end_record(file_, record_); }
 
-Result<Record> decode_record(Bytes payload) {
-  ByteReader reader(payload);
+Result<Record> decode_record(base::Bytes payload) {
+  base::ByteReader reader(payload);
   const auto version = reader.get<std::uint8_t>();
   const auto grid = reader.get<std::uint8_t>();
   if (!reader.ok() || version == 0 || grid == 0) return corrupt("it does not begin with version and grid");
@@ -302,19 +303,19 @@ std::string describe(const Newer& newer) {
   return "a record of type " + std::to_string(newer.type);
 }
 
-bool is_step(Bytes payload) noexcept {
+bool is_step(base::Bytes payload) noexcept {
   return payload.size() >= kBegin && static_cast<std::uint8_t>(payload[0]) == kVersion &&
          static_cast<std::uint8_t>(payload[1]) == stats::Histogram::kGrid &&
          static_cast<Type>(payload[2]) == Type::step;
 }
 
-StepReader::StepReader(Bytes payload) {
+StepReader::StepReader(base::Bytes payload) {
   if (!is_step(payload)) {
     status_ = corrupt("it is not a step");
     return;
   }
-  const Bytes body = payload.subspan(kBegin);
-  ByteReader reader(body);
+  const base::Bytes body = payload.subspan(kBegin);
+  base::ByteReader reader(body);
   step_ = reader.zigzag();
   wall_time_ = reader.get<double>();
   const auto flags = reader.get<std::uint8_t>();
@@ -335,14 +336,14 @@ bool StepReader::next(Entry& entry) {
       return true;
     }
   }
-  ByteReader reader(rest_);
+  base::ByteReader reader(rest_);
   status_ = decode_entry(reader, entry);
-  rest_ = status_ ? rest_.subspan(reader.position()) : Bytes();
+  rest_ = status_ ? rest_.subspan(reader.position()) : base::Bytes();
   return status_.ok();
 }
 
-Result<stats::Histogram> decode_histogram(Bytes encoded) {
-  ByteReader reader(encoded);
+Result<stats::Histogram> decode_histogram(base::Bytes encoded) {
+  base::ByteReader reader(encoded);
   const std::uint64_t count = reader.varint();
   if (count > reader.remaining() / 2) return corrupt("a histogram is cut off");
   std::vector<stats::Histogram::Bin> bins;

@@ -133,7 +133,7 @@ struct Entry {
   std::uint32_t occurrence = 0;
   std::optional<Form> form;  // none: as in the definition
   stats::Summary summary;
-  std::optional<Bytes> histogram;  // for decode_histogram; a view into the payload
+  std::optional<base::Bytes> histogram;  // for decode_histogram; a view into the payload
 };
 struct Step {
   std::int64_t step = 0;
@@ -146,16 +146,16 @@ struct Newer {
   std::uint8_t version = 0;
   std::uint8_t grid = 0;
   std::uint8_t type = 0;  // if version and grid are known
-  Bytes payload = {};
+  base::Bytes payload = {};
 };
 // "statistics of version 2 and grid 1"; half a sentence.
 std::string describe(const Newer& newer);
 using Record = std::variant<Header, Definition, Step, Gap, Newer>;
 
 // Code::corrupt, with the reason, if the payload does not follow the layout.
-Result<Record> decode_record(Bytes payload);
+Result<Record> decode_record(base::Bytes payload);
 // Whether it is a step of this version and grid.
-bool is_step(Bytes payload) noexcept;
+bool is_step(base::Bytes payload) noexcept;
 
 // Decodes the entries of a step one by one, without allocating memory for all of them.
 //
@@ -165,7 +165,7 @@ bool is_step(Bytes payload) noexcept;
 class StepReader {
  public:
   // `payload` must live as long as the reader.
-  explicit StepReader(Bytes payload);
+  explicit StepReader(base::Bytes payload);
 
   std::int64_t step() const noexcept { return step_; }
   double wall_time() const noexcept { return wall_time_; }
@@ -179,9 +179,9 @@ class StepReader {
   double wall_time_ = 0;
   bool evaluation_ = false;
   Status status_;
-  Bytes rest_;  // the entries that are not read yet
+  base::Bytes rest_;  // the entries that are not read yet
 };
-Result<stats::Histogram> decode_histogram(Bytes encoded);
+Result<stats::Histogram> decode_histogram(base::Bytes encoded);
 
 // The definitions of one file. An id whose definition was lost is shown as "?<id>".
 class Definitions {

@@ -11,7 +11,7 @@ using namespace sonde;
 using namespace sonde::stats_record;
 
 Record read_back(const std::string& file) {
-  tfrecord::RecordReader reader(as_bytes(file), tfrecord::RecordReader::Tail::complete);
+  tfrecord::RecordReader reader(base::as_bytes(file), tfrecord::RecordReader::Tail::complete);
   if (reader.next() != tfrecord::RecordReader::Found::record) std::abort();
   auto record = decode_record(reader.payload());
   if (!record) std::abort();

@@ -16,10 +16,10 @@ using testing::HasSubstr;
 
 std::vector<std::string> payloads_of(const std::string& file) {
   std::vector<std::string> payloads;
-  tfrecord::RecordReader reader(as_bytes(file), tfrecord::RecordReader::Tail::complete);
+  tfrecord::RecordReader reader(base::as_bytes(file), tfrecord::RecordReader::Tail::complete);
   for (auto found = reader.next(); found != tfrecord::RecordReader::Found::end; found = reader.next()) {
     EXPECT_EQ(found, tfrecord::RecordReader::Found::record);
-    payloads.emplace_back(as_text(reader.payload()));
+    payloads.emplace_back(base::as_text(reader.payload()));
   }
   return payloads;
 }
@@ -57,7 +57,7 @@ template <class T>
 T only(const std::string& file) {
   const std::vector<std::string> payloads = payloads_of(file);
   EXPECT_EQ(payloads.size(), 1u);
-  const auto record = decode_record(as_bytes(payloads.at(0)));
+  const auto record = decode_record(base::as_bytes(payloads.at(0)));
   EXPECT_TRUE(record);
   EXPECT_TRUE(std::holds_alternative<T>(*record));
   return std::get<T>(*record);
@@ -103,7 +103,7 @@ TEST(StatsRecord, KeepsStepsWithTheirTensorsInOrder) {
   writer.end();
 
   const std::string payload = payloads_of(file).at(0);
-  const auto record = decode_record(as_bytes(payload));
+  const auto record = decode_record(base::as_bytes(payload));
   ASSERT_TRUE(record);
   const Step& step = std::get<Step>(*record);
   EXPECT_EQ(step.step, -12);
@@ -133,7 +133,7 @@ TEST(StatsRecord, KeepsAnEmptyStepAndAnEmptyHistogram) {
   writer.add({}, {}, &empty);
   writer.end();
   const std::string payload = payloads_of(file).at(0);
-  const auto record = decode_record(as_bytes(payload));
+  const auto record = decode_record(base::as_bytes(payload));
   EXPECT_EQ(*decode_histogram(*std::get<Step>(*record).entries.at(0).histogram), empty);
 }
 
@@ -183,7 +183,7 @@ RC_GTEST_PROP(StatsRecord, BringsBackEveryHistogram, ()) {
   writer.add({}, {}, &*histogram);
   writer.end();
   const std::string payload = payloads_of(file).at(0);
-  const auto record = decode_record(as_bytes(payload));
+  const auto record = decode_record(base::as_bytes(payload));
   RC_ASSERT(*decode_histogram(*std::get<Step>(*record).entries.at(0).histogram) == *histogram);
 }
 
@@ -194,26 +194,26 @@ TEST(StatsRecord, NamesANewerRecordWithoutDecodingIt) {
   for (const std::size_t byte : {0u, 1u}) {
     std::string newer = payload;
     newer[byte] = 9;
-    const auto record = decode_record(as_bytes(newer));
+    const auto record = decode_record(base::as_bytes(newer));
     ASSERT_TRUE(record);
     const Newer& kept = std::get<Newer>(*record);
     EXPECT_EQ(byte == 0 ? kept.version : kept.grid, 9);
-    EXPECT_EQ(as_text(kept.payload), newer);
+    EXPECT_EQ(base::as_text(kept.payload), newer);
   }
 }
 
 TEST(StatsRecord, NamesARecordOfAnUnknownTypeOrElementType) {
   const std::string type = "\x01\x01\x09 and what it says";
-  const auto record = decode_record(as_bytes(type));
+  const auto record = decode_record(base::as_bytes(type));
   ASSERT_TRUE(record);
   EXPECT_EQ(std::get<Newer>(*record).type, 9);
-  EXPECT_EQ(as_text(std::get<Newer>(*record).payload), type);
+  EXPECT_EQ(base::as_text(std::get<Newer>(*record).payload), type);
   EXPECT_EQ(describe(std::get<Newer>(*record)), "a record of type 9");
 
   std::string file;
   put_definition(file, {.id = 1, .form = {.dtype = static_cast<DType>(99), .shape = {2}}, .name = "n"});
   const std::string definition = payloads_of(file).at(0);
-  const auto element = decode_record(as_bytes(definition));
+  const auto element = decode_record(base::as_bytes(definition));
   ASSERT_TRUE(element);
   EXPECT_EQ(describe(std::get<Newer>(*element)), "a tensor of an unknown element type");
   EXPECT_EQ(describe(Newer{.version = 2, .grid = 1}), "statistics of version 2 and grid 1");
@@ -227,8 +227,8 @@ TEST(StatsRecord, KeepsAKindAndAReasonThatItDoesNotKnow) {
   put_definition(file, definition);
   put_gap(file, gap);
   const auto payloads = payloads_of(file);
-  const auto read_definition = decode_record(as_bytes(payloads.at(0)));
-  const auto read_gap = decode_record(as_bytes(payloads.at(1)));
+  const auto read_definition = decode_record(base::as_bytes(payloads.at(0)));
+  const auto read_gap = decode_record(base::as_bytes(payloads.at(1)));
   ASSERT_TRUE(read_definition && read_gap);
   EXPECT_EQ(std::get<Definition>(*read_definition), definition);
   EXPECT_EQ(to_string(std::get<Definition>(*read_definition).kind), "kind 9");
@@ -242,16 +242,17 @@ TEST(StatsRecord, SaysThatACutOffOrImpossibleRecordIsCorrupt) {
   put_gap(file, {.detail = "d"});
   for (const std::string& payload : payloads_of(file)) {
     for (std::size_t size = 0; size < payload.size(); ++size) {
-      const auto record = decode_record(as_bytes(payload).first(size));
+      const auto record = decode_record(base::as_bytes(payload).first(size));
       ASSERT_FALSE(record) << size;
       EXPECT_EQ(record.error().code(), Code::corrupt);
       EXPECT_THAT(record.error().message(), HasSubstr("the statistics record is corrupt: "));
     }
   }
-  EXPECT_FALSE(decode_histogram(as_bytes(std::string("\xff\xff\xff\xff\x0f\x01\x01", 7))));  // billions of bins
-  EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\xfe\xff\xff\xff\x0f\x01", 7))));  // a key outside the grid
-  EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\x00\x00", 3))));                  // an empty bin
-  EXPECT_FALSE(decode_histogram(as_bytes(std::string("\x01\x00\x01\x05", 4))));              // trailing bytes
+  EXPECT_FALSE(decode_histogram(base::as_bytes(std::string("\xff\xff\xff\xff\x0f\x01\x01", 7))));  // billions of bins
+  EXPECT_FALSE(
+      decode_histogram(base::as_bytes(std::string("\x01\xfe\xff\xff\xff\x0f\x01", 7))));  // a key outside the grid
+  EXPECT_FALSE(decode_histogram(base::as_bytes(std::string("\x01\x00\x00", 3))));         // an empty bin
+  EXPECT_FALSE(decode_histogram(base::as_bytes(std::string("\x01\x00\x01\x05", 4))));     // trailing bytes
 }
 
 TEST(StatsRecord, NeverCrashesOnDamage) {
@@ -270,7 +271,7 @@ TEST(StatsRecord, NeverCrashesOnDamage) {
       for (int bits = 1; bits < 256; ++bits) {
         std::string damaged = payload;
         damaged[at] = static_cast<char>(damaged[at] ^ bits);
-        const auto record = decode_record(as_bytes(damaged));
+        const auto record = decode_record(base::as_bytes(damaged));
         if (!record) {
           ASSERT_EQ(record.error().code(), Code::corrupt);
           continue;
@@ -302,11 +303,11 @@ TEST(StepReader, GivesTheEntriesOneByOneUpToWhereTheRecordIsCorrupt) {
   }
   writer.end();
   const std::string payload = payloads_of(file).at(0);
-  const auto record = decode_record(as_bytes(payload));
+  const auto record = decode_record(base::as_bytes(payload));
   const auto& step = std::get<Step>(*record);
   ASSERT_EQ(step.entries.size(), 40U);
   for (std::size_t size = 0; size <= payload.size(); ++size) {
-    StepReader reader(as_bytes(payload).first(size));
+    StepReader reader(base::as_bytes(payload).first(size));
     std::size_t count = 0;
     for (Entry entry; reader.next(entry); ++count) {
       const Entry& wanted = step.entries.at(count);
@@ -316,14 +317,14 @@ TEST(StepReader, GivesTheEntriesOneByOneUpToWhereTheRecordIsCorrupt) {
       ASSERT_EQ(entry.summary.sum_abs, wanted.summary.sum_abs);
       ASSERT_EQ(entry.histogram.has_value(), wanted.histogram.has_value());
       if (entry.histogram) {
-        ASSERT_EQ(as_text(*entry.histogram), as_text(*wanted.histogram));
+        ASSERT_EQ(base::as_text(*entry.histogram), base::as_text(*wanted.histogram));
       }
     }
-    ASSERT_EQ(reader.status().ok(), decode_record(as_bytes(payload).first(size)).ok()) << size;
+    ASSERT_EQ(reader.status().ok(), decode_record(base::as_bytes(payload).first(size)).ok()) << size;
     Entry entry;
     EXPECT_FALSE(reader.next(entry)) << "once it has ended";
   }
-  StepReader whole(as_bytes(payload));
+  StepReader whole(base::as_bytes(payload));
   EXPECT_EQ(whole.step(), -5);
   EXPECT_EQ(whole.wall_time(), 1.5);
   EXPECT_TRUE(whole.evaluation());

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace sonde {
+namespace sonde::formats {
 namespace {
 
 // By DType.
@@ -62,4 +62,4 @@ std::string tf_dtype_text(int tf_dtype) {
   return "DT_" + std::string(kNames[number]) + (reference ? "_REF" : "");
 }
 
-}  // namespace sonde
+}  // namespace sonde::formats

@@ -6,7 +6,7 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::formats {
 
 inline constexpr int kTfFloat = 1;
 inline constexpr int kTfDouble = 2;
@@ -20,4 +20,4 @@ std::optional<DType> dtype_of_tf(int tf_dtype) noexcept;
 // numbers, which every parser takes, while an older one would refuse the name.
 std::string tf_dtype_text(int tf_dtype);
 
-}  // namespace sonde
+}  // namespace sonde::formats

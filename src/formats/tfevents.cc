@@ -155,7 +155,7 @@ void put_histogram(std::string& summary, std::string_view tag, std::span<const s
   static_assert(sizeof(stats::Bucket) == 3 * sizeof(double), "buckets are written as they lie in memory");
   const std::array dims = {static_cast<std::int64_t>(buckets.size()), std::int64_t{3}};
   const std::string_view content(reinterpret_cast<const char*>(buckets.data()), buckets.size_bytes());
-  put_value(summary, tag, kTfDouble, dims, content,
+  put_value(summary, tag, formats::kTfDouble, dims, content,
             with_metadata ? encode_metadata("histograms", {}, DataClass::tensor) : "");
 }
 

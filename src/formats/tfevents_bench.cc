@@ -25,8 +25,8 @@ std::string scalar_file() {
 void BM_Crc32c(benchmark::State& state) {
   const std::string bytes(static_cast<std::size_t>(state.range(0)), 'x');
   std::uint32_t crc = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(crc = crc32c(as_bytes(bytes)));
-  if (crc != crc32c_by_table(as_bytes(bytes))) state.SkipWithError("wrong checksum");
+  for (auto _ : state) benchmark::DoNotOptimize(crc = base::crc32c(base::as_bytes(bytes)));
+  if (crc != base::crc32c_by_table(base::as_bytes(bytes))) state.SkipWithError("wrong checksum");
   state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(BM_Crc32c)->Arg(8)->Arg(50)->Arg(128)->Arg(256)->Arg(511)->Arg(512)->Arg(4096)->Arg(1 << 20);
@@ -39,7 +39,7 @@ void BM_PutScalarEvent(benchmark::State& state) {
     if (file.size() > (std::size_t{1} << 20)) file.clear();  // as a sink does after every flush
     tfevents::put_scalar_event(file, 1.75e9, ++step, "train/loss", 0.25, Precision::f32, with_metadata);
   }
-  tfrecord::RecordReader reader(as_bytes(file), tfrecord::RecordReader::Tail::complete);
+  tfrecord::RecordReader reader(base::as_bytes(file), tfrecord::RecordReader::Tail::complete);
   if (reader.next() != tfrecord::RecordReader::Found::record) state.SkipWithError("not a record");
   state.SetItemsProcessed(state.iterations());
 }
@@ -49,7 +49,7 @@ void BM_ScanRecords(benchmark::State& state) {
   const std::string file = scalar_file();
   for (auto _ : state) {
     int records = 0;
-    tfrecord::RecordReader reader(as_bytes(file));
+    tfrecord::RecordReader reader(base::as_bytes(file));
     while (reader.next() == tfrecord::RecordReader::Found::record) ++records;
     if (records != kEvents + 1) state.SkipWithError("records were lost");
   }
@@ -64,7 +64,7 @@ void BM_DecodeScalars(benchmark::State& state) {
   for (auto _ : state) {
     double sum = 0;
     tfevents::Event event;
-    tfrecord::RecordReader reader(as_bytes(file));
+    tfrecord::RecordReader reader(base::as_bytes(file));
     while (reader.next() == tfrecord::RecordReader::Found::record) {
       if (!tfevents::decode_event(reader.payload(), event)) state.SkipWithError("an event was refused");
       for (const tfevents::Value& value : event.values) sum += *tfevents::as_scalar(value);

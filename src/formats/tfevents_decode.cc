@@ -16,7 +16,7 @@ using wire::pbf_reader;
 using wire::reader_of;
 using wire::text;
 
-void decode_shape(Bytes message, Shape& shape) {
+void decode_shape(base::Bytes message, Shape& shape) {
   shape = {};
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
@@ -40,7 +40,7 @@ void decode_shape(Bytes message, Shape& shape) {
   }
 }
 
-void decode_tensor(Bytes message, Tensor& tensor) {
+void decode_tensor(base::Bytes message, Tensor& tensor) {
   tensor.message = message;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
@@ -56,7 +56,7 @@ DataClass data_class_of(std::int32_t number) noexcept {
   return number >= 1 && number <= 3 ? static_cast<DataClass>(number) : DataClass::unknown;
 }
 
-Metadata decode_metadata(Bytes message) {
+Metadata decode_metadata(base::Bytes message) {
   Metadata metadata;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
@@ -78,7 +78,7 @@ Metadata decode_metadata(Bytes message) {
   return metadata;
 }
 
-void decode_value(Bytes message, Value& value) {
+void decode_value(base::Bytes message, Value& value) {
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
       case text(1): value.tag = get_text(reader); break;
@@ -112,7 +112,7 @@ void decode_value(Bytes message, Value& value) {
   }
 }
 
-void decode_summary(Bytes message, std::vector<Value>& values) {
+void decode_summary(base::Bytes message, std::vector<Value>& values) {
   for (pbf_reader reader = reader_of(message); reader.next();) {
     if (reader.tag_and_type() == text(1)) {
       decode_value(get_bytes(reader), values.emplace_back());
@@ -128,9 +128,9 @@ struct Places {
   std::string_view* first = nullptr;
   std::string_view* second = nullptr;
   std::string_view* third = nullptr;
-  Bytes* second_bytes = nullptr;
+  base::Bytes* second_bytes = nullptr;
 };
-void decode_small(Bytes message, const Places& to) {
+void decode_small(base::Bytes message, const Places& to) {
   for (pbf_reader reader = reader_of(message); reader.next();) {
     const std::uint32_t key = reader.tag_and_type();
     if (key == integer(1) && to.number != nullptr) {
@@ -149,7 +149,7 @@ void decode_small(Bytes message, const Places& to) {
   }
 }
 
-void decode_fields(Bytes payload, Event& event) {
+void decode_fields(base::Bytes payload, Event& event) {
   for (pbf_reader reader = reader_of(payload); reader.next();) {
     switch (reader.tag_and_type()) {
       case number64(1): event.wall_time = reader.get_double(); break;
@@ -211,7 +211,7 @@ std::string_view Value::plugin_name() const noexcept {
   return {};
 }
 
-Status decode_event(Bytes payload, Event& event) {
+Status decode_event(base::Bytes payload, Event& event) {
   clear(event);
   try {
     decode_fields(payload, event);
@@ -222,7 +222,7 @@ Status decode_event(Bytes payload, Event& event) {
   return {};
 }
 
-Result<Event> decode_event(Bytes payload) {
+Result<Event> decode_event(base::Bytes payload) {
   Event event;
   if (Status status = decode_event(payload, event); !status) return status;
   return event;

@@ -30,7 +30,7 @@ namespace sonde::tfevents {
 
 struct Metadata {
   std::string_view plugin_name;
-  Bytes plugin_content;
+  base::Bytes plugin_content;
   std::string_view display_name;
   std::string_view description;
   DataClass data_class = DataClass::unknown;
@@ -38,10 +38,10 @@ struct Metadata {
 
 // A TensorProto. Its values are decoded on demand by the functions below.
 struct Tensor {
-  int tf_dtype = 0;    // formats/tf_dtype.h
-  Shape shape = {};    // invalid beyond kMaxRank dimensions and if the rank is unknown
-  Bytes content = {};  // tensor_content; empty if the values are in typed fields
-  Bytes message = {};  // the whole TensorProto
+  int tf_dtype = 0;          // formats/tf_dtype.h
+  Shape shape = {};          // invalid beyond kMaxRank dimensions and if the rank is unknown
+  base::Bytes content = {};  // tensor_content; empty if the values are in typed fields
+  base::Bytes message = {};  // the whole TensorProto
 };
 
 struct Value {
@@ -57,7 +57,7 @@ struct Value {
   Form form = Form::none;
   float simple_value = 0;
   Tensor tensor;
-  Bytes message = {};  // of the old forms: the whole Image, HistogramProto or Audio
+  base::Bytes message = {};  // of the old forms: the whole Image, HistogramProto or Audio
 
   // The plugin, if this value reveals it: from its metadata, or implied by an old form. Empty otherwise.
   std::string_view plugin_name() const noexcept;
@@ -79,7 +79,7 @@ struct Event {
   std::int64_t step = 0;
   What what = What::nothing;
   std::string_view text;
-  Bytes bytes = {};
+  base::Bytes bytes = {};
   std::int64_t number = 0;
   std::string_view checkpoint_path;
   std::string_view source_writer;
@@ -87,10 +87,10 @@ struct Event {
 };
 
 // Code::corrupt, with the reason, if the payload is not a well-formed Event.
-Result<Event> decode_event(Bytes payload);
+Result<Event> decode_event(base::Bytes payload);
 // The same into an event that keeps its memory: no allocation once `values` is large enough. After an error it is
 // empty.
-Status decode_event(Bytes payload, Event& event);
+Status decode_event(base::Bytes payload, Event& event);
 
 // ---- The meaning of a value. Each function takes the new tensor form and the old one of its kind; Code::corrupt if
 // the bytes are inconsistent, Code::invalid_argument if the value is of another kind.
@@ -109,12 +109,12 @@ Result<std::vector<stats::Bucket>> as_histogram(const Value& value);
 struct Images {
   std::int64_t width = 0;
   std::int64_t height = 0;
-  std::vector<Bytes> encoded;  // usually PNG; other writers also store JPEG or GIF
+  std::vector<base::Bytes> encoded;  // usually PNG; other writers also store JPEG or GIF
 };
 Result<Images> as_images(const Value& value);
 
 struct Clip {
-  Bytes encoded;  // usually WAV
+  base::Bytes encoded;  // usually WAV
   std::string_view label;
 };
 Result<std::vector<Clip>> as_audio(const Value& value);

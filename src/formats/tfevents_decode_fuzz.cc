@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sonde::tfevents;
-  const sonde::Bytes bytes{reinterpret_cast<const std::byte*>(data), size};
+  const sonde::base::Bytes bytes{reinterpret_cast<const std::byte*>(data), size};
   const auto event = decode_event(bytes);
   PlainScalar plain;
   if (decode_plain_scalar(bytes, plain)) {

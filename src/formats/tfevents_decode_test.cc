@@ -36,7 +36,7 @@ std::string value_event(const std::function<void(std::string&)>& fill) {
   return event;
 }
 Value value_of(const std::string& event_bytes) {
-  const auto event = decode_event(as_bytes(event_bytes));
+  const auto event = decode_event(base::as_bytes(event_bytes));
   EXPECT_TRUE(event);
   EXPECT_EQ(event->values.size(), 1u);
   return event->values.at(0);
@@ -65,7 +65,7 @@ TEST(TfeventsDecode, ReadsWhatTensorFlowSessionsWrite) {
                     wire::put_integer(out, 1, 30);
                     wire::put_bytes(out, 2, "careful");
                   }));
-  const auto message_event = decode_event(as_bytes(log));
+  const auto message_event = decode_event(base::as_bytes(log));
   ASSERT_TRUE(message_event);
   EXPECT_EQ(message_event->what, Event::What::log_message);
   EXPECT_EQ(message_event->number, 30);
@@ -77,7 +77,7 @@ TEST(TfeventsDecode, ReadsWhatTensorFlowSessionsWrite) {
                     wire::put_bytes(out, 2, "/model.ckpt");
                     wire::put_bytes(out, 3, "saved");
                   }));
-  const auto session_event = decode_event(as_bytes(session));
+  const auto session_event = decode_event(base::as_bytes(session));
   ASSERT_TRUE(session_event);
   EXPECT_EQ(session_event->what, Event::What::session_log);
   EXPECT_EQ(session_event->number, 3);
@@ -89,15 +89,15 @@ TEST(TfeventsDecode, ReadsWhatTensorFlowSessionsWrite) {
                     wire::put_bytes(out, 1, "step1");
                     wire::put_bytes(out, 2, "run metadata");
                   }));
-  const auto tagged_event = decode_event(as_bytes(tagged));
+  const auto tagged_event = decode_event(base::as_bytes(tagged));
   ASSERT_TRUE(tagged_event);
   EXPECT_EQ(tagged_event->what, Event::What::tagged_run_metadata);
   EXPECT_EQ(tagged_event->text, "step1");
-  EXPECT_EQ(as_text(tagged_event->bytes), "run metadata");
+  EXPECT_EQ(base::as_text(tagged_event->bytes), "run metadata");
 
   std::string meta;
   wire::put_bytes(meta, 9, "meta graph");
-  EXPECT_EQ(as_text(decode_event(as_bytes(meta))->bytes), "meta graph");
+  EXPECT_EQ(base::as_text(decode_event(base::as_bytes(meta))->bytes), "meta graph");
 }
 
 TEST(TfeventsDecode, ViewsThePayloadInsteadOfCopyingIt) {
@@ -136,7 +136,7 @@ TEST(TfeventsDecode, SkipsUnknownFieldsAndFieldsOfAnotherType) {
                                       wire::put_float(value, 2, 2.5f);
                                     }));
                   }));
-  const auto read = decode_event(as_bytes(event));
+  const auto read = decode_event(base::as_bytes(event));
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(read->wall_time, 4.5);
   EXPECT_EQ(read->step, 0);
@@ -150,7 +150,7 @@ TEST(TfeventsDecode, SaysThatAMalformedEventIsCorrupt) {
        {std::string_view("\x09\x01", 2), std::string_view("\x2a\x7f", 2),
         std::string_view("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11), std::string_view("\x03", 1),
         std::string_view("\x00\x01", 2), std::string_view("\x2a\x02\x0a\x05", 4)}) {
-    const auto event = decode_event(as_bytes(bad));
+    const auto event = decode_event(base::as_bytes(bad));
     ASSERT_FALSE(event);
     EXPECT_EQ(event.error().code(), Code::corrupt);
     EXPECT_THAT(event.error().message(), HasSubstr("not well-formed protobuf: "));
@@ -163,13 +163,13 @@ TEST(TfeventsDecode, ReusesAnEventWithoutLeavingOldValuesInIt) {
   wire::put_integer(file_version, 2, 5);
   const std::string value = value_event([](std::string& out) { wire::put_float(out, 2, 1); });
   Event event;
-  ASSERT_TRUE(decode_event(as_bytes(value), event));
-  ASSERT_TRUE(decode_event(as_bytes(file_version), event));
+  ASSERT_TRUE(decode_event(base::as_bytes(value), event));
+  ASSERT_TRUE(decode_event(base::as_bytes(file_version), event));
   EXPECT_TRUE(event.values.empty());
-  ASSERT_TRUE(decode_event(as_bytes(value), event));
+  ASSERT_TRUE(decode_event(base::as_bytes(value), event));
   EXPECT_EQ(event.step, 0);
   EXPECT_TRUE(event.text.empty());
-  ASSERT_FALSE(decode_event(as_bytes("\x2a"), event));
+  ASSERT_FALSE(decode_event(base::as_bytes("\x2a"), event));
   EXPECT_TRUE(event.values.empty());
   EXPECT_EQ(event.what, Event::What::nothing);
 }
@@ -183,7 +183,7 @@ TEST(TfeventsDecode, NeverCrashesOnADamagedPayload) {
   std::string payload;
   wire::put_bytes(payload, 5, summary);
   const auto use = [](std::string_view bytes) {
-    const auto event = decode_event(as_bytes(bytes));
+    const auto event = decode_event(base::as_bytes(bytes));
     if (!event) return event.error().code() == Code::corrupt;
     for (const Value& value : event->values) {
       for (const Status& status : {as_scalar(value).status(), as_histogram(value).status(), as_images(value).status(),
@@ -213,7 +213,7 @@ TEST(TfeventsDecode, ReadsEverythingBeforeAndAfterADamagedByte) {
   }
   const auto steps_of = [](std::string_view bytes) {
     std::vector<std::int64_t> steps;
-    tfrecord::RecordReader reader(as_bytes(bytes));
+    tfrecord::RecordReader reader(base::as_bytes(bytes));
     Event event;
     for (auto found = reader.next(); found <= tfrecord::RecordReader::Found::damage; found = reader.next()) {
       if (found != tfrecord::RecordReader::Found::record) continue;
@@ -256,28 +256,28 @@ const std::vector<Typed> kTyped = {{DType::boolean, 1, 11},    {DType::i8, -3, 7
 std::string element(DType dtype, double value) {
   std::string bytes;
   switch (dtype) {
-    case DType::boolean: put(bytes, static_cast<std::uint8_t>(value)); break;
-    case DType::i8: put(bytes, static_cast<std::int8_t>(value)); break;
-    case DType::i16: put(bytes, static_cast<std::int16_t>(value)); break;
-    case DType::i32: put(bytes, static_cast<std::int32_t>(value)); break;
-    case DType::i64: put(bytes, static_cast<std::int64_t>(value)); break;
-    case DType::u8: put(bytes, static_cast<std::uint8_t>(value)); break;
-    case DType::u16: put(bytes, static_cast<std::uint16_t>(value)); break;
-    case DType::u32: put(bytes, static_cast<std::uint32_t>(value)); break;
-    case DType::u64: put(bytes, static_cast<std::uint64_t>(value)); break;
-    case DType::f8_e4m3: put(bytes, to_float8_e4m3(static_cast<float>(value)).bits); break;
-    case DType::f8_e5m2: put(bytes, to_float8_e5m2(static_cast<float>(value)).bits); break;
-    case DType::f16: put(bytes, to_float16(static_cast<float>(value)).bits); break;
-    case DType::bf16: put(bytes, to_bfloat16(static_cast<float>(value)).bits); break;
-    case DType::f32: put(bytes, static_cast<float>(value)); break;
-    case DType::f64: put(bytes, value); break;
+    case DType::boolean: base::put(bytes, static_cast<std::uint8_t>(value)); break;
+    case DType::i8: base::put(bytes, static_cast<std::int8_t>(value)); break;
+    case DType::i16: base::put(bytes, static_cast<std::int16_t>(value)); break;
+    case DType::i32: base::put(bytes, static_cast<std::int32_t>(value)); break;
+    case DType::i64: base::put(bytes, static_cast<std::int64_t>(value)); break;
+    case DType::u8: base::put(bytes, static_cast<std::uint8_t>(value)); break;
+    case DType::u16: base::put(bytes, static_cast<std::uint16_t>(value)); break;
+    case DType::u32: base::put(bytes, static_cast<std::uint32_t>(value)); break;
+    case DType::u64: base::put(bytes, static_cast<std::uint64_t>(value)); break;
+    case DType::f8_e4m3: base::put(bytes, tensor::to_float8_e4m3(static_cast<float>(value)).bits); break;
+    case DType::f8_e5m2: base::put(bytes, tensor::to_float8_e5m2(static_cast<float>(value)).bits); break;
+    case DType::f16: base::put(bytes, tensor::to_float16(static_cast<float>(value)).bits); break;
+    case DType::bf16: base::put(bytes, tensor::to_bfloat16(static_cast<float>(value)).bits); break;
+    case DType::f32: base::put(bytes, static_cast<float>(value)); break;
+    case DType::f64: base::put(bytes, value); break;
     case DType::c64:
-      put(bytes, static_cast<float>(value));
-      put(bytes, 9.0f);
+      base::put(bytes, static_cast<float>(value));
+      base::put(bytes, 9.0f);
       break;
     case DType::c128:
-      put(bytes, value);
-      put(bytes, 9.0);
+      base::put(bytes, value);
+      base::put(bytes, 9.0);
       break;
   }
   return bytes;
@@ -297,18 +297,18 @@ std::string packed_element(const Typed& typed) {
   }
   std::string packed;
   if (typed.dtype == DType::f16 || typed.dtype == DType::bf16) {
-    put_varint(packed, load<std::uint16_t>(raw.data()));
+    base::put_varint(packed, base::load<std::uint16_t>(raw.data()));
   } else if (typed.dtype == DType::u64) {
-    put_varint(packed, static_cast<std::uint64_t>(typed.value));
+    base::put_varint(packed, static_cast<std::uint64_t>(typed.value));
   } else {
-    put_varint(packed, static_cast<std::uint64_t>(static_cast<std::int64_t>(typed.value)));
+    base::put_varint(packed, static_cast<std::uint64_t>(static_cast<std::int64_t>(typed.value)));
   }
   return packed;
 }
 
 TEST(TfeventsDecode, ReadsScalarsOfEveryDtypeInTensorContent) {
   for (const Typed& typed : kTyped) {
-    const std::string event = tensor_event(tf_dtype(typed.dtype), {}, [&](std::string& tensor) {
+    const std::string event = tensor_event(formats::tf_dtype(typed.dtype), {}, [&](std::string& tensor) {
       wire::put_bytes(tensor, 4, element(typed.dtype, typed.value));
     });
     const auto scalar = as_scalar(value_of(event));
@@ -321,12 +321,12 @@ TEST(TfeventsDecode, ReadsScalarsOfEveryDtypeInTypedFieldsPackedOrNot) {
   for (const Typed& typed : kTyped) {
     const std::string packed = packed_element(typed);
     const std::string packed_event = tensor_event(
-        tf_dtype(typed.dtype), {}, [&](std::string& tensor) { wire::put_bytes(tensor, typed.field, packed); });
+        formats::tf_dtype(typed.dtype), {}, [&](std::string& tensor) { wire::put_bytes(tensor, typed.field, packed); });
     const auto scalar = as_scalar(value_of(packed_event));
     ASSERT_TRUE(scalar) << to_string(typed.dtype) << ": " << scalar.error().message();
     EXPECT_EQ(*scalar, typed.value) << to_string(typed.dtype);
     if (typed.field == 18 || typed.field == 9 || typed.field == 12) continue;  // bytes, and pairs
-    const std::string plain_event = tensor_event(tf_dtype(typed.dtype), {1}, [&](std::string& tensor) {
+    const std::string plain_event = tensor_event(formats::tf_dtype(typed.dtype), {1}, [&](std::string& tensor) {
       const auto type = typed.dtype == DType::f32   ? wire::Type::fixed32
                         : typed.dtype == DType::f64 ? wire::Type::fixed64
                                                     : wire::Type::varint;
@@ -416,7 +416,7 @@ TEST(TfeventsDecode, ReadsOldImagesAndAudio) {
   ASSERT_TRUE(images);
   EXPECT_EQ(images->width, 10);
   EXPECT_EQ(images->height, 20);
-  EXPECT_EQ(as_text(images->encoded.at(0)), "png");
+  EXPECT_EQ(base::as_text(images->encoded.at(0)), "png");
 
   const std::string audio_event = value_event([](std::string& value) {
     wire::put_bytes(value, 6, message([](std::string& out) {
@@ -427,7 +427,7 @@ TEST(TfeventsDecode, ReadsOldImagesAndAudio) {
   });
   const Value audio = value_of(audio_event);
   EXPECT_EQ(audio.plugin_name(), "audio");
-  EXPECT_EQ(as_text(as_audio(audio)->at(0).encoded), "wav");
+  EXPECT_EQ(base::as_text(as_audio(audio)->at(0).encoded), "wav");
 }
 
 struct Old {
@@ -442,9 +442,9 @@ Result<std::vector<stats::Bucket>> convert(const Old& old) {
                       wire::put_double(out, 1, old.min);
                       wire::put_double(out, 2, old.max);
                       std::string limits;
-                      for (const double limit : old.limits) put(limits, limit);
+                      for (const double limit : old.limits) base::put(limits, limit);
                       std::string counts;
-                      for (const double count : old.counts) put(counts, count);
+                      for (const double count : old.counts) base::put(counts, count);
                       wire::put_bytes(out, 6, limits);
                       wire::put_bytes(out, 7, counts);
                     }));

@@ -70,8 +70,8 @@ Field field_of(int tf_dtype) noexcept {
 
 double from_varint(std::uint64_t raw, DType dtype) noexcept {
   switch (dtype) {
-    case DType::f16: return to_float(Float16{static_cast<std::uint16_t>(raw)});
-    case DType::bf16: return to_float(BFloat16{static_cast<std::uint16_t>(raw)});
+    case DType::f16: return tensor::to_float(Float16{static_cast<std::uint16_t>(raw)});
+    case DType::bf16: return tensor::to_float(BFloat16{static_cast<std::uint16_t>(raw)});
     case DType::boolean: return raw != 0 ? 1 : 0;
     case DType::u32: return static_cast<std::uint32_t>(raw);
     case DType::u64: return static_cast<double>(raw);
@@ -81,7 +81,7 @@ double from_varint(std::uint64_t raw, DType dtype) noexcept {
 
 // Calls `use` with the bits of every number of the typed field, packed or not. Throws protozero's exceptions.
 template <class Use>
-void for_each_raw(Bytes message, const Field& field, Use use) {
+void for_each_raw(base::Bytes message, const Field& field, Use use) {
   using Encoding = Field::Encoding;
   const std::uint32_t packed = wire::text(field.number);
   for (pbf_reader reader = reader_of(message); reader.next();) {
@@ -116,14 +116,14 @@ void for_each_raw(Bytes message, const Field& field, Use use) {
 
 // The same with the numbers themselves.
 template <class Use>
-void for_each_number(Bytes message, const Field& field, Use use) {
+void for_each_number(base::Bytes message, const Field& field, Use use) {
   for_each_raw(message, field, [&](std::uint64_t raw) {
     switch (field.encoding) {
       case Field::Encoding::fixed32:
         use(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(raw))));
         break;
       case Field::Encoding::fixed64: use(std::bit_cast<double>(raw)); break;
-      case Field::Encoding::bytes: use(element_as_double(&raw, field.dtype)); break;
+      case Field::Encoding::bytes: use(tensor::element_as_double(&raw, field.dtype)); break;
       case Field::Encoding::varint:
       case Field::Encoding::none: use(from_varint(raw, field.dtype)); break;
     }
@@ -134,7 +134,7 @@ void for_each_number(Bytes message, const Field& field, Use use) {
 std::vector<double> typed_values(const Tensor& tensor, const Field& field) {
   std::vector<double> values;
   std::size_t seen = 0;
-  const std::size_t every = is_complex(field.dtype) ? 2 : 1;
+  const std::size_t every = tensor::is_complex(field.dtype) ? 2 : 1;
   for_each_number(tensor.message, field, [&](double value) {
     if (seen++ % every == 0) values.push_back(value);
   });
@@ -150,7 +150,8 @@ Result<std::vector<double>> content_values(const Tensor& tensor, DType dtype) {
                                      " bytes, which does not match its shape");
   }
   std::vector<double> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = element_as_double(tensor.content.data() + i * size, dtype);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = tensor::element_as_double(tensor.content.data() + i * size, dtype);
   return values;
 }
 
@@ -176,8 +177,8 @@ Status fill_up(std::vector<T>& values, const Shape& shape) {
 Result<double> scalar_of(const Tensor& tensor) {
   // Nearly every scalar there is has these very bytes in front of its four: dtype float, rank 0, one float_val.
   constexpr std::string_view kFloat("\x08\x01\x12\x00\x2a\x04", 6);
-  if (tensor.message.size() == kFloat.size() + sizeof(float) && as_text(tensor.message).starts_with(kFloat)) {
-    return static_cast<double>(load<float>(tensor.message.data() + kFloat.size()));
+  if (tensor.message.size() == kFloat.size() + sizeof(float) && base::as_text(tensor.message).starts_with(kFloat)) {
+    return static_cast<double>(base::load<float>(tensor.message.data() + kFloat.size()));
   }
   const Field field = field_of(tensor.tf_dtype);
   if (field.encoding == Field::Encoding::none) return other_kind("a number");
@@ -187,7 +188,7 @@ Result<double> scalar_of(const Tensor& tensor) {
     if (tensor.content.size() != size_of(field.dtype)) {
       return corrupt("the scalar", "its content has " + std::to_string(tensor.content.size()) + " bytes");
     }
-    return element_as_double(tensor.content.data(), field.dtype);
+    return tensor::element_as_double(tensor.content.data(), field.dtype);
   }
   double first = 0;  // protobuf omits zeros
   std::size_t seen = 0;
@@ -198,7 +199,7 @@ Result<double> scalar_of(const Tensor& tensor) {
   } catch (const protozero::exception& error) {
     return malformed("the scalar", error);
   }
-  if (seen > (is_complex(field.dtype) ? 2u : 1u)) return corrupt("the scalar", "it has several values");
+  if (seen > (tensor::is_complex(field.dtype) ? 2u : 1u)) return corrupt("the scalar", "it has several values");
   return first;
 }
 
@@ -221,7 +222,7 @@ void append_doubles(pbf_reader& reader, std::vector<double>& to) {
   }
 }
 
-OldHistogram decode_old_histogram(Bytes message) {
+OldHistogram decode_old_histogram(base::Bytes message) {
   OldHistogram histogram;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     const bool is_number = reader.wire_type() == pbf_wire_type::fixed64;
@@ -300,9 +301,9 @@ std::vector<stats::Bucket> buckets_of(const OldHistogram& histogram) {
 
 // ---- Old images and audio.
 
-Images decode_old_image(Bytes message) {
+Images decode_old_image(base::Bytes message) {
   Images images;
-  Bytes encoded;
+  base::Bytes encoded;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     switch (reader.tag_and_type()) {
       case wire::integer(1): images.height = reader.get_int32(); break;
@@ -315,7 +316,7 @@ Images decode_old_image(Bytes message) {
   return images;
 }
 
-Clip decode_old_audio(Bytes message) {
+Clip decode_old_audio(base::Bytes message) {
   Clip clip;
   for (pbf_reader reader = reader_of(message); reader.next();) {
     if (reader.tag_and_type() == wire::text(4)) {
@@ -381,7 +382,7 @@ Result<Images> as_images(const Value& value) {
   const auto height = parse_size((*strings)[1]);
   if (!width || !height) return corrupt("the image", "width or height is not a number");
   Images images{.width = *width, .height = *height, .encoded = {}};
-  for (std::size_t i = 2; i < strings->size(); ++i) images.encoded.push_back(as_bytes((*strings)[i]));
+  for (std::size_t i = 2; i < strings->size(); ++i) images.encoded.push_back(base::as_bytes((*strings)[i]));
   return images;
 }
 
@@ -401,18 +402,19 @@ Result<std::vector<Clip>> as_audio(const Value& value) {
   if (!pairs && (!shape.valid() || shape.rank() != 1)) return other_kind("audio: its shape is not [k,2]");
   std::vector<Clip> clips;
   for (std::size_t i = 0; i < strings->size(); i += pairs ? 2 : 1) {
-    clips.push_back({.encoded = as_bytes((*strings)[i]), .label = pairs ? (*strings)[i + 1] : std::string_view()});
+    clips.push_back(
+        {.encoded = base::as_bytes((*strings)[i]), .label = pairs ? (*strings)[i + 1] : std::string_view()});
   }
   return clips;
 }
 
 Result<std::vector<std::string_view>> as_strings(const Tensor& tensor) {
-  if (tensor.tf_dtype != kTfString) return other_kind("a tensor of strings");
+  if (tensor.tf_dtype != formats::kTfString) return other_kind("a tensor of strings");
   std::vector<std::string_view> strings;
   try {
     for (pbf_reader reader = reader_of(tensor.message); reader.next();) {
       if (reader.tag_and_type() == wire::text(8)) {
-        strings.push_back(as_text(get_bytes(reader)));
+        strings.push_back(base::as_text(get_bytes(reader)));
       } else {
         reader.skip();
       }
@@ -452,14 +454,14 @@ Result<sonde::Tensor> as_tensor(const Tensor& tensor) {
     return made;
   }
   // The lowest bytes of what a field holds are the element; of complex numbers the two parts follow each other.
-  const std::size_t piece = is_complex(field.dtype) ? size / 2 : size;
+  const std::size_t piece = tensor::is_complex(field.dtype) ? size / 2 : size;
   std::vector<std::uint64_t> raw;
   try {
     for_each_raw(tensor.message, field, [&](std::uint64_t bits) { raw.push_back(bits); });
   } catch (const protozero::exception& error) {
     return malformed("the tensor", error);
   }
-  if (!is_complex(field.dtype)) {
+  if (!tensor::is_complex(field.dtype)) {
     if (Status status = fill_up(raw, tensor.shape); !status) return status;
   } else if (raw.size() * piece != static_cast<std::size_t>(count) * size) {
     return corrupt("the tensor", "its values do not match its shape");

@@ -29,7 +29,7 @@ std::string quoted(std::string_view name) {
 
 Status check_view(const TensorView& view, std::string_view what) {
   if (view.valid()) return {};
-  return {Code::invalid_argument, std::string(what) + " cannot be recorded: " + std::string(why_invalid(view))};
+  return {Code::invalid_argument, std::string(what) + " cannot be recorded: " + std::string(tensor::why_invalid(view))};
 }
 
 // How many predictions fall between neighbouring thresholds, for either label.
@@ -39,9 +39,9 @@ struct PrBuckets {
 };
 
 Result<PrBuckets> count_predictions(const TensorView& labels, const TensorView& predictions, int thresholds) {
-  const auto truth = to_doubles(labels);
+  const auto truth = tensor::to_doubles(labels);
   if (!truth) return truth.error();
-  const auto guesses = to_doubles(predictions);
+  const auto guesses = tensor::to_doubles(predictions);
   if (!guesses) return guesses.error();
   const bool in_double = predictions.dtype == DType::f64;
   const int last = thresholds - 1;
@@ -81,15 +81,15 @@ DType dtype_of(MeshPart part) noexcept {
 }
 
 std::string dense_content(const TensorView& view) {
-  std::string content(byte_size(view), '\0');
-  copy_dense(view, content.data());
+  std::string content(tensor::byte_size(view), '\0');
+  tensor::copy_dense(view, content.data());
   return content;
 }
 
 // The elements as integers of type T; fails if one does not fit.
 template <class T>
 Result<std::string> integer_content(const TensorView& view, std::string_view what) {
-  const auto values = to_doubles(view);
+  const auto values = tensor::to_doubles(view);
   if (!values) return values.error();
   std::string content;
   for (const double value : *values) {
@@ -98,7 +98,7 @@ Result<std::string> integer_content(const TensorView& view, std::string_view wha
       return Status(Code::invalid_argument,
                     std::string(what) + " must be integers that fit " + std::string(to_string(sonde::dtype_of<T>)));
     }
-    put(content, static_cast<T>(value));
+    base::put(content, static_cast<T>(value));
   }
   return content;
 }
@@ -107,10 +107,10 @@ Result<std::string> mesh_content(MeshPart part, const TensorView& data) {
   if (data.dtype == dtype_of(part)) return dense_content(data);
   if (part == MeshPart::faces) return integer_content<std::int32_t>(data, "faces of a mesh");
   if (part == MeshPart::colors) return integer_content<std::uint8_t>(data, "colours of a mesh");
-  const auto values = to_doubles(data);
+  const auto values = tensor::to_doubles(data);
   if (!values) return values.error();
   std::string content;
-  for (const double value : *values) put(content, static_cast<float>(value));
+  for (const double value : *values) base::put(content, static_cast<float>(value));
   return content;
 }
 
@@ -118,7 +118,7 @@ Result<std::string> mesh_content(MeshPart part, const TensorView& data) {
 std::string mesh_plugin_content(std::string_view name, MeshPart part, std::span<const std::int64_t> dims,
                                 const MeshOptions& options) {
   std::string shape;
-  for (const std::int64_t size : dims) put_varint(shape, static_cast<std::uint64_t>(size));
+  for (const std::int64_t size : dims) base::put_varint(shape, static_cast<std::uint64_t>(size));
   const auto bit = [](MeshPart present) { return std::int64_t{1} << static_cast<int>(present); };
   std::string content;
   wire::put_bytes_unless_empty(content, 2, name);
@@ -174,7 +174,7 @@ std::int64_t hparam_type(const HParam& hparam) noexcept {
 void put_hparams(std::string& summary, std::string_view tag, std::uint32_t field, std::string_view message) {
   std::string content;
   wire::put_bytes(content, field, message);
-  put_value(summary, tag, kTfFloat, std::array{std::int64_t{0}}, {},
+  put_value(summary, tag, formats::kTfFloat, std::array{std::int64_t{0}}, {},
             encode_metadata("hparams", content, DataClass::tensor));
 }
 
@@ -233,7 +233,7 @@ void put_pr_curve(std::string& summary, std::string_view tag, const PrCurve& cur
   const std::array dims = {std::int64_t{6}, static_cast<std::int64_t>(curve.values.size() / 6)};
   const std::string_view content(reinterpret_cast<const char*>(curve.values.data()),
                                  curve.values.size() * sizeof(float));
-  put_value(summary, tag, kTfFloat, dims, content, metadata);
+  put_value(summary, tag, formats::kTfFloat, dims, content, metadata);
 }
 
 std::string mesh_tag(std::string_view name, MeshPart part) { return std::string(name).append(suffix_of(part)); }
@@ -255,7 +255,7 @@ Status put_mesh_part(std::string& summary, std::string_view name, MeshPart part,
   if (with_metadata) {
     metadata = encode_metadata("mesh", mesh_plugin_content(name, part, dims, options), DataClass::tensor);
   }
-  put_value(summary, mesh_tag(name, part), tf_dtype(dtype_of(part)), dims, *content, metadata);
+  put_value(summary, mesh_tag(name, part), formats::tf_dtype(dtype_of(part)), dims, *content, metadata);
   return {};
 }
 
@@ -327,11 +327,11 @@ void put_hparams_session_end(std::string& summary, SessionStatus status, double 
 Status put_tensor(std::string& summary, std::string_view tag, const TensorView& tensor, std::string_view plugin_name,
                   std::string_view plugin_content, DataClass data_class, bool with_metadata) {
   if (Status status = check_view(tensor, "tensor " + quoted(tag)); !status) return status;
-  if (byte_size(tensor) > kMaxContent) {
+  if (tensor::byte_size(tensor) > kMaxContent) {
     return {Code::unsupported, "tensor " + quoted(tag) + " is larger than an event can hold (2 GiB)"};
   }
-  put_value(summary, tag, tf_dtype(tensor.dtype), {tensor.shape.begin(), tensor.shape.end()}, dense_content(tensor),
-            with_metadata ? encode_metadata(plugin_name, plugin_content, data_class) : "");
+  put_value(summary, tag, formats::tf_dtype(tensor.dtype), {tensor.shape.begin(), tensor.shape.end()},
+            dense_content(tensor), with_metadata ? encode_metadata(plugin_name, plugin_content, data_class) : "");
   return {};
 }
 

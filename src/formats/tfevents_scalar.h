@@ -23,13 +23,13 @@ struct PlainScalar {
 };
 
 // False if the payload is anything else; `scalar` is then undefined.
-inline bool decode_plain_scalar(Bytes payload, PlainScalar& scalar) noexcept {
+inline bool decode_plain_scalar(base::Bytes payload, PlainScalar& scalar) noexcept {
   const auto* at = reinterpret_cast<const std::uint8_t*>(payload.data());
   const std::size_t size = payload.size();
   constexpr std::size_t kSmallest = 9 + 2 + 2 + 2 + 5;  // no step, an empty tag, a simple value
   if (size < kSmallest || size > 9 + 11 + 2 + 127 || at[0] != 0x09) return false;
   const std::uint8_t* const end = at + size;
-  scalar.wall_time = load<double>(at + 1);
+  scalar.wall_time = base::load<double>(at + 1);
   at += 9;
   scalar.step = 0;
   if (*at == 0x10) {
@@ -55,14 +55,14 @@ inline bool decode_plain_scalar(Bytes payload, PlainScalar& scalar) noexcept {
   at += tag_size;
   scalar.tag = {tag, tag_size};
   if (end - at == 5 && at[0] == 0x15) {
-    scalar.value = load<float>(at + 1);
+    scalar.value = base::load<float>(at + 1);
     scalar.old_form = true;
     return true;
   }
   constexpr std::uint8_t kTensor[] = {0x42, 0x0a, 0x08, 0x01, 0x12, 0x00};
   if (end - at == 12 && std::memcmp(at, kTensor, sizeof kTensor) == 0 && (at[6] == 0x2a || at[6] == 0x22) &&
       at[7] == 4) {
-    scalar.value = load<float>(at + 8);
+    scalar.value = base::load<float>(at + 8);
     scalar.old_form = false;
     return true;
   }

@@ -21,7 +21,7 @@ std::string old_scalar(double time, std::int64_t step, std::string_view tag, flo
   std::string inner;
   wire::put_bytes(inner, 1, tag);
   inner += '\x15';
-  put(inner, value);
+  base::put(inner, value);
   std::string summary;
   wire::put_bytes(summary, 1, inner);
   std::string file;
@@ -33,7 +33,7 @@ TEST(PlainScalar, IsReadInTheOldFormAndTheNew) {
   for (const std::int64_t step : {0L, 1L, 127L, 128L, 1'000'000'000'000L}) {
     PlainScalar scalar;
     const std::string old = old_scalar(1.7e9, step, "loss", 0.25F);
-    ASSERT_TRUE(decode_plain_scalar(as_bytes(old), scalar)) << step;
+    ASSERT_TRUE(decode_plain_scalar(base::as_bytes(old), scalar)) << step;
     EXPECT_EQ(scalar.step, step);
     EXPECT_EQ(scalar.wall_time, 1.7e9);
     EXPECT_EQ(scalar.tag, "loss");
@@ -43,7 +43,7 @@ TEST(PlainScalar, IsReadInTheOldFormAndTheNew) {
     std::string file;
     put_scalar_event(file, 1.7e9, step, "train/loss", 0.5, Precision::f32, false);
     const std::string payload = payload_of(file);
-    ASSERT_TRUE(decode_plain_scalar(as_bytes(payload), scalar)) << step;
+    ASSERT_TRUE(decode_plain_scalar(base::as_bytes(payload), scalar)) << step;
     EXPECT_EQ(scalar.step, step);
     EXPECT_EQ(scalar.tag, "train/loss");
     EXPECT_EQ(scalar.value, 0.5F);
@@ -53,7 +53,9 @@ TEST(PlainScalar, IsReadInTheOldFormAndTheNew) {
 
 TEST(PlainScalar, EverythingElseIsLeftToTheDecoder) {
   PlainScalar scalar;
-  const auto plain = [&](const std::string& file) { return decode_plain_scalar(as_bytes(payload_of(file)), scalar); };
+  const auto plain = [&](const std::string& file) {
+    return decode_plain_scalar(base::as_bytes(payload_of(file)), scalar);
+  };
   std::string file;
   put_scalar_event(file, 1.7e9, 1, "loss", 0.5, Precision::f32, true);
   EXPECT_FALSE(plain(file)) << "metadata";
@@ -78,8 +80,8 @@ TEST(PlainScalar, AgreesWithTheDecoderOnEveryChangeOfAByte) {
       std::string changed = whole;
       changed[at] = static_cast<char>(byte);
       PlainScalar scalar;
-      if (!decode_plain_scalar(as_bytes(changed), scalar)) continue;
-      const auto event = decode_event(as_bytes(changed));
+      if (!decode_plain_scalar(base::as_bytes(changed), scalar)) continue;
+      const auto event = decode_event(base::as_bytes(changed));
       ASSERT_TRUE(event) << at << ' ' << byte;
       ASSERT_EQ(event->values.size(), 1U);
       EXPECT_EQ(event->step, scalar.step);
@@ -88,7 +90,7 @@ TEST(PlainScalar, AgreesWithTheDecoderOnEveryChangeOfAByte) {
   }
   for (std::size_t size = 0; size < whole.size(); ++size) {
     PlainScalar scalar;
-    EXPECT_FALSE(decode_plain_scalar(as_bytes(std::string_view(whole).substr(0, size)), scalar)) << size;
+    EXPECT_FALSE(decode_plain_scalar(base::as_bytes(std::string_view(whole).substr(0, size)), scalar)) << size;
   }
 }
 

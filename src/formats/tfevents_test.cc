@@ -18,9 +18,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string only_payload(const std::string& file) {
-  tfrecord::RecordReader reader(as_bytes(file), tfrecord::RecordReader::Tail::complete);
+  tfrecord::RecordReader reader(base::as_bytes(file), tfrecord::RecordReader::Tail::complete);
   EXPECT_EQ(reader.next(), tfrecord::RecordReader::Found::record);
-  std::string payload(as_text(reader.payload()));
+  std::string payload(base::as_text(reader.payload()));
   EXPECT_EQ(reader.next(), tfrecord::RecordReader::Found::end);
   return payload;
 }
@@ -32,7 +32,7 @@ struct Held {
 };
 Held only_event(const std::string& file) {
   Held held{.payload = only_payload(file), .event = {}};
-  EXPECT_TRUE(decode_event(as_bytes(held.payload), held.event));
+  EXPECT_TRUE(decode_event(base::as_bytes(held.payload), held.event));
   return held;
 }
 Held event_of_summary(const std::string& summary) {
@@ -147,8 +147,8 @@ TEST(TfeventsWrite, KeepsImagesWithTheirSize) {
   EXPECT_EQ(images->width, 640);
   EXPECT_EQ(images->height, 480);
   ASSERT_EQ(images->encoded.size(), 3u);
-  EXPECT_EQ(as_text(images->encoded[0]), "png0");
-  EXPECT_EQ(as_text(images->encoded[1]), large);
+  EXPECT_EQ(base::as_text(images->encoded[0]), "png0");
+  EXPECT_EQ(base::as_text(images->encoded[1]), large);
   EXPECT_EQ(held.event.values[0].metadata.data_class, DataClass::blob_sequence);
 }
 
@@ -160,10 +160,10 @@ TEST(TfeventsWrite, KeepsAudioWithItsLabels) {
   const auto read = as_audio(held.event.values[0]);
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 2u);
-  EXPECT_EQ(as_text((*read)[0].encoded), "wav0");
+  EXPECT_EQ(base::as_text((*read)[0].encoded), "wav0");
   EXPECT_EQ((*read)[0].label, "*label*");
-  EXPECT_EQ(as_text((*read)[1].encoded), "wav1");
-  EXPECT_EQ(as_text(held.event.values[0].metadata.plugin_content), "\x10\x0b");
+  EXPECT_EQ(base::as_text((*read)[1].encoded), "wav1");
+  EXPECT_EQ(base::as_text(held.event.values[0].metadata.plugin_content), "\x10\x0b");
 }
 
 TEST(TfeventsWrite, GivesOneTextRankZeroAndAListRankOne) {
@@ -189,7 +189,7 @@ TEST(TfeventsWrite, KeepsAnyTensorForAnyPlugin) {
   const Held held = event_of_summary(summary);
   const Value& value = held.event.values[0];
   EXPECT_EQ(value.plugin_name(), "my_plugin");
-  EXPECT_EQ(as_text(value.metadata.plugin_content), "my content");
+  EXPECT_EQ(base::as_text(value.metadata.plugin_content), "my content");
   EXPECT_EQ(value.tensor.shape, Shape({3, 2}));
   EXPECT_THAT(*as_doubles(value.tensor), ElementsAre(1, -4, -2, 5, 3, -6));
   EXPECT_EQ(*as_scalar(held.event.values[1]), 2.5);
@@ -268,7 +268,7 @@ TEST(PrCurve, IsWrittenWithItsNumberOfThresholds) {
   put_pr_curve(summary, "pr", *pr_curve(view(two), view(two), 127), true);
   const Held held = event_of_summary(summary);
   EXPECT_EQ(held.event.values[0].tensor.shape, Shape({6, 127}));
-  EXPECT_EQ(as_text(held.event.values[0].metadata.plugin_content), "\x10\x7f");
+  EXPECT_EQ(base::as_text(held.event.values[0].metadata.plugin_content), "\x10\x7f");
 }
 
 TEST(Mesh, WritesItsPartsUnderTheirTagsInTheirTypes) {
@@ -339,7 +339,7 @@ TEST(HParams, CarryTheirDataInTheMetadata) {
     EXPECT_EQ(value.tensor.shape, Shape({0}));
     EXPECT_FALSE(value.metadata.plugin_content.empty());
   }
-  EXPECT_THAT(as_text(held.event.values[1].metadata.plugin_content), HasSubstr("optimizer"));
+  EXPECT_THAT(base::as_text(held.event.values[1].metadata.plugin_content), HasSubstr("optimizer"));
 }
 
 TEST(TfeventsWrite, KeepsTheDomainsOfHParams) {
@@ -348,7 +348,7 @@ TEST(TfeventsWrite, KeepsTheDomainsOfHParams) {
   std::string summary;
   put_hparams_experiment(summary, hparams, 10.5);
   const Held held = event_of_summary(summary);
-  EXPECT_THAT(as_text(held.event.values.at(0).metadata.plugin_content), HasSubstr("choice"));
+  EXPECT_THAT(base::as_text(held.event.values.at(0).metadata.plugin_content), HasSubstr("choice"));
 }
 
 TEST(TfeventsWrite, SaysWhereASessionBeginsAgain) {
@@ -364,7 +364,7 @@ TEST(TfeventsWrite, KeepsGraphs) {
   put_graph_event(file, 3.5, "graph bytes");
   const Held held = only_event(file);
   EXPECT_EQ(held.event.what, Event::What::graph_def);
-  EXPECT_EQ(as_text(held.event.bytes), "graph bytes");
+  EXPECT_EQ(base::as_text(held.event.bytes), "graph bytes");
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ void put_value(std::string& summary, std::string_view tag, std::span<const std::
                std::span<const std::string_view> strings, std::string_view metadata) {
   std::size_t values = 0;
   for (const std::string_view text : strings) values += wire::bytes_field_size(text.size());
-  put_value_head(summary, tag, tensor_head(kTfString, dims), values, metadata);
+  put_value_head(summary, tag, tensor_head(formats::kTfString, dims), values, metadata);
   for (const std::string_view text : strings) wire::put_bytes(summary, 8, text);
   wire::put_bytes_unless_empty(summary, 9, metadata);
 }

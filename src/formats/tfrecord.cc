@@ -36,13 +36,14 @@ constexpr std::uint64_t kPlausible = std::uint64_t{1} << 31;
 bool RecordReader::header_at(std::size_t position) const noexcept {
   if (bytes_.size() - position < kHeaderSize) return false;
   const std::byte* at = bytes_.data() + position;
-  return load<std::uint64_t>(at) < kPlausible && load<std::uint32_t>(at + 8) == masked_crc32c({at, 8});
+  return base::load<std::uint64_t>(at) < kPlausible &&
+         base::load<std::uint32_t>(at + 8) == base::masked_crc32c({at, 8});
 }
 
 // Whether the record of a valid header extends beyond the end.
 bool RecordReader::cut_off(std::size_t position) const noexcept {
   const std::size_t left = bytes_.size() - position - kHeaderSize;
-  const auto length = load<std::uint64_t>(bytes_.data() + position);
+  const auto length = base::load<std::uint64_t>(bytes_.data() + position);
   return length > left || left - length < kFooterSize;
 }
 
@@ -69,14 +70,15 @@ RecordReader::Found RecordReader::next_damaged() noexcept {
     return Found::damage;
   }
   if (!sound_header) {
-    const bool sound = load<std::uint32_t>(bytes_.data() + begin_ + 8) == masked_crc32c(bytes_.subspan(begin_, 8));
+    const bool sound =
+        base::load<std::uint32_t>(bytes_.data() + begin_ + 8) == base::masked_crc32c(bytes_.subspan(begin_, 8));
     reason_ = sound ? "the length is impossible: over 2 GiB" : "the checksum of the length is wrong";
     end_ = resynchronise(begin_ + 1);
     return Found::damage;
   }
   // The length is correct, so the next record follows this one - unless bytes are missing in between.
   reason_ = "the checksum of the payload is wrong";
-  const std::size_t behind = begin_ + kHeaderSize + load<std::uint64_t>(bytes_.data() + begin_) + kFooterSize;
+  const std::size_t behind = begin_ + kHeaderSize + base::load<std::uint64_t>(bytes_.data() + begin_) + kFooterSize;
   const bool goes_on = bytes_.size() - behind < kHeaderSize || header_at(behind);
   end_ = goes_on ? behind : resynchronise(begin_ + 1);
   return Found::damage;

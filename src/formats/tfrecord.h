@@ -37,9 +37,9 @@ void end_record(std::string& out, std::size_t record);
 inline void seal(char* payload, std::uint64_t length) noexcept {
   char* const header = payload - kHeaderSize;
   std::memcpy(header, &length, sizeof length);
-  const std::uint32_t length_crc = masked_crc32c(as_bytes({header, sizeof length}));
+  const std::uint32_t length_crc = base::masked_crc32c(base::as_bytes({header, sizeof length}));
   std::memcpy(header + sizeof length, &length_crc, sizeof length_crc);
-  const std::uint32_t payload_crc = masked_crc32c(as_bytes({payload, length}));
+  const std::uint32_t payload_crc = base::masked_crc32c(base::as_bytes({payload, length}));
   std::memcpy(payload + length, &payload_crc, sizeof payload_crc);
 }
 
@@ -65,7 +65,7 @@ class RecordReader {
   enum class Tail : std::uint8_t { growing, complete };
 
   // `base` is the offset of the first byte in its file; it only shifts the offsets.
-  explicit RecordReader(Bytes bytes, Tail tail = Tail::growing, std::uint64_t base = 0) noexcept
+  explicit RecordReader(base::Bytes bytes, Tail tail = Tail::growing, std::uint64_t base = 0) noexcept
       : bytes_(bytes), base_(base), tail_(tail) {}
 
   Found next() noexcept {
@@ -73,11 +73,11 @@ class RecordReader {
     const std::size_t left = bytes_.size() - begin_;
     if (left >= kHeaderSize) [[likely]] {
       const std::byte* at = bytes_.data() + begin_;
-      const auto length = load<std::uint64_t>(at);
+      const auto length = base::load<std::uint64_t>(at);
       if (length <= left - kHeaderSize && left - kHeaderSize - length >= kFooterSize &&
-          load<std::uint32_t>(at + 8) == masked_crc32c({at, 8})) [[likely]] {
+          base::load<std::uint32_t>(at + 8) == base::masked_crc32c({at, 8})) [[likely]] {
         payload_ = {at + kHeaderSize, static_cast<std::size_t>(length)};
-        if (load<std::uint32_t>(at + kHeaderSize + length) == masked_crc32c(payload_)) [[likely]] {
+        if (base::load<std::uint32_t>(at + kHeaderSize + length) == base::masked_crc32c(payload_)) [[likely]] {
           end_ = begin_ + kHeaderSize + payload_.size() + kFooterSize;
           return Found::record;
         }
@@ -91,7 +91,7 @@ class RecordReader {
   // The number of bytes in the file, including the framing.
   std::size_t size() const noexcept { return (partial_ ? bytes_.size() : end_) - begin_; }
   // Of the last record; a view into the given bytes.
-  Bytes payload() const noexcept { return payload_; }
+  base::Bytes payload() const noexcept { return payload_; }
   // Of the last damage, half a sentence: "the checksum of the length is wrong".
   std::string_view reason() const noexcept { return reason_; }
 
@@ -101,8 +101,8 @@ class RecordReader {
   bool cut_off(std::size_t position) const noexcept;
   std::size_t resynchronise(std::size_t from) const noexcept;
 
-  Bytes bytes_;
-  Bytes payload_;
+  base::Bytes bytes_;
+  base::Bytes payload_;
   std::string_view reason_;
   std::uint64_t base_ = 0;
   std::size_t begin_ = 0;  // start of the last result

@@ -24,7 +24,7 @@ struct Scan {
 
 Scan scan(std::string_view bytes, Tail tail = Tail::growing) {
   Scan result;
-  RecordReader reader(as_bytes(bytes), tail);
+  RecordReader reader(base::as_bytes(bytes), tail);
   std::uint64_t expected_offset = 0;
   for (;;) {
     const Found found = reader.next();
@@ -32,7 +32,7 @@ Scan scan(std::string_view bytes, Tail tail = Tail::growing) {
     expected_offset += reader.size();
     result.stopped_at = reader.offset();
     if (found == Found::record) {
-      result.payloads.emplace_back(as_text(reader.payload()));
+      result.payloads.emplace_back(base::as_text(reader.payload()));
       result.offsets.push_back(reader.offset());
     } else if (found == Found::damage) {
       result.damage.emplace_back(reader.offset(), reader.size(), reader.reason());
@@ -90,7 +90,7 @@ TEST(RecordReader, FindsNothingInAnEmptyFile) {
 
 TEST(RecordReader, ShiftsOffsetsByTheBase) {
   const std::string file = three_records();
-  RecordReader reader(as_bytes(file).subspan(21), Tail::growing, 21);
+  RecordReader reader(base::as_bytes(file).subspan(21), Tail::growing, 21);
   ASSERT_EQ(reader.next(), Found::record);
   EXPECT_EQ(reader.offset(), 21u);
 }
@@ -181,7 +181,7 @@ TEST(RecordReader, ContinuesASearchWithTheBytesThatFollow) {
   const Scan first = scan(file);
   ASSERT_TRUE(first.partial);
   put_record(file, "after");
-  RecordReader reader(as_bytes(file).subspan(first.stopped_at), Tail::growing, first.stopped_at);
+  RecordReader reader(base::as_bytes(file).subspan(first.stopped_at), Tail::growing, first.stopped_at);
   ASSERT_EQ(reader.next(), Found::damage);
   ASSERT_EQ(reader.next(), Found::record);
   EXPECT_EQ(reader.offset(), 40u);
@@ -190,8 +190,8 @@ TEST(RecordReader, ContinuesASearchWithTheBytesThatFollow) {
 TEST(RecordReader, BelievesNoHugeLength) {
   for (const std::uint64_t length : {~std::uint64_t{0}, ~std::uint64_t{0} - 15, std::uint64_t{1} << 63}) {
     std::string file;
-    put(file, length);
-    put(file, masked_crc32c(as_bytes(file)));
+    base::put(file, length);
+    base::put(file, base::masked_crc32c(base::as_bytes(file)));
     file += "payload";
     EXPECT_TRUE(scan(file, Tail::growing).partial);
     EXPECT_EQ(scan(file, Tail::complete).damage.size(), 1u);

@@ -29,13 +29,13 @@ std::int16_t to_pcm16(double value) noexcept {
 void put_samples(std::string& out, const TensorView& sound, Encoding encoding) {
   const auto element = static_cast<std::int64_t>(size_of(sound.dtype));
   const bool integers = sound.dtype == DType::i16;
-  for_each_run(sound, [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
+  tensor::for_each_run(sound, [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
     for (std::int64_t i = 0; i < count; ++i, at += stride * element) {
-      const double value = element_as_double(at, sound.dtype);
+      const double value = tensor::element_as_double(at, sound.dtype);
       if (encoding == Encoding::pcm16) {
-        put(out, integers ? load<std::int16_t>(at) : to_pcm16(value));
+        base::put(out, integers ? base::load<std::int16_t>(at) : to_pcm16(value));
       } else {
-        put(out, static_cast<float>(integers ? value / 32768 : value));
+        base::put(out, static_cast<float>(integers ? value / 32768 : value));
       }
     }
   });
@@ -68,8 +68,8 @@ struct Format {
   std::uint16_t bits = 0;   // of a sample
 };
 
-Result<Format> read_format(Bytes chunk) {
-  ByteReader reader(chunk);
+Result<Format> read_format(base::Bytes chunk) {
+  base::ByteReader reader(chunk);
   Format format;
   format.format = reader.get<std::uint16_t>();
   format.channels = reader.get<std::uint16_t>();
@@ -80,7 +80,7 @@ Result<Format> read_format(Bytes chunk) {
   if (format.format == kExtensible) {
     reader.take(8);  // length, valid bits, speakers
     format.format = reader.get<std::uint16_t>();
-    if (as_text(reader.take(kSubformat.size())) != kSubformat) format.format = kExtensible;
+    if (base::as_text(reader.take(kSubformat.size())) != kSubformat) format.format = kExtensible;
   }
   if (!reader.ok()) return corrupt("its fmt chunk is too short");
   const bool known = (format.format == kPcm && format.bits == 16) || (format.format == kFloat && format.bits == 32);
@@ -112,37 +112,37 @@ Result<std::string> encode(const TensorView& sound, std::uint32_t rate, Encoding
   std::string out;
   out.reserve(header + bytes);
   out += "RIFF";
-  put(out, header - 8 + bytes);
+  base::put(out, header - 8 + bytes);
   out += "WAVEfmt ";
-  put(out, std::uint32_t{pcm ? 16U : 18U});
-  put(out, pcm ? kPcm : kFloat);
-  put(out, static_cast<std::uint16_t>(channels));
-  put(out, rate);
-  put(out, rate * channels * sample);
-  put(out, static_cast<std::uint16_t>(channels * sample));
-  put(out, static_cast<std::uint16_t>(8 * sample));
+  base::put(out, std::uint32_t{pcm ? 16U : 18U});
+  base::put(out, pcm ? kPcm : kFloat);
+  base::put(out, static_cast<std::uint16_t>(channels));
+  base::put(out, rate);
+  base::put(out, rate * channels * sample);
+  base::put(out, static_cast<std::uint16_t>(channels * sample));
+  base::put(out, static_cast<std::uint16_t>(8 * sample));
   if (!pcm) {
-    put(out, std::uint16_t{0});
+    base::put(out, std::uint16_t{0});
     out += "fact";
-    put(out, std::uint32_t{4});
-    put(out, static_cast<std::uint32_t>(count / channels));
+    base::put(out, std::uint32_t{4});
+    base::put(out, static_cast<std::uint32_t>(count / channels));
   }
   out += "data";
-  put(out, bytes);
+  base::put(out, bytes);
   put_samples(out, sound, encoding);
   return out;
 }
 
-Result<Sound> decode(Bytes file) {
-  ByteReader reader(file);
-  const std::string_view riff = as_text(reader.take(4));
+Result<Sound> decode(base::Bytes file) {
+  base::ByteReader reader(file);
+  const std::string_view riff = base::as_text(reader.take(4));
   reader.take(4);  // the size of the rest: programs that write to a pipe leave it wrong
-  if (riff != "RIFF" || as_text(reader.take(4)) != "WAVE") return corrupt("it does not begin with RIFF and WAVE");
+  if (riff != "RIFF" || base::as_text(reader.take(4)) != "WAVE") return corrupt("it does not begin with RIFF and WAVE");
   std::optional<Format> format;
   while (!reader.done()) {
-    const std::string_view type = as_text(reader.take(4));
+    const std::string_view type = base::as_text(reader.take(4));
     const auto length = reader.get<std::uint32_t>();
-    const Bytes chunk = reader.take(length);
+    const base::Bytes chunk = reader.take(length);
     if (!reader.ok()) return corrupt("it ends within a chunk; it may have been cut off");
     if (length % 2 == 1 && !reader.done()) reader.take(1);
     if (type == "fmt ") {

@@ -36,6 +36,6 @@ struct Sound {
 };
 
 // Other formats (8, 24 or 32 bits PCM, compressed ones) are `unsupported`; chunks other than the above are skipped.
-Result<Sound> decode(Bytes file);
+Result<Sound> decode(base::Bytes file);
 
 }  // namespace sonde::wav

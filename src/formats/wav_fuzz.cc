@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto encoding = first->samples.dtype == DType::i16 ? wav::Encoding::pcm16 : wav::Encoding::float32;
   const auto file = wav::encode(first->samples.view(), first->rate, encoding);
   if (!file) return 0;
-  const auto second = wav::decode(as_bytes(*file));
+  const auto second = wav::decode(base::as_bytes(*file));
   if (!second || second->rate != first->rate || !(second->samples.shape == first->samples.shape)) std::abort();
   if (first->samples.dtype == DType::i16 && second->samples.data != first->samples.data) std::abort();
   return 0;

@@ -21,24 +21,24 @@ constexpr std::size_t varint_size(std::uint64_t value) noexcept {
 constexpr std::size_t bytes_field_size(std::size_t content) noexcept { return 1 + varint_size(content) + content; }
 
 inline void put_key(std::string& out, std::uint32_t field, Type type) {
-  put_varint(out, field << 3 | static_cast<std::uint32_t>(type));
+  base::put_varint(out, field << 3 | static_cast<std::uint32_t>(type));
 }
 inline void put_integer(std::string& out, std::uint32_t field, std::int64_t value) {
   put_key(out, field, Type::varint);
-  put_varint(out, static_cast<std::uint64_t>(value));
+  base::put_varint(out, static_cast<std::uint64_t>(value));
 }
 inline void put_float(std::string& out, std::uint32_t field, float value) {
   put_key(out, field, Type::fixed32);
-  put(out, value);
+  base::put(out, value);
 }
 inline void put_double(std::string& out, std::uint32_t field, double value) {
   put_key(out, field, Type::fixed64);
-  put(out, value);
+  base::put(out, value);
 }
 // The caller then appends this many bytes.
 inline void put_bytes_header(std::string& out, std::uint32_t field, std::size_t size) {
   put_key(out, field, Type::bytes);
-  put_varint(out, size);
+  base::put_varint(out, size);
 }
 inline void put_bytes(std::string& out, std::uint32_t field, std::string_view content) {
   put_bytes_header(out, field, content.size());

@@ -29,11 +29,11 @@ constexpr std::uint32_t number32(std::uint32_t field) noexcept {
 }
 
 inline pbf_reader reader_of(std::string_view message) { return {message.data(), message.size()}; }
-inline pbf_reader reader_of(Bytes message) { return reader_of(as_text(message)); }
+inline pbf_reader reader_of(base::Bytes message) { return reader_of(base::as_text(message)); }
 inline std::string_view get_text(pbf_reader& reader) {
   const protozero::data_view view = reader.get_view();
   return {view.data(), view.size()};
 }
-inline Bytes get_bytes(pbf_reader& reader) { return as_bytes(get_text(reader)); }
+inline base::Bytes get_bytes(pbf_reader& reader) { return base::as_bytes(get_text(reader)); }
 
 }  // namespace sonde::wire

@@ -21,14 +21,14 @@ std::string golden_file() {
   std::string all;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(std::filesystem::path(SONDE_TEST_DATA) / "tensorboardx")) {
-    if (entry.is_regular_file() && entry.file_size() < 20'000) all += *read_file(entry.path().string());
+    if (entry.is_regular_file() && entry.file_size() < 20'000) all += *base::read_file(entry.path().string());
   }
   return all;
 }
 
 std::vector<std::pair<std::uint64_t, std::size_t>> records_of(std::string_view file) {
   std::vector<std::pair<std::uint64_t, std::size_t>> records;
-  RecordReader reader(as_bytes(file), RecordReader::Tail::complete);
+  RecordReader reader(base::as_bytes(file), RecordReader::Tail::complete);
   while (reader.next() == RecordReader::Found::record) records.emplace_back(reader.offset(), reader.size());
   return records;
 }
@@ -45,7 +45,7 @@ Found read_all(std::string_view bytes) {
   run.files.emplace_back();
   EventReader events(run, 0);
   Found found;
-  RecordReader reader(as_bytes(bytes), RecordReader::Tail::complete);
+  RecordReader reader(base::as_bytes(bytes), RecordReader::Tail::complete);
   for (auto what = reader.next(); what != RecordReader::Found::end; what = reader.next()) {
     if (what == RecordReader::Found::record) {
       found.records[reader.offset()] = reader.size();
@@ -84,7 +84,7 @@ TEST(BadInput, EverySingleByteThatIsChangedCostsItsRecordOnlyAndIsNamed) {
 }
 
 TEST(BadInput, EveryTruncationKeepsTheCompleteRecords) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string golden = golden_file().substr(0, 6000);
   const auto records = records_of(golden);
   ASSERT_GT(records.size(), 10U);
@@ -103,7 +103,7 @@ TEST(BadInput, EveryTruncationKeepsTheCompleteRecords) {
 }
 
 TEST(BadInput, DamageInAFileIsFoundInEveryWindowInWhichItIsRead) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   std::vector<std::size_t> ends;
   for (int i = 0; i < 60'000; ++i) {  // several windows
@@ -124,10 +124,10 @@ TEST(BadInput, DamageInAFileIsFoundInEveryWindowInWhichItIsRead) {
 
 TEST(BadInput, ImpossibleLengthsAllocateNothingAndAreNamed) {
   for (const std::uint64_t length : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t{1} << 40}) {
-    TempDir dir;
+    base::TempDir dir;
     std::string header;
-    put(header, length);
-    put(header, masked_crc32c(as_bytes(header)));
+    base::put(header, length);
+    base::put(header, base::masked_crc32c(base::as_bytes(header)));
     append(dir / "r/" + std::string(kEvents),
            version() + scalar("loss", 0, 0) + header + std::string(1 << 20, 'x') + scalar("loss", 1, 1));
     const sonde::Run run = *open(dir.path()).run("r");
@@ -138,10 +138,10 @@ TEST(BadInput, ImpossibleLengthsAllocateNothingAndAreNamed) {
 }
 
 TEST(BadInput, ALengthBeyondTheFileWaitsForTheRest) {
-  TempDir dir;
+  base::TempDir dir;
   std::string header;
-  put(header, std::uint64_t{1} << 30);
-  put(header, masked_crc32c(as_bytes(header)));
+  base::put(header, std::uint64_t{1} << 30);
+  base::put(header, base::masked_crc32c(base::as_bytes(header)));
   append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0) + header + std::string(1 << 20, 'x'));
   const sonde::Run run = *open(dir.path()).run("r");
   EXPECT_EQ(steps_of(run, "loss"), (std::vector<std::int64_t>{0}));
@@ -150,7 +150,7 @@ TEST(BadInput, ALengthBeyondTheFileWaitsForTheRest) {
 }
 
 TEST(BadInput, ALogOfZeroBytesHasNoTags) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents), "");
   const sonde::Run run = *open(dir.path()).run("r");
   EXPECT_TRUE(run.tags().empty());
@@ -159,7 +159,7 @@ TEST(BadInput, ALogOfZeroBytesHasNoTags) {
 }
 
 TEST(BadInput, AMissingDirectoryIsOneSentence) {
-  TempDir dir;
+  base::TempDir dir;
   const auto log = Log::open(dir / "missing");
   ASSERT_FALSE(log);
   EXPECT_EQ(log.error().code(), Code::not_found);
@@ -187,7 +187,7 @@ class OrdinaryUser {
 };
 
 TEST(BadInput, UnreadableFilesAreNamedAndTheRestIsRead) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "closed/" + std::string(kEvents), version());
   append(dir / "r/events.out.tfevents.1", version() + scalar("loss", 0, 0));
   append(dir / "r/events.out.tfevents.2", version());
@@ -210,7 +210,7 @@ TEST(BadInput, UnreadableFilesAreNamedAndTheRestIsRead) {
 }
 
 TEST(BadInput, AFileThatVanishesBetweenListingAndReadingIsNoError) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   std::filesystem::create_symlink(dir / "gone", dir / "r/events.out.tfevents.9");
   Log log = open(dir.path());
@@ -221,7 +221,7 @@ TEST(BadInput, AFileThatVanishesBetweenListingAndReadingIsNoError) {
 }
 
 TEST(BadInput, ADirectoryOrAPipeNamedLikeAnEventFileIsPassedOver) {
-  TempDir dir;
+  base::TempDir dir;
   std::filesystem::create_directories(dir / "r/events.out.tfevents.directory");
   append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   ASSERT_EQ(::mkfifo((dir / "r/events.out.tfevents.pipe").c_str(), 0600), 0);

@@ -35,33 +35,34 @@ std::string hex(std::uint64_t number) {
 }
 
 void put_text(std::string& out, std::string_view text) {
-  put_varint(out, text.size());
+  base::put_varint(out, text.size());
   out += text;
 }
-std::string_view get_text(ByteReader& from) { return as_text(from.take(from.varint())); }
+std::string_view get_text(base::ByteReader& from) { return base::as_text(from.take(from.varint())); }
 
 void put_file(std::string& out, const SourceFile& file) {
   put_text(out, file.name);
-  put(out, static_cast<std::uint8_t>(file.type));
-  for (const std::uint64_t number : {file.state.device, file.state.inode, file.state.size, file.read}) put(out, number);
-  put(out, file.state.modified);
-  put(out, file.guard.head);
-  put(out, file.guard.tail);
-  put(out, file.first_time);
-  put(out, file.last_time);
+  base::put(out, static_cast<std::uint8_t>(file.type));
+  for (const std::uint64_t number : {file.state.device, file.state.inode, file.state.size, file.read})
+    base::put(out, number);
+  base::put(out, file.state.modified);
+  base::put(out, file.guard.head);
+  base::put(out, file.guard.tail);
+  base::put(out, file.first_time);
+  base::put(out, file.last_time);
   std::string definitions;  // as they are in a statistics file
   for (const auto& [id, definition] : file.definitions.all()) stats_record::put_definition(definitions, definition);
   put_text(out, definitions);
   file.probe_order.save(out);
-  put_varint(out, file.undefined.size());
+  base::put_varint(out, file.undefined.size());
   for (const SourceFile::Undefined& one : file.undefined) {
-    put_varint(out, one.id);
-    put_varint(out, one.occurrence);
-    put(out, static_cast<std::uint8_t>(one.evaluation));
+    base::put_varint(out, one.id);
+    base::put_varint(out, one.occurrence);
+    base::put(out, static_cast<std::uint8_t>(one.evaluation));
   }
 }
 
-bool get_file(ByteReader& from, SourceFile& file) {
+bool get_file(base::ByteReader& from, SourceFile& file) {
   file.name = get_text(from);
   const auto type = from.get<std::uint8_t>();
   if (type > 1) return false;
@@ -74,7 +75,7 @@ bool get_file(ByteReader& from, SourceFile& file) {
   file.guard.tail = from.get<std::uint32_t>();
   file.first_time = from.get<double>();
   file.last_time = from.get<double>();
-  tfrecord::RecordReader definitions(as_bytes(get_text(from)));
+  tfrecord::RecordReader definitions(base::as_bytes(get_text(from)));
   while (definitions.next() == tfrecord::RecordReader::Found::record) {
     auto record = stats_record::decode_record(definitions.payload());
     auto* definition = record ? std::get_if<stats_record::Definition>(&*record) : nullptr;
@@ -93,17 +94,17 @@ bool get_file(ByteReader& from, SourceFile& file) {
 }
 
 void put_track(std::string& out, const RefTrack& track) {
-  put_varint(out, track.size());
+  base::put_varint(out, track.size());
   for (std::size_t i = 0; i < track.size(); ++i) {
     const ValueRef& ref = track.at(i);
-    put_zigzag(out, ref.step);
-    put(out, ref.wall_time);
-    put_varint(out, ref.offset);
-    put_varint(out, ref.part);
+    base::put_zigzag(out, ref.step);
+    base::put(out, ref.wall_time);
+    base::put_varint(out, ref.offset);
+    base::put_varint(out, ref.part);
   }
 }
 
-bool get_track(ByteReader& from, std::uint32_t file, RefTrack& track) {
+bool get_track(base::ByteReader& from, std::uint32_t file, RefTrack& track) {
   const std::uint64_t count = from.varint();
   for (std::uint64_t i = 0; i < count && from.ok(); ++i) {
     ValueRef ref;
@@ -118,18 +119,18 @@ bool get_track(ByteReader& from, std::uint32_t file, RefTrack& track) {
 }
 
 void put_statistics(std::string& out, const RunStatistics& statistics) {
-  put_varint(out, statistics.streams().size());
+  base::put_varint(out, statistics.streams().size());
   for (const auto& [key, stream] : statistics.streams()) {
     const auto& [file, evaluation] = key;
-    put_varint(out, file);
-    put(out, static_cast<std::uint8_t>(evaluation));
+    base::put_varint(out, file);
+    base::put(out, static_cast<std::uint8_t>(evaluation));
     stream.save(out);
     const auto& entries = statistics.steps(evaluation).columns.entries();
     std::ranges::find(entries, file, &ByFile<Column>::Entry::file)->source.save(out);
   }
 }
 
-bool get_statistics(ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
+bool get_statistics(base::ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     const auto file = static_cast<std::uint32_t>(from.varint());
     const bool evaluation = from.get<std::uint8_t>() != 0;
@@ -146,20 +147,20 @@ bool get_statistics(ByteReader& from, RunData& run, const std::shared_ptr<const 
 }
 
 void put_stat_track(std::string& out, const StatTrack& track) {
-  put_varint(out, track.size);
-  put_varint(out, track.first_record);
-  put_varint(out, track.last_record);
-  put_varint(out, track.places.size());
+  base::put_varint(out, track.size);
+  base::put_varint(out, track.first_record);
+  base::put_varint(out, track.last_record);
+  base::put_varint(out, track.places.size());
   for (const StatTrack::Place& place : track.places) {
-    put_varint(out, place.chunk);
-    put_varint(out, place.row);
+    base::put_varint(out, place.chunk);
+    base::put_varint(out, place.row);
   }
-  put_varint(out, track.non_finite.size());
-  for (const std::uint32_t record : track.non_finite) put_varint(out, record);
+  base::put_varint(out, track.non_finite.size());
+  for (const std::uint32_t record : track.non_finite) base::put_varint(out, record);
 }
 
 // Nothing in it may point outside of the stream.
-bool get_stat_track(ByteReader& from, const StatStream& stream, StatTrack& track) {
+bool get_stat_track(base::ByteReader& from, const StatStream& stream, StatTrack& track) {
   const auto number = [&] { return static_cast<std::uint32_t>(from.varint()); };
   track.size = from.varint();
   track.first_record = number();
@@ -181,37 +182,37 @@ bool get_stat_track(ByteReader& from, const StatStream& stream, StatTrack& track
 
 void put_series(std::string& out, const Series& series) {
   put_text(out, series.tag);
-  put(out, static_cast<std::uint8_t>(series.kind));
-  put(out, static_cast<std::uint8_t>(series.has_metadata));
+  base::put(out, static_cast<std::uint8_t>(series.kind));
+  base::put(out, static_cast<std::uint8_t>(series.has_metadata));
   for (const auto* text : {&series.plugin, &series.plugin_content, &series.display_name, &series.description}) {
     put_text(out, *text);
   }
-  put_varint(out, series.restarts.size());
+  base::put_varint(out, series.restarts.size());
   for (const Restart& restart : series.restarts) {
-    put_varint(out, restart.file);
-    put_varint(out, restart.index);
-    put_zigzag(out, restart.step);
-    put(out, restart.time);
+    base::put_varint(out, restart.file);
+    base::put_varint(out, restart.index);
+    base::put_zigzag(out, restart.step);
+    base::put(out, restart.time);
   }
-  put_varint(out, series.columns.entries().size());
+  base::put_varint(out, series.columns.entries().size());
   for (const auto& entry : series.columns.entries()) {
-    put_varint(out, entry.file);
+    base::put_varint(out, entry.file);
     entry.source.save(out);
   }
-  put_varint(out, series.tracks.entries().size());
+  base::put_varint(out, series.tracks.entries().size());
   for (const auto& entry : series.tracks.entries()) {
-    put_varint(out, entry.file);
+    base::put_varint(out, entry.file);
     put_track(out, entry.source);
   }
-  put(out, static_cast<std::uint8_t>(series.evaluation));
-  put_varint(out, series.statistics.size());
+  base::put(out, static_cast<std::uint8_t>(series.evaluation));
+  base::put_varint(out, series.statistics.size());
   for (const auto& [file, track] : series.statistics) {
-    put_varint(out, file);
+    base::put_varint(out, file);
     put_stat_track(out, track);
   }
 }
 
-bool get_series(ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
+bool get_series(base::ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
   const std::string_view tag = get_text(from);
   const auto kind = from.get<std::uint8_t>();
   const bool has_metadata = from.get<std::uint8_t>() != 0;
@@ -248,23 +249,23 @@ bool get_series(ByteReader& from, RunData& run, const std::shared_ptr<const void
 }
 
 void put_damage(std::string& out, const RunData& run) {
-  put_varint(out, run.damage.size());
+  base::put_varint(out, run.damage.size());
   for (const FoundDamage& found : run.damage) {
-    put_varint(out, found.file);
-    put_varint(out, found.offset);
-    put_varint(out, found.size);
+    base::put_varint(out, found.file);
+    base::put_varint(out, found.offset);
+    base::put_varint(out, found.size);
     put_text(out, found.reason);
   }
-  put_varint(out, run.gaps.size());
+  base::put_varint(out, run.gaps.size());
   for (const FoundGap& found : run.gaps) {
-    put_varint(out, found.file);
+    base::put_varint(out, found.file);
     std::string record;
     stats_record::put_gap(record, found.gap);
     put_text(out, record);
   }
 }
 
-bool get_damage(ByteReader& from, RunData& run) {
+bool get_damage(base::ByteReader& from, RunData& run) {
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     FoundDamage found;
     found.file = static_cast<std::uint32_t>(from.varint());
@@ -276,7 +277,7 @@ bool get_damage(ByteReader& from, RunData& run) {
   }
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     const auto file = static_cast<std::uint32_t>(from.varint());
-    tfrecord::RecordReader reader(as_bytes(get_text(from)));
+    tfrecord::RecordReader reader(base::as_bytes(get_text(from)));
     if (file >= run.files.size() || reader.next() != tfrecord::RecordReader::Found::record) return false;
     auto record = stats_record::decode_record(reader.payload());
     auto* gap = record ? std::get_if<stats_record::Gap>(&*record) : nullptr;
@@ -286,7 +287,7 @@ bool get_damage(ByteReader& from, RunData& run) {
   return from.ok();
 }
 
-bool get_run(ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
+bool get_run(base::ByteReader& from, RunData& run, const std::shared_ptr<const void>& owner) {
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     if (!get_file(from, run.files.emplace_back())) return false;
   }
@@ -298,15 +299,15 @@ bool get_run(ByteReader& from, RunData& run, const std::shared_ptr<const void>& 
 }
 
 // The cache files in a directory, of every kind.
-std::vector<std::pair<FileState, std::string>> files_of(const std::string& cache_directory) {
-  std::vector<std::pair<FileState, std::string>> files;
-  const Result<Directory> listed = read_directory(cache_directory);
+std::vector<std::pair<base::FileState, std::string>> files_of(const std::string& cache_directory) {
+  std::vector<std::pair<base::FileState, std::string>> files;
+  const Result<base::Directory> listed = base::read_directory(cache_directory);
   if (!listed) return files;
-  for (const DirectoryEntry& entry : listed->entries) {
+  for (const base::DirectoryEntry& entry : listed->entries) {
     const bool is_ours = entry.name.ends_with(kSuffix) || entry.name.ends_with(ChunkFiles::kSuffix);
-    if (entry.type != DirectoryEntry::Type::file || !is_ours) continue;
-    const std::string path = join_path(cache_directory, entry.name);
-    if (const Result<FileState> state = file_state(path)) files.emplace_back(*state, path);
+    if (entry.type != base::DirectoryEntry::Type::file || !is_ours) continue;
+    const std::string path = base::join_path(cache_directory, entry.name);
+    if (const Result<base::FileState> state = base::file_state(path)) files.emplace_back(*state, path);
   }
   return files;
 }
@@ -315,7 +316,7 @@ std::vector<std::pair<FileState, std::string>> files_of(const std::string& cache
 
 std::uint64_t cache_limit() noexcept {
   const char* const setting = std::getenv("SONDE_CACHE_SIZE");
-  return setting == nullptr ? kCacheLimit : parse_byte_size(setting).value_or(kCacheLimit);
+  return setting == nullptr ? kCacheLimit : base::parse_byte_size(setting).value_or(kCacheLimit);
 }
 
 CacheUse cache_use(const std::string& cache_directory) {
@@ -334,55 +335,55 @@ void prune_cache(const std::string& cache_directory, std::uint64_t limit) {
   std::ranges::sort(files, {}, [](const auto& file) { return file.first.modified; });  // load_cache moves it on
   for (const auto& [state, path] : files) {
     if (total <= limit) return;
-    if (remove_file(path)) total -= state.size;
+    if (base::remove_file(path)) total -= state.size;
   }
 }
 
 std::string cache_file(const std::string& cache_directory, const std::string& run_directory) {
   const std::string name =
       hex(hash(run_directory, 0xcbf29ce484222325)) + "-" + hex(hash(run_directory, 0x9e3779b97f4a7c15));
-  return join_path(cache_directory, name + std::string(kSuffix));
+  return base::join_path(cache_directory, name + std::string(kSuffix));
 }
 
 Result<std::string> encode_cache(const RunData& run) {
   std::string out(kMagic);
-  put(out, kVersion);
-  put(out, std::uint32_t{0});
+  base::put(out, kVersion);
+  base::put(out, std::uint32_t{0});
   for (const SourceFile& file : run.files) {
     // Numbers of files are their places, so a run that lost files is not kept.
     if (file.gone) return Status(Code::unsupported, "files of the run were deleted");
   }
-  put_varint(out, run.files.size());
+  base::put_varint(out, run.files.size());
   for (const SourceFile& file : run.files) put_file(out, file);
   put_statistics(out, run.packed_statistics());
-  put_varint(out, run.series().size());
+  base::put_varint(out, run.series().size());
   for (const Series& series : run.series()) put_series(out, series);
   put_damage(out, run);
-  const std::uint32_t crc = crc32c(as_bytes(out).subspan(kHead));
+  const std::uint32_t crc = base::crc32c(base::as_bytes(out).subspan(kHead));
   std::memcpy(out.data() + kMagic.size() + sizeof kVersion, &crc, sizeof crc);
   return out;
 }
 
-bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run) {
-  if (bytes.size() < kHead || as_text(bytes.first(kMagic.size())) != kMagic) return false;
-  if (load<std::uint32_t>(bytes.data() + 8) != kVersion) return false;
-  if (load<std::uint32_t>(bytes.data() + 12) != crc32c(bytes.subspan(kHead))) return false;
-  ByteReader from(bytes.subspan(kHead));
+bool decode_cache(base::Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run) {
+  if (bytes.size() < kHead || base::as_text(bytes.first(kMagic.size())) != kMagic) return false;
+  if (base::load<std::uint32_t>(bytes.data() + 8) != kVersion) return false;
+  if (base::load<std::uint32_t>(bytes.data() + 12) != base::crc32c(bytes.subspan(kHead))) return false;
+  base::ByteReader from(bytes.subspan(kHead));
   return get_run(from, run, owner);
 }
 
 Status save_cache(const std::string& path, const RunData& run) {
   const Result<std::string> encoded = encode_cache(run);
   if (!encoded) return encoded.error();
-  return write_file(path, *encoded);
+  return base::write_file(path, *encoded);
 }
 
 bool load_cache(const std::string& path, RunData& run) {
-  Result<MappedFile> mapped = MappedFile::open(path);
+  Result<base::MappedFile> mapped = base::MappedFile::open(path);
   if (!mapped) return false;
-  const auto file = std::make_shared<MappedFile>(std::move(*mapped));
+  const auto file = std::make_shared<base::MappedFile>(std::move(*mapped));
   if (!decode_cache(file->bytes(), file, run)) return false;
-  touch_file(path);  // prune_cache removes the least recently used files
+  base::touch_file(path);  // prune_cache removes the least recently used files
   return true;
 }
 

@@ -26,7 +26,7 @@ std::string cache_file(const std::string& cache_directory, const std::string& ru
 // Encodes and decodes a cache file. All columns must be packed. Decoding returns false, and leaves `run` undefined, if
 // the file is not usable; columns point into the bytes, which `owner` keeps alive.
 Result<std::string> encode_cache(const RunData& run);
-bool decode_cache(Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run);
+bool decode_cache(base::Bytes bytes, const std::shared_ptr<const void>& owner, RunData& run);
 
 Status save_cache(const std::string& path, const RunData& run);
 bool load_cache(const std::string& path, RunData& run);

@@ -9,10 +9,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace sonde::index;
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   std::string file = encode_cache(RunData{})->substr(0, 12);
-  put(file, crc32c(as_bytes(body)));
+  base::put(file, base::crc32c(base::as_bytes(body)));
   file += body;
   RunData run;
-  if (!decode_cache(as_bytes(file), nullptr, run)) return 0;
+  if (!decode_cache(base::as_bytes(file), nullptr, run)) return 0;
   Points points;
   for (const Series& series : run.series()) {
     for (const auto& entry : series.columns.entries()) {

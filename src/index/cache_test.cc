@@ -36,7 +36,7 @@ class CacheTest : public testing::Test {
   // same place on disk, which differ in points that no guard covers.
   bool comes_from_cache() {
     const auto time = std::filesystem::last_write_time(path());
-    std::string bytes = *read_file(path());
+    std::string bytes = *base::read_file(path());
     const std::string changed = scalar("loss", 20'000, -1);
     bytes.replace(bytes.find(scalar("loss", 20'000, 20'000)), changed.size(), changed);
     std::fstream(path(), std::ios::in | std::ios::out | std::ios::binary) << bytes;
@@ -44,8 +44,8 @@ class CacheTest : public testing::Test {
     return values_of(*open_cached().run("r"), "loss").at(20'000) == 20'000;
   }
 
-  TempDir dir_;
-  TempDir cache_;
+  base::TempDir dir_;
+  base::TempDir cache_;
 };
 
 TEST_F(CacheTest, AnUnchangedLogIsNotReadAgain) {
@@ -80,7 +80,7 @@ TEST_F(CacheTest, AFileWithAnotherTimeIsReadAgain) {
   open_cached().wait();
   std::filesystem::last_write_time(path(), std::filesystem::last_write_time(path()) + std::chrono::seconds(5));
   EXPECT_FALSE([&] {
-    std::string bytes = *read_file(path());
+    std::string bytes = *base::read_file(path());
     const std::string changed = scalar("loss", 20'000, -1);
     bytes.replace(bytes.find(scalar("loss", 20'000, 20'000)), changed.size(), changed);
     std::fstream(path(), std::ios::in | std::ios::out | std::ios::binary) << bytes;
@@ -101,16 +101,16 @@ TEST_F(CacheTest, ADeletedFileIsNotServed) {
 TEST_F(CacheTest, AnyDamageToItIsNoticed) {
   append(path(), long_file(kPoints));
   open_cached().wait();
-  const std::string cached = *read_file(cache_files().at(0));
+  const std::string cached = *base::read_file(cache_files().at(0));
   for (std::size_t at = 0; at < cached.size(); at += at < 200 ? 1 : 997) {
     std::string bad = cached;
     bad[at] = static_cast<char>(bad[at] ^ 0x10);
     RunData run;
-    EXPECT_FALSE(decode_cache(as_bytes(bad), nullptr, run)) << at;
+    EXPECT_FALSE(decode_cache(base::as_bytes(bad), nullptr, run)) << at;
   }
   for (std::size_t size = 0; size < cached.size(); size += size < 200 ? 1 : 997) {
     RunData run;
-    EXPECT_FALSE(decode_cache(as_bytes(std::string_view(cached).substr(0, size)), nullptr, run)) << size;
+    EXPECT_FALSE(decode_cache(base::as_bytes(std::string_view(cached).substr(0, size)), nullptr, run)) << size;
   }
   overwrite(cache_files().at(0), cached.substr(0, 100));
   EXPECT_EQ(values_of(*open_cached().run("r"), "loss").size(), static_cast<std::size_t>(kPoints));

@@ -64,7 +64,7 @@ void pack_numbers(const std::uint64_t* numbers, std::size_t count, const Line& l
 std::uint64_t unpack_one(const std::byte* from, std::size_t index, unsigned bits) noexcept {
   if (bits == 0) return 0;
   const std::size_t bit = index * bits;
-  const std::uint64_t word = load<std::uint64_t>(from + bit / 8) >> (bit % 8);
+  const std::uint64_t word = base::load<std::uint64_t>(from + bit / 8) >> (bit % 8);
   return bits == 64 ? word : word & ((std::uint64_t{1} << bits) - 1);
 }
 
@@ -114,8 +114,8 @@ std::uint8_t value_bytes(const double* values, std::size_t count) noexcept {
 }
 
 double value_one(const std::byte* from, std::size_t index, unsigned bytes) noexcept {
-  if (bytes == 4) return load<float>(from + index * 4);
-  return load<double>(from + (bytes == 8 ? index * 8 : 0));
+  if (bytes == 4) return base::load<float>(from + index * 4);
+  return base::load<double>(from + (bytes == 8 ? index * 8 : 0));
 }
 
 std::size_t values_size(std::size_t count, unsigned bytes) noexcept { return bytes == 0 ? 8 : count * bytes; }
@@ -317,7 +317,7 @@ std::size_t Column::unpack_values(std::size_t block, double* to) const noexcept 
   const std::byte* const values = places(known, data_[block]).values;
   const std::size_t count = known.count;
   if (known.value_bytes == 4) {
-    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<double>(load<float>(values + i * 4));
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<double>(base::load<float>(values + i * 4));
   } else {
     for (std::size_t i = 0; i < count; ++i) to[i] = value_one(values, i, known.value_bytes);
   }
@@ -332,19 +332,19 @@ std::size_t Column::memory() const noexcept {
 }
 
 void Column::save(std::string& out) const {
-  put_varint(out, blocks_.size());
-  put(out, static_cast<std::uint8_t>(is_sorted_));
+  base::put_varint(out, blocks_.size());
+  base::put(out, static_cast<std::uint8_t>(is_sorted_));
   out.append(reinterpret_cast<const char*>(blocks_.data()), blocks_.size() * sizeof(Block));
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     out.append(reinterpret_cast<const char*>(data_[i]), blocks_[i].bytes);
   }
 }
 
-bool Column::restore(ByteReader& from, std::shared_ptr<const void> owner) {
+bool Column::restore(base::ByteReader& from, std::shared_ptr<const void> owner) {
   const std::uint64_t blocks = from.varint();
   const bool is_sorted = from.get<std::uint8_t>() != 0;
   if (blocks > from.remaining() / sizeof(Block)) return false;
-  const Bytes block_bytes = from.take(blocks * sizeof(Block));
+  const base::Bytes block_bytes = from.take(blocks * sizeof(Block));
   if (!from.ok()) return false;
   *this = Column();
   is_sorted_ = is_sorted;
@@ -359,7 +359,7 @@ bool Column::restore(ByteReader& from, std::shared_ptr<const void> owner) {
                        (block.time_bits <= 56 || block.time_bits == 64) && block.min_at < block.count &&
                        block.max_at < block.count;
     if (!full || !known || block.bytes != data_size(block)) return false;
-    const Bytes data = from.take(block.bytes);
+    const base::Bytes data = from.take(block.bytes);
     if (!from.ok()) return false;
     data_.push_back(data.data());
     packed_ += block.count;

@@ -124,7 +124,7 @@ class Column {
   // For the cache: appends a packed column to `out`, and loads it. The packed data are used in place: `owner` keeps the
   // bytes alive. Validates everything that could lead outside of the bytes; false if something is wrong.
   void save(std::string& out) const;
-  bool restore(ByteReader& from, std::shared_ptr<const void> owner);
+  bool restore(base::ByteReader& from, std::shared_ptr<const void> owner);
 
  private:
   // The points of the last block while it grows, in one allocation.

@@ -143,7 +143,7 @@ TEST(Column, RoundTripsAndGrowsAfterwards) {
   auto bytes = std::make_shared<std::string>();
   column.save(*bytes);
   Column restored;
-  ByteReader reader(as_bytes(*bytes));
+  base::ByteReader reader(base::as_bytes(*bytes));
   ASSERT_TRUE(restored.restore(reader, bytes));
   EXPECT_TRUE(reader.done());
   expect_same(restored, points);
@@ -162,7 +162,7 @@ TEST(Column, RejectsTruncatedBytes) {
   column.save(bytes);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     Column restored;
-    ByteReader reader(as_bytes(std::string_view(bytes).substr(0, size)));
+    base::ByteReader reader(base::as_bytes(std::string_view(bytes).substr(0, size)));
     EXPECT_FALSE(restored.restore(reader, nullptr)) << size;
   }
 }

@@ -40,7 +40,7 @@ std::size_t points(const Log& log, std::string_view run, std::string_view tag) {
 }
 
 TEST(Follow, NewPointsAppearByThemselves) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0));
   const Log log = open(dir.path(), live());
@@ -52,7 +52,7 @@ TEST(Follow, NewPointsAppearByThemselves) {
 }
 
 // Creates a directory at the moment when a reader opens it: after the reader has tried to watch it.
-class LateDirectory final : public FileSystem {
+class LateDirectory final : public base::FileSystem {
  public:
   static LateDirectory& get() {
     static auto* const one = new LateDirectory;
@@ -60,11 +60,11 @@ class LateDirectory final : public FileSystem {
   }
   void create(std::string path) {
     path_ = std::move(path);
-    use_files(this);
+    base::use_files(this);
   }
   int open(const std::string& path, int flags, mode_t mode) noexcept override {
-    if (path == path_) FileSystem::make_directory(path, 0777);
-    return FileSystem::open(path, flags, mode);
+    if (path == path_) base::FileSystem::make_directory(path, 0777);
+    return base::FileSystem::open(path, flags, mode);
   }
 
  private:
@@ -72,7 +72,7 @@ class LateDirectory final : public FileSystem {
 };
 
 TEST(Follow, ALogDirectoryThatAppearsAfterItsWatchFailedIsWatchedLater) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "log";
   append(path + "/a/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   const Log log = open(path, live());
@@ -80,13 +80,13 @@ TEST(Follow, ALogDirectoryThatAppearsAfterItsWatchFailedIsWatchedLater) {
   LateDirectory::get().create(path);
   std::filesystem::rename(path, dir / "old");
   ASSERT_TRUE(becomes(log, [&] { return log.runs().empty(); }));
-  use_files(nullptr);
+  base::use_files(nullptr);
   append(path + "/b/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   EXPECT_TRUE(becomes(log, [&] { return points(log, "b", "loss") == 1; }));
 }
 
 TEST(Follow, ARunThatAppearsLaterIsFoundHoweverDeep) {
-  TempDir dir;
+  base::TempDir dir;
   const Log log = open(dir.path(), live());
   EXPECT_TRUE(log.runs().empty());
   append(dir / "a/b/c/" + std::string(kEvents), version() + scalar("loss", 0, 0));
@@ -98,7 +98,7 @@ TEST(Follow, ARunThatAppearsLaterIsFoundHoweverDeep) {
 }
 
 TEST(Follow, ARunThatIsDeletedDisappears) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   append(dir / "s/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   const Log log = open(dir.path(), live());
@@ -112,7 +112,7 @@ TEST(Follow, ARunThatIsDeletedDisappears) {
 // What may happen to a directory, and how it is undone.
 struct Loss {
   const char* name;
-  std::function<void(const TempDir&)> lose;
+  std::function<void(const base::TempDir&)> lose;
 };
 class LogDirectory : public testing::TestWithParam<LogOptions::Watch> {
  protected:
@@ -130,17 +130,17 @@ class LogDirectory : public testing::TestWithParam<LogOptions::Watch> {
     log.wait();
     return log;
   }
-  TempDir dir_;
+  base::TempDir dir_;
 };
 INSTANTIATE_TEST_SUITE_P(Follow, LogDirectory, testing::Values(LogOptions::Watch::automatic, LogOptions::Watch::poll),
                          [](const auto& one) { return one.param == LogOptions::Watch::poll ? "Polled" : "Told"; });
 
 TEST_P(LogDirectory, IsNamedAsGoneUntilItIsBack) {
   const Loss losses[] = {
-      {"removed", [](const TempDir& dir) { std::filesystem::remove_all(dir / "above/logs"); }},
-      {"moved", [](const TempDir& dir) { std::filesystem::rename(dir / "above/logs", dir / "elsewhere1"); }},
+      {"removed", [](const base::TempDir& dir) { std::filesystem::remove_all(dir / "above/logs"); }},
+      {"moved", [](const base::TempDir& dir) { std::filesystem::rename(dir / "above/logs", dir / "elsewhere1"); }},
       {"moved with what is above it",
-       [](const TempDir& dir) { std::filesystem::rename(dir / "above", dir / "elsewhere2"); }},
+       [](const base::TempDir& dir) { std::filesystem::rename(dir / "above", dir / "elsewhere2"); }},
   };
   write("a/b", 1);
   write("c", 1);
@@ -242,7 +242,7 @@ TEST_P(LogDirectory, ReportsChangesOfTheOtherFilesOfARun) {
 }
 
 TEST(Follow, AFileThatIsReplacedIsNoticed) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0));
   const Log log = open(dir.path(), live());
@@ -253,7 +253,7 @@ TEST(Follow, AFileThatIsReplacedIsNoticed) {
 }
 
 TEST(Follow, RecordsThatArriveInPiecesAppearWhenTheyAreWhole) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version());
   const Log log = open(dir.path(), live());
@@ -265,7 +265,7 @@ TEST(Follow, RecordsThatArriveInPiecesAppearWhenTheyAreWhole) {
 }
 
 TEST(Follow, ARunIsFollowedUnderEveryNameThatLinksGiveIt) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "b_real/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   std::filesystem::create_directory_symlink("b_real", dir / "a_latest");
   std::filesystem::create_directory_symlink("b_real", dir / "z_latest");
@@ -278,7 +278,7 @@ TEST(Follow, ARunIsFollowedUnderEveryNameThatLinksGiveIt) {
 }
 
 TEST(Follow, ALinkThatLeadsInCirclesInventsNoRuns) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "sub/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   std::filesystem::create_directory_symlink("..", dir / "sub/loop");
   const Log log = open(dir.path(), live());
@@ -293,7 +293,7 @@ TEST(Follow, ALinkThatLeadsInCirclesInventsNoRuns) {
 }
 
 TEST(Follow, MayBeRefreshedMeanwhile) {
-  TempDir dir;
+  base::TempDir dir;
   Log log = open(dir.path(), live());
   for (int i = 0; i < 20; ++i) {
     append(dir / "run" + std::to_string(i) + "/" + std::string(kEvents), version() + scalar("loss", 0, 0));
@@ -303,7 +303,7 @@ TEST(Follow, MayBeRefreshedMeanwhile) {
 }
 
 TEST(Follow, PollsIfTheSystemReportsNoChanges) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0));
   LogOptions options = live();
@@ -318,18 +318,18 @@ TEST(Follow, PollsIfTheSystemReportsNoChanges) {
 }
 
 TEST(Follow, ManyMayAskWhileItGrows) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version());
   const Log log = open(dir.path(), live());
   constexpr int kCount = 3000;
-  Result<Thread> writer = Thread::start("writer", [&] {
+  Result<base::Thread> writer = base::Thread::start("writer", [&] {
     for (int i = 0; i < kCount; ++i) append(path, scalar("loss", i, i));
   });
   ASSERT_TRUE(writer);
-  std::vector<Thread> readers;
+  std::vector<base::Thread> readers;
   for (int i = 0; i < 2; ++i) {
-    Result<Thread> reader = Thread::start("reader", [&] {
+    Result<base::Thread> reader = base::Thread::start("reader", [&] {
       std::size_t before = 0;
       while (before < kCount) {
         const auto run = log.run("r");
@@ -350,28 +350,28 @@ TEST(Follow, ManyMayAskWhileItGrows) {
 }
 
 TEST(Watch, ReportsManyChangesInADirectoryOnce) {
-  TempDir dir;
-  const auto created = Watch::create();
+  base::TempDir dir;
+  const auto created = base::Watch::create();
   ASSERT_TRUE(created);
-  Watch* const watch = created->get();
+  base::Watch* const watch = created->get();
   ASSERT_TRUE(watch->add(dir.path()));
   for (int i = 0; i < 100; ++i) append(dir / "file", "x");
-  const Watch::Changes changes = watch->wait(seconds(10));
-  EXPECT_EQ(changes.directories, (std::vector<Watch::Change>{{dir.path(), true}}));
+  const base::Watch::Changes changes = watch->wait(seconds(10));
+  EXPECT_EQ(changes.directories, (std::vector<base::Watch::Change>{{dir.path(), true}}));
   EXPECT_FALSE(changes.lost);
   EXPECT_TRUE(watch->wait(milliseconds(0)).directories.empty());
   EXPECT_FALSE(watch->add(dir / "missing"));
   append(dir / "file", "x");
-  EXPECT_EQ(watch->wait(seconds(10)).directories, (std::vector<Watch::Change>{{dir.path(), false}}));
+  EXPECT_EQ(watch->wait(seconds(10)).directories, (std::vector<base::Watch::Change>{{dir.path(), false}}));
 }
 
 TEST(Watch, ReportsEveryPathOfADirectory) {
-  TempDir dir;
+  base::TempDir dir;
   std::filesystem::create_directory(dir / "real");
   std::filesystem::create_directory_symlink(dir / "real", dir / "link");
-  const auto created = Watch::create();
+  const auto created = base::Watch::create();
   ASSERT_TRUE(created);
-  Watch* const watch = created->get();
+  base::Watch* const watch = created->get();
   ASSERT_TRUE(watch->add(dir / "real"));
   ASSERT_TRUE(watch->add(dir / "link"));
   append(dir / "real/file", "x");

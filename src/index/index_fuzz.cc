@@ -14,12 +14,12 @@ using namespace sonde::index;
 
 // Lengths of two bytes, each followed by that many bytes: records without their checksums.
 template <class Reader>
-void read_all(RunData& run, Bytes bytes) {
+void read_all(RunData& run, base::Bytes bytes) {
   Reader reader(run, 0);
-  ByteReader from(bytes);
+  base::ByteReader from(bytes);
   while (!from.done()) {
     const std::uint64_t offset = from.position();
-    const Bytes payload = from.take(from.get<std::uint16_t>());
+    const base::Bytes payload = from.take(from.get<std::uint16_t>());
     if (from.ok()) reader.read(offset, payload);
   }
 }
@@ -59,7 +59,7 @@ std::size_t points_of(const RunData& run) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const Bytes bytes{reinterpret_cast<const std::byte*>(data) + 1, size - 1};
+  const base::Bytes bytes{reinterpret_cast<const std::byte*>(data) + 1, size - 1};
   RunData run;
   run.files.emplace_back();
   if (data[0] % 2 == 0) {
@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // What the cache gives back is what went in.
   const auto cached = encode_cache(run);
   RunData restored;
-  if (!cached || !decode_cache(as_bytes(*cached), nullptr, restored)) std::abort();
+  if (!cached || !decode_cache(base::as_bytes(*cached), nullptr, restored)) std::abort();
   if (restored.series().size() != run.series().size() || points_of(restored) != points_of(run)) std::abort();
   return 0;
 }

@@ -43,7 +43,7 @@ inline std::string scalar(std::string_view tag, std::int64_t step, double value,
   std::string inner;
   wire::put_bytes(inner, 1, tag);
   inner += '\x15';
-  put(inner, static_cast<float>(value));
+  base::put(inner, static_cast<float>(value));
   wire::put_bytes(summary, 1, inner);
   std::string file;
   tfevents::put_summary_event(file, time == 0 ? kStart + static_cast<double>(step) : time, step, summary);

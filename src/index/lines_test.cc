@@ -21,10 +21,10 @@ using testing::IsEmpty;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::string path_in(const TempDir& dir) { return dir / std::string("r/") + std::string(kEvents); }
+std::string path_in(const base::TempDir& dir) { return dir / std::string("r/") + std::string(kEvents); }
 
 TEST(Revision, GrowsOnlyWithNewData) {
-  TempDir dir;
+  base::TempDir dir;
   append(path_in(dir), version() + scalar("x", 1, 1));
   Log log = open(dir.path());
   log.wait();
@@ -42,7 +42,7 @@ TEST(Revision, GrowsOnlyWithNewData) {
 }
 
 TEST(Trash, IsNotLookedInto) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / ".sonde-trash/1-old/" + std::string(kEvents), version() + scalar("x", 1, 1));
   append(dir / "a/.sonde-trash/" + std::string(kEvents), version() + scalar("x", 1, 1));
   Log log = open(dir.path());
@@ -51,7 +51,7 @@ TEST(Trash, IsNotLookedInto) {
 }
 
 TEST(NonFinite, IsOfTheNewestHistory) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 1'000; ++i) file += scalar("loss", i, i >= 900 ? kNaN : i);
   file += session_start(800, kStart + 2'000);
@@ -84,8 +84,8 @@ std::string statistics(std::initializer_list<std::uint64_t> nan) {
 }
 
 TEST(NonFinite, StatisticsAreKnownWithoutReadingThemAgain) {
-  TempDir dir;
-  TempDir cache;
+  base::TempDir dir;
+  base::TempDir cache;
   append(dir / "r/stats.1.tfrecord", statistics({0, 3, 0, 1}));
   for (int i = 0; i < 2; ++i) {  // the second time from the cache
     RunIndex run("r", dir / "r", cache / "x.index");
@@ -102,7 +102,7 @@ TEST(NonFinite, StatisticsAreKnownWithoutReadingThemAgain) {
 }
 
 TEST(FirstSince, IsFoundByItsTime) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 1'000; ++i) file += scalar("x", i * 2, i);
   append(path_in(dir), file);
@@ -174,7 +174,7 @@ class LongSeries : public testing::Test {
     return averages;
   }
 
-  TempDir dir_;
+  base::TempDir dir_;
   std::vector<Point> points_;
   std::unique_ptr<Log> log_;
   RunIndex* run_ = nullptr;

@@ -30,8 +30,8 @@ constexpr std::size_t kMostProblems = 100;  // that are listed
 std::string cache_directory(const LogOptions& options) {
   if (options.cache == LogOptions::Cache::off || cache_limit() == 0) return "";
   if (!options.cache_directory.empty()) return options.cache_directory;
-  const Result<std::string> directory = user_cache_directory();
-  return directory ? join_path(*directory, "sonde") : "";
+  const Result<std::string> directory = base::user_cache_directory();
+  return directory ? base::join_path(*directory, "sonde") : "";
 }
 
 // Whether a name is that of a directory, empty for the log itself, or of something in it.
@@ -49,9 +49,9 @@ LogIndex::LogIndex(std::string directory, std::string real_directory, const LogO
       options_(options) {}
 
 Result<std::shared_ptr<LogIndex>> LogIndex::open(std::string directory, const LogOptions& options) {
-  const Result<Directory> listed = read_directory(directory);
+  const Result<base::Directory> listed = base::read_directory(directory);
   if (!listed) return listed.error();
-  const Result<std::string> real = real_path(directory);
+  const Result<std::string> real = base::real_path(directory);
   if (!real) return real.error();
   std::shared_ptr<LogIndex> log(new LogIndex(std::move(directory), *real, options));
   if (Status status = log->start(); !status) return status;
@@ -59,21 +59,21 @@ Result<std::shared_ptr<LogIndex>> LogIndex::open(std::string directory, const Lo
 }
 
 Status LogIndex::start() {
-  if (!cache_directory_.empty() && !make_private_directory(cache_directory_)) cache_directory_.clear();
+  if (!cache_directory_.empty() && !base::make_private_directory(cache_directory_)) cache_directory_.clear();
   const bool live = options_.follow == LogOptions::Follow::live;
-  if (live && options_.watch == LogOptions::Watch::automatic && tells_of_changes(directory_)) {
-    if (auto watch = Watch::create()) watch_ = std::move(*watch);
+  if (live && options_.watch == LogOptions::Watch::automatic && base::tells_of_changes(directory_)) {
+    if (auto watch = base::Watch::create()) watch_ = std::move(*watch);
   }
   watch_complete_ = watch_ != nullptr;
-  const int count = options_.threads > 0 ? options_.threads : std::min(8, processor_count());
+  const int count = options_.threads > 0 ? options_.threads : std::min(8, base::processor_count());
   for (int i = 0; i < count; ++i) {
-    Result<Thread> thread = Thread::start("sonde-read", [this] { work(); });
+    Result<base::Thread> thread = base::Thread::start("sonde-read", [this] { work(); });
     if (!thread) return thread.error();
     threads_.push_back(std::move(*thread));
   }
   find_runs_below("");  // the readers have begun with the first ones
   if (live) {
-    Result<Thread> thread = Thread::start("sonde-follow", [this] { follow(); });
+    Result<base::Thread> thread = base::Thread::start("sonde-follow", [this] { follow(); });
     if (!thread) return thread.error();
     threads_.push_back(std::move(*thread));
   }
@@ -99,7 +99,7 @@ LogIndex::~LogIndex() {
 }
 
 std::string LogIndex::path_of(const std::string& name) const {
-  return name.empty() || name == "." ? directory_ : join_path(directory_, name);
+  return name.empty() || name == "." ? directory_ : base::join_path(directory_, name);
 }
 
 void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, const Place& place, Walk& walk) {
@@ -114,7 +114,7 @@ void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, cons
     if (moved || in_work) queue_locked(known->second);
     return;
   }
-  const std::string real = name.empty() ? real_directory_ : join_path(real_directory_, name);
+  const std::string real = name.empty() ? real_directory_ : base::join_path(real_directory_, name);
   const std::string cache = cache_directory_.empty() ? "" : cache_file(cache_directory_, real);
   auto run = std::make_shared<RunIndex>(shown, path_of(name), cache, std::move(files), within());
   runs_.emplace(shown, run);
@@ -127,7 +127,7 @@ void LogIndex::add_run(const std::string& name, std::vector<RunFile> files, cons
 Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& walk) {
   const std::string path = path_of(name);
   if (through_link) {
-    const Result<FileState> state = file_state(path);
+    const Result<base::FileState> state = base::file_state(path);
     if (!state) return state.error();
     const Place there = {state->device, state->inode};
     if (std::ranges::find(walk.above, there) != walk.above.end()) return Status::success();
@@ -139,7 +139,7 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
     if (watched.code() == Code::not_found) return watched;
     if (watched.code() == Code::exhausted) watch_complete_ = false;
   }
-  const Result<Directory> listed = read_directory(path, within());
+  const Result<base::Directory> listed = base::read_directory(path, within());
   if (!listed) return listed.error();
   const Place here = {listed->state.device, listed->state.inode};
   if (name.empty()) {
@@ -148,18 +148,18 @@ Status LogIndex::find_runs(const std::string& name, bool through_link, Walk& wal
   }
   if (std::vector<RunFile> files = run_files(*listed); !files.empty()) add_run(name, std::move(files), here, walk);
   if (through_link && !walk.linked.insert(here).second) return Status::success();
-  for (const DirectoryEntry& entry : listed->outside) {
-    if (entry.type != DirectoryEntry::Type::directory && !is_read(entry.name)) continue;
-    const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
+  for (const base::DirectoryEntry& entry : listed->outside) {
+    if (entry.type != base::DirectoryEntry::Type::directory && !is_read(entry.name)) continue;
+    const std::string below = name.empty() ? entry.name : base::join_path(name, entry.name);
     std::string& problem = walk.problems[below];
     problem.append("'")
         .append(path_of(below))
         .append("' is a link that leads out of the log directory: it is not read");
   }
   walk.above.push_back(here);
-  for (const DirectoryEntry& entry : listed->entries) {
-    if (entry.type != DirectoryEntry::Type::directory || entry.name == run_layout::kTrash) continue;
-    const std::string below = name.empty() ? entry.name : join_path(name, entry.name);
+  for (const base::DirectoryEntry& entry : listed->entries) {
+    if (entry.type != base::DirectoryEntry::Type::directory || entry.name == run_layout::kTrash) continue;
+    const std::string below = name.empty() ? entry.name : base::join_path(name, entry.name);
     const Status status = find_runs(below, through_link || entry.link, walk);
     // A directory that disappeared since it was listed was deleted or moved, which is not a problem.
     if (!status && status.code() != Code::not_found) walk.problems.emplace(below, status.message());
@@ -174,7 +174,7 @@ void LogIndex::find_runs_below(const std::string& name) {
   Status status;
   for (std::size_t slash = 0; status && !name.empty() && slash != std::string::npos;
        slash = name.find('/', slash + 1)) {
-    const Result<FileState> state = file_state(path_of(name.substr(0, slash)));
+    const Result<base::FileState> state = base::file_state(path_of(name.substr(0, slash)));
     status = state.status();
     if (state) walk.above.emplace_back(state->device, state->inode);
   }
@@ -280,7 +280,7 @@ Result<std::shared_ptr<store::RunSource>> LogIndex::run(std::string_view name) c
   names.reserve(runs_.size());
   for (const auto& [known, run] : runs_) names.push_back(known);
   return Status(Code::not_found,
-                "'" + directory_ + "' has no run '" + std::string(name) + "'" + did_you_mean(name, names));
+                "'" + directory_ + "' has no run '" + std::string(name) + "'" + base::did_you_mean(name, names));
 }
 
 std::vector<std::string> LogIndex::problems() const {
@@ -328,7 +328,7 @@ std::shared_ptr<RunIndex> LogIndex::nearest_run(std::string name) const {
 
 // Directories in which something changed: their run is read again, and where something came or went, runs may have,
 // too.
-void LogIndex::follow_changes(const Watch::Changes& changes) {
+void LogIndex::follow_changes(const base::Watch::Changes& changes) {
   for (const auto& [path, entries] : changes.directories) {
     const std::string name = path.size() > directory_.size() ? path.substr(path_of("x").size() - 1) : "";
     if (const auto known = nearest_run(name)) queue(known);
@@ -343,7 +343,7 @@ bool LogIndex::is_there() const {
 
 // Whether the log directory is not the one that was last read: it was removed, has come back, or was replaced.
 bool LogIndex::is_another() const {
-  const Result<FileState> state = file_state(directory_);
+  const Result<base::FileState> state = base::file_state(directory_);
   const Place now = state ? Place{state->device, state->inode} : Place{};
   const std::lock_guard lock(mutex_);
   return now != root_;
@@ -359,7 +359,7 @@ void LogIndex::follow() {
     if (watch_) {
       const milliseconds look = is_there() ? kLookForRoot : kShortestPoll;
       const auto until_poll = std::chrono::duration_cast<milliseconds>(next_poll - Clock::now());
-      const Watch::Changes changes =
+      const base::Watch::Changes changes =
           watch_->wait(watch_complete_ ? look : std::clamp(until_poll, milliseconds(1), look));
       follow_changes(changes);
       if (changes.lost) refresh();

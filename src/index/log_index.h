@@ -70,7 +70,7 @@ class LogIndex final : public store::LogSource {
 
   // Following.
   void follow();
-  void follow_changes(const Watch::Changes& changes);
+  void follow_changes(const base::Watch::Changes& changes);
   std::shared_ptr<RunIndex> nearest_run(std::string name) const;
   bool is_there() const;
   bool is_another() const;
@@ -93,9 +93,9 @@ class LogIndex final : public store::LogSource {
   bool stopping_ = false;
 
   std::atomic<std::uint64_t> version_ = 0;
-  std::unique_ptr<Watch> watch_;              // null: none, or the log is not followed
+  std::unique_ptr<base::Watch> watch_;        // null: none, or the log is not followed
   std::atomic<bool> watch_complete_ = false;  // every directory is watched
-  std::vector<Thread> threads_;               // the last member: they use all others
+  std::vector<base::Thread> threads_;         // the last member: they use all others
 };
 
 }  // namespace sonde::index

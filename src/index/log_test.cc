@@ -18,7 +18,7 @@ using Steps = std::vector<std::int64_t>;
 using Values = std::vector<double>;
 
 TEST(Discovery, ARunIsADirectoryWithEventFilesNamedByItsPath) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / std::string(kEvents), version());
   append(dir / "a/b/" + std::string(kEvents), version());
   append(dir / "a/anything.tfevents.anything", version());
@@ -30,8 +30,8 @@ TEST(Discovery, ARunIsADirectoryWithEventFilesNamedByItsPath) {
 }
 
 TEST(Discovery, FollowsLinksButNotInCircles) {
-  TempDir dir;
-  TempDir elsewhere;
+  base::TempDir dir;
+  base::TempDir elsewhere;
   append(dir / "run/" + std::string(kEvents), version() + scalar("loss", 1, 1));
   append(elsewhere / "far/" + std::string(kEvents), version());
   std::filesystem::create_directory_symlink(dir.path(), dir / "run/circle");
@@ -43,8 +43,8 @@ TEST(Discovery, FollowsLinksButNotInCircles) {
 }
 
 TEST(Discovery, LinksThatLeadOutAreNotFollowedWithInside) {
-  TempDir dir;
-  TempDir elsewhere;
+  base::TempDir dir;
+  base::TempDir elsewhere;
   const std::string events(kEvents);
   append(dir / "run/" + events, version() + scalar("loss", 0, 1));
   append(elsewhere / "far/" + events, version() + scalar("loss", 0, 1));
@@ -76,8 +76,8 @@ TEST(Discovery, LinksThatLeadOutAreNotFollowedWithInside) {
 }
 
 TEST(Discovery, ALinkThatLaterLeadsOutIsNoLongerFollowed) {
-  TempDir dir;
-  TempDir elsewhere;
+  base::TempDir dir;
+  base::TempDir elsewhere;
   const std::string events(kEvents);
   append(dir / "run/" + events, version() + scalar("loss", 0, 1));
   append(elsewhere / events, version() + scalar("loss", 0, 2));
@@ -99,7 +99,7 @@ TEST(Discovery, ALinkThatLaterLeadsOutIsNoLongerFollowed) {
 }
 
 TEST(Discovery, LinksAcrossATreeDoNotMultiply) {
-  TempDir dir;  // every directory links to every other: 10! paths
+  base::TempDir dir;  // every directory links to every other: 10! paths
   constexpr int kCount = 10;
   for (int i = 0; i < kCount; ++i) append(dir / std::to_string(i) + "/" + std::string(kEvents), version());
   for (int i = 0; i < kCount; ++i) {
@@ -116,7 +116,7 @@ TEST(Discovery, LinksAcrossATreeDoNotMultiply) {
 }
 
 TEST(Discovery, RunsTakeNoFileDescriptors) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string file = version() + scalar("loss", 1, 1);
   constexpr std::size_t kRuns = 500;
   for (std::size_t i = 0; i < kRuns; ++i) {
@@ -138,7 +138,7 @@ TEST(Discovery, RunsTakeNoFileDescriptors) {
 }
 
 TEST(SeveralFiles, AreOneRun) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/events.out.tfevents.1700000000.h.1.0", version() + scalar("loss", 0, 1) + scalar("loss", 1, 2));
   append(dir / "r/events.out.tfevents.1700000100.h.1.0", version() + scalar("loss", 2, 3) + scalar("other", 2, 4));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -148,7 +148,7 @@ TEST(SeveralFiles, AreOneRun) {
 }
 
 TEST(SeveralWriters, AtTheSameTimeAreBothServedByAscendingStep) {
-  TempDir dir;
+  base::TempDir dir;
   std::string one = version();
   std::string other = version();
   for (int i = 0; i < 6; ++i) (i % 2 == 0 ? one : other) += scalar("loss", i, i);
@@ -160,7 +160,7 @@ TEST(SeveralWriters, AtTheSameTimeAreBothServedByAscendingStep) {
 }
 
 TEST(SeveralWriters, OfTheSameStepsLoseNothing) {
-  TempDir dir;
+  base::TempDir dir;
   std::string rank0 = version();
   std::string rank1 = version();
   for (int i = 0; i < 5; ++i) {
@@ -173,7 +173,7 @@ TEST(SeveralWriters, OfTheSameStepsLoseNothing) {
 }
 
 TEST(Restart, InANewFileServesTheNewestAndKeepsBoth) {
-  TempDir dir;
+  base::TempDir dir;
   std::string first = version();
   for (int i = 0; i < 6; ++i) first += scalar("loss", i, i);
   std::string second = version(kStart + 1000);
@@ -187,7 +187,7 @@ TEST(Restart, InANewFileServesTheNewestAndKeepsBoth) {
 }
 
 TEST(Restart, SessionLogStartReplacesPointsFromItsStepForEveryTag) {
-  TempDir dir;
+  base::TempDir dir;
   std::string first = version();
   for (int i = 0; i < 10; ++i) first += scalar("loss", i, i) + scalar("rare", i, i);
   append(dir / "r/events.out.tfevents.1700000000.h.1.0", first);
@@ -201,7 +201,7 @@ TEST(Restart, SessionLogStartReplacesPointsFromItsStepForEveryTag) {
 }
 
 TEST(Restart, SessionLogStartLeavesTheGraphAlone) {
-  TempDir dir;  // as TensorFlow 1 begins every file
+  base::TempDir dir;  // as TensorFlow 1 begins every file
   std::string graph;
   tfevents::put_graph_event(graph, kStart, "graph");
   append(dir / "r/" + std::string(kEvents), version() + graph + session_start(0, kStart) + scalar("loss", 0, 1));
@@ -212,14 +212,14 @@ TEST(Restart, SessionLogStartLeavesTheGraphAlone) {
 }
 
 TEST(Restart, RepeatingAStepIsNotARestart) {
-  TempDir dir;  // a program that gives no step at all
+  base::TempDir dir;  // a program that gives no step at all
   append(dir / "r/events.out.tfevents.1700000000.h.1.0", version(10) + scalar("x", 0, 1, 10) + scalar("x", 0, 2, 11));
   append(dir / "r/events.out.tfevents.1700000001.h.1.0", version(12) + scalar("x", 0, 3, 12) + scalar("x", 0, 4, 13));
   EXPECT_EQ(values_of(*open(dir.path()).run("r"), "x"), (Values{1, 2, 3, 4}));
 }
 
 TEST(DamagedRecord, IsSkippedAndReportedAndReadingContinues) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string head = version() + scalar("loss", 0, 0);
   std::string bad = scalar("loss", 1, 1);
   bad[bad.size() / 2] ^= 1;
@@ -235,7 +235,7 @@ TEST(DamagedRecord, IsSkippedAndReportedAndReadingContinues) {
 }
 
 TEST(DamagedRecord, OfGoodChecksumAndBadContentIsSkippedToo) {
-  TempDir dir;
+  base::TempDir dir;
   std::string bad;
   tfrecord::put_record(bad, "\x2a\x7fnot a summary");
   append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 0, 0) + bad + scalar("loss", 1, 1));
@@ -247,7 +247,7 @@ TEST(DamagedRecord, OfGoodChecksumAndBadContentIsSkippedToo) {
 }
 
 TEST(TruncatedTail, WaitsForTheRest) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   const std::string last = scalar("loss", 1, 1);
   append(path, version() + scalar("loss", 0, 0) + last.substr(0, 20));
@@ -262,7 +262,7 @@ TEST(TruncatedTail, WaitsForTheRest) {
 }
 
 TEST(File, ThatIsReplacedIsReadAgain) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0) + scalar("loss", 1, 1));
   Log log = open(dir.path());
@@ -275,7 +275,7 @@ TEST(File, ThatIsReplacedIsReadAgain) {
 }
 
 TEST(File, ThatIsOverwrittenInPlaceIsReadAgain) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   append(path, version() + scalar("loss", 0, 0) + scalar("loss", 1, 1));
   Log log = open(dir.path());
@@ -286,7 +286,7 @@ TEST(File, ThatIsOverwrittenInPlaceIsReadAgain) {
 }
 
 TEST(File, ThatShrinksIsReadAgain) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   const std::string head = version() + scalar("loss", 0, 0);
   append(path, head + scalar("loss", 1, 1));
@@ -298,7 +298,7 @@ TEST(File, ThatShrinksIsReadAgain) {
 }
 
 TEST(File, ThatIsDeletedIsForgotten) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/events.out.tfevents.1.h", version() + scalar("loss", 0, 0));
   append(dir / "r/events.out.tfevents.2.h", version() + scalar("loss", 1, 1));
   append(dir / "s/" + std::string(kEvents), version());
@@ -312,7 +312,7 @@ TEST(File, ThatIsDeletedIsForgotten) {
 }
 
 TEST(Scalars, OfEveryNumericTypeAreRead) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   const auto put = [&](std::string_view tag, const TensorView& view) {
     std::string summary;
@@ -343,7 +343,7 @@ TEST(Scalars, OfEveryNumericTypeAreRead) {
 }
 
 TEST(Scalars, KeepNonFiniteValues) {
-  TempDir dir;
+  base::TempDir dir;
   const double infinity = std::numeric_limits<double>::infinity();
   append(dir / "r/" + std::string(kEvents), version() + scalar("x", 0, std::nan("")) + scalar("x", 1, infinity) +
                                                 scalar("x", 2, -infinity) + scalar("x", 3, 1));
@@ -355,7 +355,7 @@ TEST(Scalars, KeepNonFiniteValues) {
 }
 
 TEST(Scalars, WithoutATimeAreStillThere) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents),
          version() + scalar("x", 0, 1) + scalar("x", 1, 2, std::nan("")) + scalar("x", 2, 3));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -365,7 +365,7 @@ TEST(Scalars, WithoutATimeAreStillThere) {
 }
 
 TEST(Scalars, OfARangeOfStepsOrTimes) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 1000; ++i) file += scalar("x", i * 2, i);
   append(dir / "r/" + std::string(kEvents), file);
@@ -376,7 +376,7 @@ TEST(Scalars, OfARangeOfStepsOrTimes) {
 }
 
 TEST(Scalars, OfAnUnknownNameNameTheNearest) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "train/" + std::string(kEvents), version() + scalar("loss", 0, 0));
   const Log log = open(dir.path());
   const auto missing = log.run("train")->scalars("los");
@@ -387,7 +387,7 @@ TEST(Scalars, OfAnUnknownNameNameTheNearest) {
 }
 
 TEST(Tags, OfTwoKindsUnderOneNameAreBothKept) {
-  TempDir dir;
+  base::TempDir dir;
   std::string summary;
   tfevents::put_text(summary, "x", "hello", true);
   std::string text;
@@ -402,7 +402,7 @@ TEST(Tags, OfTwoKindsUnderOneNameAreBothKept) {
 }
 
 TEST(UnknownPlugins, AreKeptAsTensors) {
-  TempDir dir;
+  base::TempDir dir;
   const std::vector<std::int64_t> numbers = {1, -2, std::numeric_limits<std::int64_t>::max()};
   std::string summary;
   ASSERT_TRUE(
@@ -422,7 +422,7 @@ TEST(UnknownPlugins, AreKeptAsTensors) {
 }
 
 TEST(Values, ThatAreLargeAreReadFromTheFileWhenAsked) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / "r/" + std::string(kEvents);
   const std::string png(3 << 20, 'p');  // larger than the window in which files are read
   std::string summary;
@@ -451,7 +451,7 @@ TEST(Values, ThatAreLargeAreReadFromTheFileWhenAsked) {
 }
 
 TEST(Statistics, AreSeriesOfTheirTensors) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file;
   stats_record::put_header(file, {.writer = "w", .host = "h", .pid = 1, .start_time = kStart});
   stats_record::put_definition(
@@ -488,7 +488,7 @@ TEST(Statistics, AreSeriesOfTheirTensors) {
 
 // A file of a newer version: unknown kinds, reasons and records next to known ones.
 TEST(Statistics, OfANewerVersionAreReadAsFarAsKnown) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file;
   const auto step = [&](int number, std::uint32_t id) {
     stats_record::StepWriter writer(file, number, kStart + number, false);
@@ -536,7 +536,7 @@ bool is_answered_early(const std::string& directory) {
 }
 
 TEST(LazyOrder, RequestedRunsAreReadFirst) {
-  TempDir dir;
+  base::TempDir dir;
   std::string large = version();
   for (int i = 0; i < 100'000; ++i) large += scalar("x", i, i);
   for (int i = 0; i < 20; ++i) append(dir / "a" + std::to_string(i) + "/" + std::string(kEvents), large);
@@ -547,7 +547,7 @@ TEST(LazyOrder, RequestedRunsAreReadFirst) {
 }
 
 TEST(Run, OutlivesItsLog) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents), version() + scalar("loss", 1, 5));
   std::vector<sonde::Run> runs;
   {

@@ -43,7 +43,7 @@ std::string image(std::string_view tag, std::int64_t step, double time) {
 }
 
 TEST(OutOfOrder, EveryPointOfAFileCountsSortedByStep) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   const Steps written = {0, 1, 2, 4, 3, 5, 6};
   for (std::size_t i = 0; i < written.size(); ++i) {
@@ -63,7 +63,7 @@ TEST(OutOfOrder, EveryPointOfAFileCountsSortedByStep) {
 }
 
 TEST(OutOfOrder, EqualStepsAreInOrderOfTime) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, version(9) + scalar("x", 1, 2, 12) + scalar("x", 1, 1, 11) + scalar("x", 0, 0, 14) +
                            scalar("x", 1, 3, 12) + scalar("y", 0, 2, 12) + scalar("y", 0, 1, 11));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -87,14 +87,14 @@ std::vector<std::int64_t> steps_of_threads(std::size_t count) {
 
 TEST(OutOfOrder, AsManyThreadsWriteThemNothingIsMissing) {
   constexpr std::size_t kPoints = 100'000;
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   std::size_t at = 0;
   for (const std::int64_t step : steps_of_threads(kPoints)) {
     file += scalar("x", step, static_cast<double>(step), kStart + 1e-3 * static_cast<double>(at++));
   }
   append(dir / kFirst, file);
-  TempDir cache;
+  base::TempDir cache;
   for (int round = 0; round < 2; ++round) {  // the second time from the cache
     RunIndex run("r", dir / "r", cache / "x.index");
     run.update();
@@ -106,7 +106,7 @@ TEST(OutOfOrder, AsManyThreadsWriteThemNothingIsMissing) {
     }
     EXPECT_EQ(run.tag("x", TagKind::scalars)->points, kPoints);
     // What a drawing has is what one of the sorted points has.
-    TempDir sorted_dir;
+    base::TempDir sorted_dir;
     std::string sorted_file = version();
     for (std::size_t i = 0; i < kPoints; ++i) {
       sorted_file += scalar("x", scalars->steps[i], scalars->values[i], scalars->wall_times[i]);
@@ -133,7 +133,7 @@ TEST(OutOfOrder, AsManyThreadsWriteThemNothingIsMissing) {
 }
 
 TEST(OutOfOrder, StaysFastInAnyOrder) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 200'000; ++i) file += scalar("x", i % 2 == 0 ? i / 2 : 1'000'000 - i, i);
   append(dir / kFirst, file);
@@ -144,7 +144,7 @@ TEST(OutOfOrder, StaysFastInAnyOrder) {
 }
 
 TEST(OutOfOrder, PointsThatArriveWhileTheLogIsFollowedFindTheirPlace) {
-  TempDir dir;
+  base::TempDir dir;
   const std::vector<std::int64_t> written = steps_of_threads(20'000);
   append(dir / kFirst, version());
   RunIndex run("r", dir / "r", "");
@@ -171,7 +171,7 @@ TEST(OutOfOrder, PointsThatArriveWhileTheLogIsFollowedFindTheirPlace) {
 }
 
 TEST(OutOfOrder, ImagesAndStatisticsAreSortedToo) {
-  TempDir dir;
+  base::TempDir dir;
   std::string events = version();
   std::string statistics;
   stats_record::put_definition(statistics, {.id = 1, .name = "out"});
@@ -208,7 +208,7 @@ TEST(OutOfOrder, ImagesAndStatisticsAreSortedToo) {
 }
 
 TEST(Restart, ReplacesTheStepsItWroteAgainAndCountsThem) {
-  TempDir dir;
+  base::TempDir dir;
   std::string first = version();
   for (int i = 0; i < 800; ++i) first += scalar("x", i, i) + image("i", i, kStart + i);
   std::string second = version(kStart + 1000);
@@ -228,7 +228,7 @@ TEST(Restart, ReplacesTheStepsItWroteAgainAndCountsThem) {
 }
 
 TEST(Restart, OfTheLastStepReplacesIt) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, version() + scalar("x", 0, 0) + scalar("x", 1, 1));
   append(dir / kSecond, version(kStart + 10) + scalar("x", 1, 11, kStart + 11) + scalar("x", 2, 12, kStart + 12));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -237,7 +237,7 @@ TEST(Restart, OfTheLastStepReplacesIt) {
 }
 
 TEST(Restart, OfPointsOutOfOrderReplacesThoseFromItsFirstStepOn) {
-  TempDir dir;
+  base::TempDir dir;
   std::string first = version();
   for (const int step : {0, 2, 1, 5, 3, 4}) first += scalar("x", step, step, kStart + 1);
   std::string second = version(kStart + 10);
@@ -250,7 +250,7 @@ TEST(Restart, OfPointsOutOfOrderReplacesThoseFromItsFirstStepOn) {
 }
 
 TEST(Restart, ByASessionStartWithinAFileReplacesEarlierPoints) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (const int step : {0, 1, 3, 2, 4}) file += scalar("x", step, step, kStart + 1);
   file += session_start(2, kStart + 5);
@@ -262,7 +262,7 @@ TEST(Restart, ByASessionStartWithinAFileReplacesEarlierPoints) {
 }
 
 TEST(SeveralWriters, ThatLiveAtTheSameTimeReplaceNothing) {
-  TempDir dir;  // the second file repeats a step of the series, after its last point in the first
+  base::TempDir dir;  // the second file repeats a step of the series, after its last point in the first
   append(dir / kFirst, version() + scalar("x", 5, 5, kStart + 1) + scalar("other", 0, 0, kStart + 100));
   append(dir / kSecond, version(kStart + 50) + scalar("x", 3, 30, kStart + 60) + scalar("x", 5, 50, kStart + 61));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -272,7 +272,7 @@ TEST(SeveralWriters, ThatLiveAtTheSameTimeReplaceNothing) {
 }
 
 TEST(SeveralWriters, AProcessThatStillWritesStatisticsHasNotEnded) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, version() + scalar("x", 5, 5, kStart + 1));
   std::string statistics;
   stats_record::put_definition(statistics, {.id = 1, .name = "out"});
@@ -285,7 +285,7 @@ TEST(SeveralWriters, AProcessThatStillWritesStatisticsHasNotEnded) {
 }
 
 TEST(SeveralWriters, AsChildrenOfAForkAreAllServed) {
-  TempDir dir;  // the parent continues while three children record the same series
+  base::TempDir dir;  // the parent continues while three children record the same series
   std::string parent = version();
   for (int i = 0; i < 100; ++i) parent += scalar("x", i, 0, kStart + i);
   append(dir / kFirst, parent);
@@ -303,7 +303,7 @@ TEST(SeveralWriters, AsChildrenOfAForkAreAllServed) {
 }
 
 TEST(SeveralWriters, ThatFollowEachOtherDuringAThirdReplaceNothing) {
-  TempDir dir;  // children that a process forks one after the other
+  base::TempDir dir;  // children that a process forks one after the other
   append(dir / kFirst, version() + scalar("x", 0, 0) + scalar("x", 9, 9, kStart + 100));
   for (int child = 1; child <= 3; ++child) {
     append(dir / "r/events.out.tfevents.17000000" + std::to_string(child) + "0.h." + std::to_string(child + 1) + ".0",
@@ -317,7 +317,7 @@ TEST(SeveralWriters, ThatFollowEachOtherDuringAThirdReplaceNothing) {
 }
 
 TEST(SeveralWriters, BecomeSuchWhenTheFirstOneWritesOn) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, version() + scalar("x", 0, 0) + scalar("x", 1, 1));
   append(dir / kSecond, version(kStart + 10) + scalar("x", 0, 10, kStart + 11));
   Log log = open(dir.path());
@@ -329,7 +329,7 @@ TEST(SeveralWriters, BecomeSuchWhenTheFirstOneWritesOn) {
 }
 
 TEST(OutOfOrder, ManyMayAskWhileItGrows) {
-  TempDir dir;
+  base::TempDir dir;
   const std::vector<std::int64_t> written = steps_of_threads(8'000);
   append(dir / kFirst, version() + scalar("x", written[0], 0));
   RunIndex run("r", dir / "r", "");

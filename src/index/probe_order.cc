@@ -19,11 +19,11 @@ void ProbeOrder::learn(const std::vector<std::uint32_t>& step) {
 }
 
 void ProbeOrder::save(std::string& out) const {
-  put_varint(out, ids_.size());
-  for (const std::uint32_t id : ids_) put_varint(out, id);
+  base::put_varint(out, ids_.size());
+  for (const std::uint32_t id : ids_) base::put_varint(out, id);
 }
 
-void ProbeOrder::restore(ByteReader& from) {
+void ProbeOrder::restore(base::ByteReader& from) {
   *this = {};
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) {
     const auto id = static_cast<std::uint32_t>(from.varint());

@@ -18,7 +18,7 @@ class ProbeOrder {
   const std::vector<std::uint32_t>& ids() const noexcept { return ids_; }  // first executed first
 
   void save(std::string& out) const;
-  void restore(ByteReader& from);
+  void restore(base::ByteReader& from);
 
  private:
   std::vector<std::uint32_t> ids_;

@@ -35,7 +35,7 @@ TEST(ProbeOrder, IsRestoredFromTheCache) {
   std::string bytes;
   order.save(bytes);
   ProbeOrder restored;
-  ByteReader from(as_bytes(bytes));
+  base::ByteReader from(base::as_bytes(bytes));
   restored.restore(from);
   EXPECT_TRUE(from.ok() && from.done());
   EXPECT_EQ(restored.ids(), order.ids());

@@ -40,7 +40,7 @@ std::vector<std::string> names(const Run& run) {
 }
 
 TEST(Probes, AreAsTheProgramDefinedThem) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, definition(4, "out", Kind::gradient, {DType::bf16, {32, 128}}, {"in", "kernel"}) + step(0, {4}));
   const std::vector<ProbeInfo> probes = open(dir.path()).run("r")->probes();
   ASSERT_EQ(probes.size(), 1U);
@@ -53,14 +53,14 @@ TEST(Probes, AreAsTheProgramDefinedThem) {
 }
 
 TEST(Probes, AreInTheOrderOfExecutionEvenIfAStepHasOnlySomeOfThem) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, definition(1, "a") + definition(2, "z") + definition(3, "m") + definition(4, "never") +
                            step(0, {2, 1}) + step(1, {2, 3, 1}));
   EXPECT_THAT(names(*open(dir.path()).run("r")), ElementsAre("z", "m", "a", "never"));
 }
 
 TEST(Probes, OfARestartedJobAreListedOnceWithTheLastDefinition) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / kFirst, definition(1, "a", Kind::activation, {DType::f32, {2}}) + step(0, {1}));
   append(dir / kSecond, definition(9, "a", Kind::activation, {DType::f16, {3}}) + definition(1, "b") + step(1, {9, 1}));
   const sonde::Run run = *open(dir.path()).run("r");
@@ -69,8 +69,8 @@ TEST(Probes, OfARestartedJobAreListedOnceWithTheLastDefinition) {
 }
 
 TEST(Probes, ComeBackFromTheCacheInTheirOrder) {
-  TempDir dir;
-  TempDir cache;
+  base::TempDir dir;
+  base::TempDir cache;
   std::string file = definition(1, "a") + definition(2, "b");
   for (int i = 0; i < 10'000; ++i) file += step(i, {2, 1});  // so much that it is worth a cache
   append(dir / kFirst, file);

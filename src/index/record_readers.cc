@@ -59,7 +59,7 @@ Series& EventReader::series_of(const Value& value) {
   }
   if (value.has_metadata && !series->has_metadata) {
     series->has_metadata = true;
-    series->plugin_content = as_text(value.metadata.plugin_content);
+    series->plugin_content = base::as_text(value.metadata.plugin_content);
     series->display_name = value.metadata.display_name;
     series->description = value.metadata.description;
   }
@@ -99,7 +99,7 @@ void EventReader::restart() {
   }
 }
 
-void EventReader::read_any(std::uint64_t offset, Bytes payload) {
+void EventReader::read_any(std::uint64_t offset, base::Bytes payload) {
   if (const Status status = decode_event(payload, event_); !status) {
     run_.add_damage({file_, offset, record_size(payload.size()), status.message()});
     return;
@@ -149,7 +149,7 @@ StatTrack& StatisticsReader::known_track(std::uint32_t id, std::uint32_t occurre
   return *known;
 }
 
-Status StatisticsReader::read_step(std::uint64_t offset, Bytes payload) {
+Status StatisticsReader::read_step(std::uint64_t offset, base::Bytes payload) {
   stats_record::StepReader step(payload);
   entries_.clear();
   for (stats_record::Entry entry; step.next(entry);) {
@@ -210,7 +210,7 @@ void StatisticsReader::define(stats_record::Definition definition) {
   }
 }
 
-void StatisticsReader::read(std::uint64_t offset, Bytes payload) {
+void StatisticsReader::read(std::uint64_t offset, base::Bytes payload) {
   const auto damaged = [&](std::string reason) {
     run_.add_damage({file_, offset, record_size(payload.size()), std::move(reason)});
   };

@@ -19,7 +19,7 @@ inline bool same_text(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   std::size_t at = 0;
   for (; at + 8 <= a.size(); at += 8) {
-    if (load<std::uint64_t>(a.data() + at) != load<std::uint64_t>(b.data() + at)) return false;
+    if (base::load<std::uint64_t>(a.data() + at) != base::load<std::uint64_t>(b.data() + at)) return false;
   }
   for (; at < a.size(); ++at) {
     if (a[at] != b[at]) return false;
@@ -32,7 +32,7 @@ class EventReader {
  public:
   EventReader(RunData& run, std::uint32_t file) noexcept : run_(run), file_(file), source_(run.files[file]) {}
 
-  void read(std::uint64_t offset, Bytes payload) {
+  void read(std::uint64_t offset, base::Bytes payload) {
     tfevents::PlainScalar scalar;
     if (decode_plain_scalar(payload, scalar)) [[likely]] {
       Series* series = last_ != nullptr ? last_->next : nullptr;
@@ -50,7 +50,7 @@ class EventReader {
  private:
   Series* find_plain(const tfevents::PlainScalar& scalar);
   Series* follow(Series* series) noexcept;
-  void read_any(std::uint64_t offset, Bytes payload);
+  void read_any(std::uint64_t offset, base::Bytes payload);
   void read_value(std::uint64_t offset, std::size_t payload_size, const tfevents::Value& value, std::uint32_t part);
   void read_graph(std::uint64_t offset);
   void restart();
@@ -70,7 +70,7 @@ class StatisticsReader {
       : run_(run),
         file_(file),
         output_{run.chunk_files, [this](std::function<void()> job) { packing_.push(std::move(job)); }} {}
-  void read(std::uint64_t offset, Bytes payload);
+  void read(std::uint64_t offset, base::Bytes payload);
 
  private:
   // The destination of a tensor's values.
@@ -79,7 +79,7 @@ class StatisticsReader {
     std::uint32_t occurrence = 0;
     StatTrack* track = nullptr;
   };
-  Status read_step(std::uint64_t offset, Bytes payload);
+  Status read_step(std::uint64_t offset, base::Bytes payload);
   void define(stats_record::Definition definition);
   StatTrack& track_of(std::uint32_t id, std::uint32_t occurrence, bool evaluation);
   StatTrack& known_track(std::uint32_t id, std::uint32_t occurrence, bool evaluation);
@@ -98,7 +98,7 @@ class StatisticsReader {
   // id and occurrence.
   std::vector<Known> known_[2];
   std::unordered_map<std::uint64_t, StatTrack*> tracks_[2];
-  SerialQueue packing_{"sonde-pack"};  // starts its thread with the first full chunk
+  base::SerialQueue packing_{"sonde-pack"};  // starts its thread with the first full chunk
 };
 
 }  // namespace sonde::index

@@ -22,7 +22,7 @@ class PartlyHidden {
     memory_ =
         static_cast<std::byte*>(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     std::memcpy(memory_, bytes.data(), bytes.size());
-    bytes_ = Bytes(memory_, bytes.size());
+    bytes_ = base::Bytes(memory_, bytes.size());
     const std::size_t first = (hidden_from + page - 1) / page * page;
     pages_ = hidden_to / page - first / page;
     EXPECT_EQ(::mprotect(memory_ + first, pages_ * page, PROT_NONE), 0);
@@ -30,21 +30,21 @@ class PartlyHidden {
   ~PartlyHidden() { ::munmap(memory_, size_); }
   PartlyHidden(const PartlyHidden&) = delete;
   PartlyHidden& operator=(const PartlyHidden&) = delete;
-  Bytes bytes() const { return bytes_; }
+  base::Bytes bytes() const { return bytes_; }
   std::size_t pages() const { return pages_; }
 
  private:
   std::byte* memory_ = nullptr;
   std::size_t size_ = 0;
   std::size_t pages_ = 0;
-  Bytes bytes_;
+  base::Bytes bytes_;
 };
 
 // The payload of the one record in a file.
 std::string payload_of(const std::string& file) {
-  tfrecord::RecordReader reader(as_bytes(file));
+  tfrecord::RecordReader reader(base::as_bytes(file));
   EXPECT_EQ(reader.next(), tfrecord::RecordReader::Found::record);
-  return std::string(as_text(reader.payload()));
+  return std::string(base::as_text(reader.payload()));
 }
 
 TEST(Payload, OfAnImageIsNotLookedAt) {
@@ -76,7 +76,7 @@ TEST(Payload, OfAHistogramIsNotLookedAt) {
   tfevents::put_summary_event(file, kStart, 3, summary);
   const std::string payload = payload_of(file);
   std::string bucket;
-  for (const double number : {1.0, 2.0, 3.0}) put(bucket, number);
+  for (const double number : {1.0, 2.0, 3.0}) base::put(bucket, number);
   const std::size_t at = payload.find(bucket);
   ASSERT_NE(at, std::string::npos);
   const PartlyHidden hidden(payload, at, payload.rfind(bucket));

@@ -56,7 +56,7 @@ TagKind kind_of(const sonde::Run& run, std::string_view tag) {
 }
 
 TEST(DamagedMetadata, AreRecoveredFromTheValues) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents),
          version() + damaged(tensor_scalar(0, true)) + damaged(histogram("h", 0, true)) + damaged(image("i", 0, true)) +
              damaged(text(0, true)) + tensor_scalar(1, false) + tensor_scalar(2, false) + histogram("h", 1, false) +
@@ -77,7 +77,7 @@ TEST(DamagedMetadata, AreRecoveredFromTheValues) {
 }
 
 TEST(DamagedMetadata, AreRecoveredIfTheyAreWrittenAgain) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/" + std::string(kEvents), version() + damaged(tensor_scalar(0, true)) + tensor_scalar(1, false) +
                                                 tensor_scalar(2, true) + tensor_scalar(3, false) +
                                                 damaged(histogram("h", 0, true)) + histogram("h", 1, false) +
@@ -91,7 +91,7 @@ TEST(DamagedMetadata, AreRecoveredIfTheyAreWrittenAgain) {
 }
 
 TEST(DamagedMetadata, AreRecoveredFromTheDefinitionOfTheTensor) {
-  TempDir dir;
+  base::TempDir dir;
   std::string statistics;
   stats_record::put_definition(statistics, {.id = 1, .name = "out"});
   append(dir / "r/stats.1700000000.host.1.0.tfrecord", statistics);
@@ -104,7 +104,7 @@ TEST(DamagedMetadata, AreRecoveredFromTheDefinitionOfTheTensor) {
 }
 
 TEST(DamagedMetadata, NothingIsGuessedWithoutDamage) {
-  TempDir dir;  // a writer that says nothing about its values
+  base::TempDir dir;  // a writer that says nothing about its values
   append(dir / "r/" + std::string(kEvents), version() + tensor_scalar(1, false) + histogram("h", 1, false));
   const sonde::Run run = *open(dir.path()).run("r");
   EXPECT_EQ(kind_of(run, "loss"), TagKind::tensors);

@@ -14,25 +14,25 @@
 namespace sonde::index {
 
 std::vector<std::string> RunIndex::captures() const {
-  const std::string parent = join_path(directory_, run_layout::kCaptures);
+  const std::string parent = base::join_path(directory_, run_layout::kCaptures);
   std::vector<std::string> paths;
-  const Result<Directory> listed = read_directory(parent, within_);
+  const Result<base::Directory> listed = base::read_directory(parent, within_);
   if (!listed) return paths;
   std::vector<std::pair<std::uint64_t, std::string>> numbered;
-  for (const DirectoryEntry& entry : listed->entries) {
-    const std::uint64_t number = leading_number(entry.name);
-    if (number > 0 && entry.type == DirectoryEntry::Type::directory) numbered.emplace_back(number, entry.name);
+  for (const base::DirectoryEntry& entry : listed->entries) {
+    const std::uint64_t number = base::leading_number(entry.name);
+    if (number > 0 && entry.type == base::DirectoryEntry::Type::directory) numbered.emplace_back(number, entry.name);
   }
   std::ranges::sort(numbered);
-  for (const auto& [number, name] : numbered) paths.push_back(join_path(parent, name));
+  for (const auto& [number, name] : numbered) paths.push_back(base::join_path(parent, name));
   return paths;
 }
 
 Result<CaptureInfo> RunIndex::capture(const std::string& name) const {
   constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;  // bytes
-  const auto file = InputFile::open(join_path(name, run_layout::kCaptureFile), within_);
+  const auto file = base::InputFile::open(base::join_path(name, run_layout::kCaptureFile), within_);
   if (!file) return file.error();
-  const Result<FileState> state = file->state();
+  const Result<base::FileState> state = file->state();
   if (!state) return state.error();
   const Result<std::string> json = file->read_up_to(static_cast<std::size_t>(std::min(state->size, kLargest)));
   if (!json) return json.error();
@@ -47,21 +47,21 @@ std::vector<tensor_files::KeptSeries> RunIndex::tables() const { return tensor_f
 
 std::vector<CheckpointInfo> RunIndex::checkpoints() const {
   // If nothing outside may be read, neither the folder nor its content may be a link.
-  const std::string folder = join_path(directory_, run_layout::kCheckpoints);
+  const std::string folder = base::join_path(directory_, run_layout::kCheckpoints);
   if (!within_.empty()) {
-    const Result<Directory> listed = read_directory(folder, within_);
-    if (!listed || std::ranges::any_of(listed->entries, &DirectoryEntry::link)) return {};
+    const Result<base::Directory> listed = base::read_directory(folder, within_);
+    if (!listed || std::ranges::any_of(listed->entries, &base::DirectoryEntry::link)) return {};
   }
   Result<CheckpointList> list = list_checkpoints(directory_);
   return list ? std::move(list->checkpoints) : std::vector<CheckpointInfo>();
 }
 
 std::string RunIndex::note() const {
-  const Result<Directory> listed = read_directory(directory_, within_);
+  const Result<base::Directory> listed = base::read_directory(directory_, within_);
   if (!listed) return "";
-  const auto entry = std::ranges::find(listed->entries, run_layout::kNote, &DirectoryEntry::name);
-  if (entry == listed->entries.end() || entry->link || entry->type != DirectoryEntry::Type::file) return "";
-  const Result<InputFile> file = InputFile::open(join_path(directory_, run_layout::kNote), within_);
+  const auto entry = std::ranges::find(listed->entries, run_layout::kNote, &base::DirectoryEntry::name);
+  if (entry == listed->entries.end() || entry->link || entry->type != base::DirectoryEntry::Type::file) return "";
+  const Result<base::InputFile> file = base::InputFile::open(base::join_path(directory_, run_layout::kNote), within_);
   if (!file) return "";
   const Result<std::string> text = file->read_up_to(store::kLongestNote);
   return text ? *text : "";
@@ -70,19 +70,19 @@ std::string RunIndex::note() const {
 bool RunIndex::ended_in_crash(double last_modified) const {
   const std::vector<std::string> all = captures();
   if (all.empty() || !all.back().ends_with("-crash")) return false;
-  const Result<FileState> made = file_state(join_path(all.back(), run_layout::kCaptureFile));
+  const Result<base::FileState> made = base::file_state(base::join_path(all.back(), run_layout::kCaptureFile));
   return made && static_cast<double>(made->modified) * 1e-9 >= last_modified;
 }
 
 store::JobSigns RunIndex::job() const {
   store::JobSigns signs = {.last_modified = last_modified()};
-  const Result<Directory> listed = read_directory(directory_, within_);
+  const Result<base::Directory> listed = base::read_directory(directory_, within_);
   if (!listed) return signs;
   bool has_captures = false;
-  for (const DirectoryEntry& entry : listed->entries) {
+  for (const base::DirectoryEntry& entry : listed->entries) {
     has_captures |= entry.name == run_layout::kCaptures;
     if (!run_layout::is_ring(entry.name)) continue;
-    const Result<bool> locked = is_locked(join_path(directory_, entry.name));
+    const Result<bool> locked = base::is_locked(base::join_path(directory_, entry.name));
     signs.has_ring |= locked.ok();
     signs.ring_is_held |= locked && *locked;
   }

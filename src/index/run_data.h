@@ -49,7 +49,7 @@ struct SourceFile {
   enum class Type : std::uint8_t { events, statistics };
   std::string name;  // within the directory of the run
   Type type = Type::events;
-  FileState state;         // when it was last read
+  base::FileState state;   // when it was last read
   std::uint64_t read = 0;  // up to here
   Guard guard;
   bool gone = false;

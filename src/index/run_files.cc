@@ -15,10 +15,10 @@ bool is_read(std::string_view name) noexcept {
          run_layout::is_ring(name);
 }
 
-std::vector<RunFile> run_files(const Directory& directory) {
+std::vector<RunFile> run_files(const base::Directory& directory) {
   std::vector<RunFile> files;
-  for (const DirectoryEntry& entry : directory.entries) {
-    if (entry.type != DirectoryEntry::Type::file) continue;
+  for (const base::DirectoryEntry& entry : directory.entries) {
+    if (entry.type != base::DirectoryEntry::Type::file) continue;
     if (const auto type = type_of_file(entry.name)) files.push_back({entry.name, *type});
   }
   return files;

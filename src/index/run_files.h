@@ -22,6 +22,6 @@ struct RunFile {
   SourceFile::Type type = SourceFile::Type::events;
 };
 // By name.
-std::vector<RunFile> run_files(const Directory& directory);
+std::vector<RunFile> run_files(const base::Directory& directory);
 
 }  // namespace sonde::index

@@ -23,13 +23,13 @@ using tfrecord::RecordReader;
 // cache were four times slower here.
 constexpr std::size_t kWindow = std::size_t{64} << 10;
 
-std::uint32_t checksum_at(const InputFile& input, std::uint64_t begin, std::uint64_t end) {
+std::uint32_t checksum_at(const base::InputFile& input, std::uint64_t begin, std::uint64_t end) {
   std::byte bytes[Guard::kSize];
   const Result<std::size_t> got = input.read_at(begin, std::span(bytes).first(end - begin));
-  return got ? crc32c(std::span(bytes).first(*got)) : 0;
+  return got ? base::crc32c(std::span(bytes).first(*got)) : 0;
 }
 
-Guard guard_of(const InputFile& input, std::uint64_t end) {
+Guard guard_of(const base::InputFile& input, std::uint64_t end) {
   const std::uint64_t size = std::min(end, Guard::kSize);
   return {checksum_at(input, 0, size), checksum_at(input, end - size, end)};
 }
@@ -46,7 +46,7 @@ RunIndex::RunIndex(std::string name, std::string directory, std::string cache_pa
   if (!cache_path_.empty()) data_.chunk_files = std::make_shared<const ChunkFiles>(cache_path_);
 }
 
-std::string RunIndex::path_of(const SourceFile& source) const { return join_path(directory_, source.name); }
+std::string RunIndex::path_of(const SourceFile& source) const { return base::join_path(directory_, source.name); }
 
 void RunIndex::ensure_read() {
   if (read_once()) return;
@@ -65,10 +65,10 @@ bool RunIndex::update() {
   const std::lock_guard updating(updating_);
   if (!std::exchange(restored_, true)) restore();
   bool changed = find_files();
-  std::vector<Result<FileState>> states;  // by number of the file
+  std::vector<Result<base::FileState>> states;  // by number of the file
   std::uint64_t bytes = 0;
   for (const SourceFile& file : data_.files) {
-    states.push_back(file.gone ? FileState{} : file_state(path_of(file)));
+    states.push_back(file.gone ? base::FileState{} : base::file_state(path_of(file)));
     if (states.back()) bytes += states.back()->size;
   }
   bytes_found_.store(bytes, std::memory_order_relaxed);
@@ -92,7 +92,7 @@ bool RunIndex::update() {
 bool RunIndex::find_files() {
   std::vector<RunFile> found = std::exchange(just_found_, {});
   if (found.empty()) {
-    const Result<Directory> listed = read_directory(directory_, within_);
+    const Result<base::Directory> listed = base::read_directory(directory_, within_);
     // Only a directory that does not exist, or no longer in the log, has lost its files; one that cannot be read now
     // may be readable later.
     const Code code = listed.status().code();
@@ -124,10 +124,12 @@ bool RunIndex::find_files() {
 // Whether the other files of the run have changed.
 bool RunIndex::look_beside() {
   Beside now;
-  if (const Result<FileState> note = file_state(join_path(directory_, run_layout::kNote))) now.note = *note;
+  if (const Result<base::FileState> note = base::file_state(base::join_path(directory_, run_layout::kNote)))
+    now.note = *note;
   // By their names, since the time of the directory does not tell changes within a few milliseconds apart.
-  if (const Result<Directory> captures = read_directory(join_path(directory_, run_layout::kCaptures), within_)) {
-    for (const DirectoryEntry& entry : captures->entries) {
+  if (const Result<base::Directory> captures =
+          base::read_directory(base::join_path(directory_, run_layout::kCaptures), within_)) {
+    for (const base::DirectoryEntry& entry : captures->entries) {
       if (!entry.name.starts_with('.')) now.captures.append(entry.name).append("/");  // hidden: still being written
     }
   }
@@ -142,23 +144,23 @@ void RunIndex::note_error(std::uint32_t file, const Status& status) {
 }
 
 // Whether the part that was read before is still the beginning of this file.
-bool RunIndex::unchanged(const SourceFile& source, const InputFile& input, const FileState& state) const {
+bool RunIndex::unchanged(const SourceFile& source, const base::InputFile& input, const base::FileState& state) const {
   if (source.read == 0) return true;
   return state.same_file(source.state) && state.size >= source.read && guard_of(input, source.read) == source.guard;
 }
 
-bool RunIndex::read_file(std::uint32_t file, const Result<FileState>& seen) {
+bool RunIndex::read_file(std::uint32_t file, const Result<base::FileState>& seen) {
   const SourceFile& source = data_.files[file];
   const std::string path = path_of(source);
   if (seen && *seen == source.state && source.error.empty()) return false;
-  const Result<InputFile> input = InputFile::open(path, within_);
+  const Result<base::InputFile> input = base::InputFile::open(path, within_);
   if (!input) {
     // Between listing the directory and now it may have been deleted, which the next update finds.
     const bool news = source.error != input.error().message();
     note_error(file, input.error());
     return news;
   }
-  const Result<FileState> state = input->state();
+  const Result<base::FileState> state = input->state();
   if (!state) {
     note_error(file, state.error());
     return true;
@@ -196,7 +198,7 @@ bool RunIndex::read_file(std::uint32_t file, const Result<FileState>& seen) {
 // again at the start of the next; one that is longer than a window gets a larger one, but never for a length that the
 // file does not have.
 template <class Reader>
-Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::uint64_t size) {
+Status RunIndex::read_records(std::uint32_t file, const base::InputFile& input, std::uint64_t size) {
   static thread_local std::vector<std::byte> buffer;
   Reader reader(data_, file);
   std::size_t window = kWindow;
@@ -209,7 +211,7 @@ Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::u
     if (*got == 0) break;  // it has become shorter since
     const bool is_end = *got < wanted || at + *got == size;
 
-    RecordReader records(Bytes(buffer.data(), *got), RecordReader::Tail::growing, at);
+    RecordReader records(base::Bytes(buffer.data(), *got), RecordReader::Tail::growing, at);
     const std::unique_lock lock(data_mutex_);
     const std::uint64_t begin = at;
     auto found = records.next();
@@ -226,7 +228,7 @@ Status RunIndex::read_records(std::uint32_t file, const InputFile& input, std::u
     if (is_end) break;  // the rest is an incomplete record
     window = kWindow;
     if (at == begin) {
-      const auto length = load<std::uint64_t>(buffer.data());
+      const auto length = base::load<std::uint64_t>(buffer.data());
       const std::uint64_t framing = tfrecord::kHeaderSize + tfrecord::kFooterSize;
       if (length > size - at || length + framing > size - at) break;
       window = static_cast<std::size_t>(length + framing);
@@ -255,9 +257,9 @@ void RunIndex::restore() {
   // Believed only if every file is still there and begins as it did.
   std::uint64_t bytes = 0;
   for (const SourceFile& file : restored.files) {
-    const Result<InputFile> input = InputFile::open(path_of(file), within_);
+    const Result<base::InputFile> input = base::InputFile::open(path_of(file), within_);
     if (!input) return;
-    const Result<FileState> state = input->state();
+    const Result<base::FileState> state = input->state();
     if (!state || !unchanged(file, *input, *state)) return;
     if (state->size == file.state.size && state->modified != file.state.modified) return;
     bytes += file.read;

@@ -109,11 +109,11 @@ class RunIndex final : public store::RunSource {
   bool find_files();
   bool look_beside();
   // `seen`: its state a moment ago.
-  bool read_file(std::uint32_t file, const Result<FileState>& seen);
-  bool unchanged(const SourceFile& source, const InputFile& input, const FileState& state) const;
+  bool read_file(std::uint32_t file, const Result<base::FileState>& seen);
+  bool unchanged(const SourceFile& source, const base::InputFile& input, const base::FileState& state) const;
   void note_error(std::uint32_t file, const Status& status);
   template <class Reader>
-  Status read_records(std::uint32_t file, const InputFile& input, std::uint64_t size);
+  Status read_records(std::uint32_t file, const base::InputFile& input, std::uint64_t size);
   void pack();
   bool recover_kinds();
   bool lost_its_beginning(const Series& series) const;
@@ -148,7 +148,7 @@ class RunIndex final : public store::RunSource {
   mutable std::shared_mutex data_mutex_;
   RunData data_;
   struct Beside {
-    FileState note;        // zeros if there is none
+    base::FileState note;  // zeros if there is none
     std::string captures;  // their names
     friend bool operator==(const Beside&, const Beside&) = default;
   };

@@ -123,7 +123,7 @@ Status RunIndex::no_such_tag(std::string_view tag, TagKind kind) const {
     if (series.kind == kind) candidates.push_back(series.tag);
   }
   return {Code::not_found, "the run '" + name_ + "' has no tag '" + std::string(tag) + "' of kind " +
-                               std::string(to_string(kind)) + did_you_mean(tag, candidates)};
+                               std::string(to_string(kind)) + base::did_you_mean(tag, candidates)};
 }
 
 Result<Tag> RunIndex::tag(std::string_view name, TagKind kind) {
@@ -270,7 +270,7 @@ std::vector<LogFile> RunIndex::files() {
 
 Result<std::string> RunIndex::read_record(const ValueRef& value) {
   std::string path;
-  FileState known;
+  base::FileState known;
   {
     const std::shared_lock lock(data_mutex_);
     if (value.file >= data_.files.size()) return Status(Code::invalid_argument, "the value is not of this run");
@@ -280,27 +280,27 @@ Result<std::string> RunIndex::read_record(const ValueRef& value) {
   const auto changed = [&] {
     return Status(Code::io, "'" + path + "' was changed since it was read; refresh the log");
   };
-  const Result<InputFile> input = InputFile::open(path, within_);
+  const Result<base::InputFile> input = base::InputFile::open(path, within_);
   if (!input) return input.error();
-  const Result<FileState> state = input->state();
+  const Result<base::FileState> state = input->state();
   if (!state) return state.error();
   std::array<std::byte, tfrecord::kHeaderSize> header;
   const Result<std::size_t> got = input->read_at(value.offset, header);
   if (!got) return got.error();
   if (*got != header.size() || !state->same_file(known) ||
-      load<std::uint32_t>(header.data() + 8) != masked_crc32c(Bytes(header).first(8))) {
+      base::load<std::uint32_t>(header.data() + 8) != base::masked_crc32c(base::Bytes(header).first(8))) {
     return changed();
   }
-  const auto length = load<std::uint64_t>(header.data());
+  const auto length = base::load<std::uint64_t>(header.data());
   if (length > state->size) return changed();
   std::string payload(static_cast<std::size_t>(length) + tfrecord::kFooterSize, '\0');
   const auto bytes = std::as_writable_bytes(std::span(payload));
   const Result<std::size_t> read = input->read_at(value.offset + header.size(), bytes);
   if (!read) return read.error();
   if (*read != payload.size()) return changed();
-  const auto crc = load<std::uint32_t>(payload.data() + length);
+  const auto crc = base::load<std::uint32_t>(payload.data() + length);
   payload.resize(static_cast<std::size_t>(length));
-  if (crc != masked_crc32c(as_bytes(payload))) return changed();
+  if (crc != base::masked_crc32c(base::as_bytes(payload))) return changed();
   return payload;
 }
 
@@ -327,7 +327,7 @@ stats_record::Form RunIndex::form_of(std::uint32_t file, const stats_record::Ent
 Result<stats_record::Form> RunIndex::read_form(const ValueRef& value) {
   const Result<std::string> payload = read_record(value);
   if (!payload) return payload.error();
-  stats_record::StepReader step(as_bytes(*payload));
+  stats_record::StepReader step(base::as_bytes(*payload));
   const Result<stats_record::Entry> entry = entry_at(step, value.part);
   if (!entry) return entry.error();
   return form_of(value.file, *entry);
@@ -336,7 +336,7 @@ Result<stats_record::Form> RunIndex::read_form(const ValueRef& value) {
 Result<TensorStatistics> RunIndex::read_statistics(const ValueRef& value) {
   const Result<std::string> payload = read_record(value);
   if (!payload) return payload.error();
-  stats_record::StepReader step(as_bytes(*payload));
+  stats_record::StepReader step(base::as_bytes(*payload));
   const Result<stats_record::Entry> entry = entry_at(step, value.part);
   if (!entry) return entry.error();
   const stats::Summary& summary = entry->summary;

@@ -75,7 +75,7 @@ std::string RunIndex::recovered_plugin(const Series& series) {
     const ValueRef& ref = entry.source.at(0);
     const Result<std::string> payload = read_record(ref);
     tfevents::Event event;
-    if (!payload || !decode_event(as_bytes(*payload), event) || ref.part >= event.values.size()) continue;
+    if (!payload || !decode_event(base::as_bytes(*payload), event) || ref.part >= event.values.size()) continue;
     return std::string(plugin_of_form(event.values[ref.part]));
   }
   return "";
@@ -112,7 +112,7 @@ void RunIndex::make_columns(Series& series) {
       const ValueRef& ref = entry.source.at(i);
       const Result<std::string> payload = read_record(ref);
       tfevents::Event event;
-      const bool is_read = payload && decode_event(as_bytes(*payload), event) && ref.part < event.values.size();
+      const bool is_read = payload && decode_event(base::as_bytes(*payload), event) && ref.part < event.values.size();
       const Result<double> value =
           is_read ? as_scalar(event.values[ref.part]) : Status(Code::corrupt, "its record cannot be read again");
       if (value) {

@@ -66,34 +66,35 @@ struct RowHead {
   std::array<ColumnHead, kColumns> columns;
 };
 
-ChunkHead head_of(Bytes bytes) noexcept { return load<ChunkHead>(bytes.data()); }
-const RowHead& row_of(Bytes bytes, std::size_t row) noexcept {
+ChunkHead head_of(base::Bytes bytes) noexcept { return base::load<ChunkHead>(bytes.data()); }
+const RowHead& row_of(base::Bytes bytes, std::size_t row) noexcept {
   return reinterpret_cast<const RowHead*>(bytes.data() + sizeof(ChunkHead))[row];
 }
 
 template <class Number>
 void load_numbers(const std::byte* from, std::size_t count, double* to) noexcept {
-  for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<double>(load<Number>(from + i * sizeof(Number)));
+  for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<double>(base::load<Number>(from + i * sizeof(Number)));
 }
 
-std::uint64_t integer(Bytes bytes, const ColumnHead& column, std::size_t i) noexcept {
+std::uint64_t integer(base::Bytes bytes, const ColumnHead& column, std::size_t i) noexcept {
   const std::byte* const at = bytes.data() + column.at + i * column.width;
   switch (column.width) {
-    case 1: return column.base + load<std::uint8_t>(at);
-    case 2: return column.base + load<std::uint16_t>(at);
-    case 4: return column.base + load<std::uint32_t>(at);
-    case 8: return column.base + load<std::uint64_t>(at);
+    case 1: return column.base + base::load<std::uint8_t>(at);
+    case 2: return column.base + base::load<std::uint16_t>(at);
+    case 4: return column.base + base::load<std::uint32_t>(at);
+    case 8: return column.base + base::load<std::uint64_t>(at);
     default: return column.base;
   }
 }
 
-void load_numbers(Bytes bytes, const ColumnHead& column, std::size_t begin, std::size_t end, double* to) noexcept {
+void load_numbers(base::Bytes bytes, const ColumnHead& column, std::size_t begin, std::size_t end,
+                  double* to) noexcept {
   const std::byte* const from = bytes.data() + column.at + begin * column.width;
   if (column.width == 4) return load_numbers<float>(from, end - begin, to);
   load_numbers<double>(from, end - begin, to);
 }
 
-void load_counts(Bytes bytes, const ColumnHead& column, std::size_t begin, std::size_t end, double* to) noexcept {
+void load_counts(base::Bytes bytes, const ColumnHead& column, std::size_t begin, std::size_t end, double* to) noexcept {
   const std::size_t count = end - begin;
   const std::byte* const from = bytes.data() + column.at + begin * column.width;
   const auto base = static_cast<double>(column.base);
@@ -112,7 +113,7 @@ void load_counts(Bytes bytes, const ColumnHead& column, std::size_t begin, std::
 // One statistic of a stretch of a row.
 class RowReader {
  public:
-  RowReader(Bytes bytes, const RowHead& row, std::size_t begin, std::size_t end) noexcept
+  RowReader(base::Bytes bytes, const RowHead& row, std::size_t begin, std::size_t end) noexcept
       : bytes_(bytes), row_(row), begin_(begin), end_(end) {}
 
   void read(Statistic statistic, double* to) noexcept {
@@ -201,7 +202,7 @@ class RowReader {
     for (std::size_t i = 0; i < end_ - begin_; ++i) to[i] /= all[i];
   }
 
-  Bytes bytes_;
+  base::Bytes bytes_;
   const RowHead& row_;
   std::size_t begin_;
   std::size_t end_;
@@ -425,7 +426,7 @@ class ChunkEncoder {
     for (std::size_t s = 0; s < kSummed.size(); ++s) {
       for (std::size_t begin = 0; begin < head.size; begin += StatChunk::kMostRead) {
         const std::size_t end = std::min<std::size_t>(head.size, begin + StatChunk::kMostRead);
-        RowReader(as_bytes(packed_), head, begin, end).read(kSummed[s], values);
+        RowReader(base::as_bytes(packed_), head, begin, end).read(kSummed[s], values);
         add_all(sums[s], values, end - begin);
       }
     }
@@ -459,7 +460,7 @@ class ChunkEncoder {
     }
     std::memcpy(out.data() + sizeof head_, heads_.data(), heads_.size() * sizeof(RowHead));
     head_.size = size;
-    head_.checksum = crc32c(as_bytes(out).subspan(sizeof head_));
+    head_.checksum = base::crc32c(base::as_bytes(out).subspan(sizeof head_));
     std::memcpy(out.data(), &head_, sizeof head_);
     return out;
   }
@@ -477,12 +478,12 @@ class ChunkEncoder {
 
 std::string StatChunk::encode(const StatEntries& entries) { return ChunkEncoder(entries).encode(); }
 
-bool StatChunk::is_valid(Bytes bytes) noexcept {
+bool StatChunk::is_valid(base::Bytes bytes) noexcept {
   if (bytes.size() < sizeof(ChunkHead)) return false;
   const ChunkHead head = head_of(bytes);
   if (head.magic != kMagic || head.version != kVersion || head.size != bytes.size()) return false;
   if (head.rows > (bytes.size() - sizeof head) / sizeof(RowHead)) return false;
-  if (head.checksum != crc32c(bytes.subspan(sizeof head))) return false;
+  if (head.checksum != base::crc32c(bytes.subspan(sizeof head))) return false;
   const auto inside = [&](std::uint64_t at, std::uint64_t size) { return at + size <= bytes.size(); };
   for (std::size_t r = 0; r < head.rows; ++r) {
     const RowHead& row = row_of(bytes, r);

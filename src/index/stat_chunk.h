@@ -39,7 +39,7 @@ struct StatEntry {
   std::uint32_t wide = 0;  // 0, or the number, counted from 1, of its values in StatEntries::wide
 };
 struct StatEntries {
-  std::vector<StatEntry, PageAllocator<StatEntry>> all;
+  std::vector<StatEntry, base::PageAllocator<StatEntry>> all;
   std::vector<StatValues> wide;     // of the entries that StatEntry cannot hold
   std::vector<std::uint32_t> ends;  // by record: the number of entries up to its end
   std::uint32_t rows = 0;
@@ -55,10 +55,10 @@ class StatChunk {
   // The bytes of a chunk of these entries.
   static std::string encode(const StatEntries& entries);
   // Whether the bytes are a complete chunk of this version, with no offset outside of them.
-  static bool is_valid(Bytes bytes) noexcept;
+  static bool is_valid(base::Bytes bytes) noexcept;
 
   // The bytes must be valid.
-  explicit StatChunk(Bytes bytes) noexcept : bytes_(bytes) {}
+  explicit StatChunk(base::Bytes bytes) noexcept : bytes_(bytes) {}
 
   std::size_t rows() const noexcept;
   std::size_t records() const noexcept;
@@ -91,7 +91,7 @@ class StatChunk {
 
  private:
   friend class ChunkEncoder;
-  Bytes bytes_;
+  base::Bytes bytes_;
 };
 
 // Adds a value to the finite ones of a cell or a row.

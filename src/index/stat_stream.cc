@@ -20,30 +20,30 @@ ChunkFiles::ChunkFiles(std::string prefix) {
 
 std::string ChunkFiles::save(std::string_view bytes) const {
   static std::atomic<std::uint64_t> count{0};
-  const auto now = static_cast<std::uint64_t>(wall_seconds() * 1e6);
+  const auto now = static_cast<std::uint64_t>(base::wall_seconds() * 1e6);
   const std::string name = prefix_ + std::to_string(now) + "-" + std::to_string(::getpid()) + "-" +
                            std::to_string(count++) + std::string(kSuffix);
   // A chunk that cannot be written stays in memory.
-  return write_file(join_path(directory_, name), bytes).ok() ? name : std::string();
+  return base::write_file(base::join_path(directory_, name), bytes).ok() ? name : std::string();
 }
 
-Bytes ChunkFiles::map(const std::string& name, Check check, std::shared_ptr<const void>& owner) const {
+base::Bytes ChunkFiles::map(const std::string& name, Check check, std::shared_ptr<const void>& owner) const {
   if (!name.starts_with(prefix_) || name.find('/') != std::string::npos) return {};
-  Result<MappedFile> mapped = MappedFile::open(join_path(directory_, name));
+  Result<base::MappedFile> mapped = base::MappedFile::open(base::join_path(directory_, name));
   if (!mapped || (check == Check::yes && !StatChunk::is_valid(mapped->bytes()))) return {};
-  auto file = std::make_shared<MappedFile>(std::move(*mapped));
-  const Bytes bytes = file->bytes();
+  auto file = std::make_shared<base::MappedFile>(std::move(*mapped));
+  const base::Bytes bytes = file->bytes();
   owner = std::move(file);
   return bytes;
 }
 
 void ChunkFiles::remove_others(const std::vector<std::string>& names) const {
-  const Result<Directory> listed = read_directory(directory_);
+  const Result<base::Directory> listed = base::read_directory(directory_);
   if (!listed) return;
-  for (const DirectoryEntry& entry : listed->entries) {
+  for (const base::DirectoryEntry& entry : listed->entries) {
     if (!entry.name.starts_with(prefix_) || !entry.name.ends_with(kSuffix)) continue;
     if (!std::ranges::binary_search(names, entry.name))
-      static_cast<void>(remove_file(join_path(directory_, entry.name)));
+      static_cast<void>(base::remove_file(base::join_path(directory_, entry.name)));
   }
 }
 
@@ -58,7 +58,7 @@ StoredChunk store(std::string packed, const ChunkFiles* files) {
     stored = {};
   }
   auto kept = std::make_shared<const std::string>(std::move(packed));
-  stored.bytes = as_bytes(*kept);
+  stored.bytes = base::as_bytes(*kept);
   stored.owner = std::move(kept);
   return stored;
 }
@@ -90,7 +90,7 @@ StoredChunk& ChunkJob::result() {
 void StatStream::begin_record(std::uint64_t offset, const ChunkOutput& output) {
   if (records() - tail_begin_ >= kMostRecords || values_ >= kMostValues) seal(output);
   if (!tail_.empty()) {
-    entries_ = StatChunk(as_bytes(tail_)).decode();
+    entries_ = StatChunk(base::as_bytes(tail_)).decode();
     entries_.ends.resize(records() - tail_begin_, static_cast<std::uint32_t>(entries_.all.size()));
     tail_ = {};
   }
@@ -171,26 +171,26 @@ void StatStream::add_files(std::vector<std::string>& names) const {
 }
 
 void StatStream::save(std::string& out) const {
-  put_varint(out, offsets_.size());
+  base::put_varint(out, offsets_.size());
   std::uint64_t last = 0;
-  for (const std::uint64_t offset : offsets_) put_varint(out, offset - std::exchange(last, offset));
-  put_varint(out, chunks_.size());
+  for (const std::uint64_t offset : offsets_) base::put_varint(out, offset - std::exchange(last, offset));
+  base::put_varint(out, chunks_.size());
   const auto put_text = [&](std::string_view text) {
-    put_varint(out, text.size());
+    base::put_varint(out, text.size());
     out += text;
   };
   for (const Chunk& chunk : chunks_) {
-    put_varint(out, chunk.first_record);
+    base::put_varint(out, chunk.first_record);
     put_text(chunk.stored.file);
-    put_text(chunk.stored.file.empty() ? as_text(chunk.stored.bytes) : std::string_view());
+    put_text(chunk.stored.file.empty() ? base::as_text(chunk.stored.bytes) : std::string_view());
   }
-  put_varint(out, tail_begin_);
-  put_varint(out, values_);
+  base::put_varint(out, tail_begin_);
+  base::put_varint(out, values_);
   put_text(tail_);
 }
 
-bool StatStream::restore(ByteReader& from, const ChunkFiles* files) {
-  const auto get_text = [&] { return as_text(from.take(from.varint())); };
+bool StatStream::restore(base::ByteReader& from, const ChunkFiles* files) {
+  const auto get_text = [&] { return base::as_text(from.take(from.varint())); };
   std::uint64_t offset = 0;
   for (std::uint64_t left = from.varint(); left > 0 && from.ok(); --left) offsets_.push_back(offset += from.varint());
   std::size_t next = 0;  // the first record after the last chunk
@@ -202,7 +202,7 @@ bool StatStream::restore(ByteReader& from, const ChunkFiles* files) {
     const std::string_view kept = get_text();
     if (stored.file.empty()) {  // copied, since numbers must be aligned
       auto copy = std::make_shared<const std::string>(kept);
-      stored.bytes = as_bytes(*copy);
+      stored.bytes = base::as_bytes(*copy);
       if (!StatChunk::is_valid(stored.bytes)) return false;
       stored.owner = std::move(copy);
     } else {
@@ -218,7 +218,8 @@ bool StatStream::restore(ByteReader& from, const ChunkFiles* files) {
   tail_ = get_text();
   if (!from.ok() || tail_begin_ < next || tail_begin_ > records()) return false;
   if (tail_.empty()) return true;
-  return StatChunk::is_valid(as_bytes(tail_)) && StatChunk(as_bytes(tail_)).records() + tail_begin_ <= records();
+  return StatChunk::is_valid(base::as_bytes(tail_)) &&
+         StatChunk(base::as_bytes(tail_)).records() + tail_begin_ <= records();
 }
 
 }  // namespace sonde::index

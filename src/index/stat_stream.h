@@ -30,7 +30,7 @@ class ChunkFiles {
   std::string save(std::string_view bytes) const;
   // The bytes of a file with this name; empty if there is none, or if it is to be checked and is not a valid chunk.
   enum class Check : std::uint8_t { no, yes };  // no: it was written a moment ago
-  Bytes map(const std::string& name, Check check, std::shared_ptr<const void>& owner) const;
+  base::Bytes map(const std::string& name, Check check, std::shared_ptr<const void>& owner) const;
   // Removes the files of this prefix that are not among the names, which are sorted.
   void remove_others(const std::vector<std::string>& names) const;
 
@@ -41,7 +41,7 @@ class ChunkFiles {
 
 // The bytes of a chunk, in a cache file or in memory.
 struct StoredChunk {
-  Bytes bytes;
+  base::Bytes bytes;
   std::shared_ptr<const void> owner;
   std::string file;  // empty: in memory
 };
@@ -109,7 +109,7 @@ class StatStream {
   // Chunks, the last of which may still grow. Call `pack()` after adding values.
   std::size_t chunks() const noexcept { return chunks_.size() + (tail_.empty() ? 0 : 1); }
   StatChunk chunk(std::size_t index) const noexcept {
-    return StatChunk(index < chunks_.size() ? chunks_[index].stored.bytes : as_bytes(tail_));
+    return StatChunk(index < chunks_.size() ? chunks_[index].stored.bytes : base::as_bytes(tail_));
   }
   // The number of a chunk's first record.
   std::size_t first_record(std::size_t chunk) const noexcept {
@@ -124,7 +124,7 @@ class StatStream {
 
   // For the cache, once packed. False if something is wrong.
   void save(std::string& out) const;
-  bool restore(ByteReader& from, const ChunkFiles* files);
+  bool restore(base::ByteReader& from, const ChunkFiles* files);
 
  private:
   struct Chunk {

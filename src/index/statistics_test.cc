@@ -225,7 +225,7 @@ StatisticsFile::Entries any_entries(std::mt19937_64& random, std::uint32_t tenso
 
 TEST(StatisticsMap, MatchesTheRecordsInEachCell) {
   constexpr std::uint32_t kTensors = 8;
-  TempDir dir;
+  base::TempDir dir;
   std::mt19937_64 random(3);
   StatisticsFile file(kTensors);
   // More than a chunk has records, and a gap in the middle.
@@ -245,7 +245,7 @@ TEST(StatisticsMap, MatchesTheRecordsInEachCell) {
 
 TEST(StatisticsMap, KnowsRestartsAndPointsOutOfOrderAndSeveralWriters) {
   constexpr std::uint32_t kTensors = 7;
-  TempDir dir;
+  base::TempDir dir;
   std::mt19937_64 random(4);
   StatisticsFile first(kTensors);
   for (const std::int64_t step : {0, 1, 2, 5, 4, 3, 6, 7, 8, 9}) {
@@ -273,8 +273,8 @@ TEST(StatisticsMap, KnowsRestartsAndPointsOutOfOrderAndSeveralWriters) {
 
 TEST(StatisticsMap, FollowsAFileThatGrows) {
   constexpr std::uint32_t kTensors = 3;
-  TempDir dir;
-  TempDir cache;
+  base::TempDir dir;
+  base::TempDir cache;
   std::mt19937_64 random(5);
   StatisticsFile file(kTensors);
   auto run = std::make_unique<RunIndex>("r", dir / "r", cache / "x.index");
@@ -295,7 +295,7 @@ TEST(StatisticsMap, FollowsAFileThatGrows) {
 }
 
 TEST(StatisticsMap, HasRowsForTagsThatAreNotThere) {
-  TempDir dir;
+  base::TempDir dir;
   StatisticsFile file(1);
   file.step(3, kStart, {{0, summary_of({1, 2})}});
   file.step(4, kStart, {{0, summary_of({3})}}, true);
@@ -316,7 +316,7 @@ TEST(StatisticsMap, HasRowsForTagsThatAreNotThere) {
 }
 
 TEST(Statistic, AtEveryStepIsAColumn) {
-  TempDir dir;
+  base::TempDir dir;
   StatisticsFile file(2);
   file.step(0, kStart, {{0, summary_of({3, 4})}});
   file.step(2, kStart + 2, {{0, summary_of({kNaN})}, {1, summary_of({1})}});
@@ -367,8 +367,8 @@ class ManyStatistics : public testing::Test {
     return *made;
   }
 
-  TempDir dir_;
-  TempDir cache_;
+  base::TempDir dir_;
+  base::TempDir cache_;
 };
 
 TEST_F(ManyStatistics, ComeFromTheCacheTheNextTime) {
@@ -386,7 +386,7 @@ TEST_F(ManyStatistics, ComeFromTheCacheTheNextTime) {
 
 TEST_F(ManyStatistics, AreReadAgainIfAFileOfTheCacheIsDamagedOrMissing) {
   const StatisticsMap first = map();
-  const std::string bytes = *read_file(chunk_files().front());
+  const std::string bytes = *base::read_file(chunk_files().front());
   for (const std::size_t at : {std::size_t{0}, std::size_t{4}, std::size_t{20}, bytes.size() / 2, bytes.size() - 1}) {
     std::string bad = bytes;
     bad[at] = static_cast<char>(bad[at] ^ 1);
@@ -412,7 +412,7 @@ TEST_F(ManyStatistics, StayInMemoryIfNothingCanBeWritten) {
 }
 
 TEST_F(ManyStatistics, LoseOnlyTheDamagedRecordInTheMiddle) {
-  std::string bytes = *read_file(dir_ / kFirst);
+  std::string bytes = *base::read_file(dir_ / kFirst);
   bytes[bytes.size() / 2] ^= 1;
   overwrite(dir_ / kFirst, bytes);
   RunIndex run("r", dir_ / "r", cache_ / "x.index");
@@ -428,7 +428,7 @@ TEST_F(ManyStatistics, LoseOnlyTheDamagedRecordInTheMiddle) {
 
 TEST(StatisticsOfATensor, AreWhatItsRecordsSay) {
   constexpr std::uint32_t kTensors = 8;
-  TempDir dir;
+  base::TempDir dir;
   std::mt19937_64 random(9);
   StatisticsFile file(kTensors);
   for (std::int64_t step = 0; step < 2'500; ++step) {
@@ -449,7 +449,7 @@ TEST(StatisticsOfATensor, AreWhatItsRecordsSay) {
       ASSERT_EQ(columns->steps.size(), count);
       for (std::size_t n = 0; n < count; ++n) {
         const ValueRef& ref = (*refs)[store::spread(n, count, refs->size())];
-        const auto record = stats_record::decode_record(as_bytes(*run.read_record(ref)));
+        const auto record = stats_record::decode_record(base::as_bytes(*run.read_record(ref)));
         const auto& step = std::get<stats_record::Step>(*record);
         const stats::Summary& summary = step.entries.at(ref.part).summary;
         EXPECT_EQ(columns->steps[n], step.step);
@@ -470,7 +470,7 @@ TEST(StatisticsOfATensor, AreWhatItsRecordsSay) {
 }
 
 TEST(StatisticsOfATensor, HaveFormAndHistogramOfTheirOwnEntry) {
-  TempDir dir;
+  base::TempDir dir;
   StatisticsFile file(3);
   std::string bytes = file.take();
   const stats_record::Form form = {DType::f16, {7, 2}};
@@ -495,7 +495,7 @@ TEST(StatisticsOfATensor, HaveFormAndHistogramOfTheirOwnEntry) {
     ASSERT_EQ(refs->size(), 20U);
     for (const ValueRef& ref : *refs) {
       const std::string payload = *run.read_record(ref);
-      const auto record = stats_record::decode_record(as_bytes(payload));
+      const auto record = stats_record::decode_record(base::as_bytes(payload));
       const stats_record::Entry& entry = std::get<stats_record::Step>(*record).entries.at(ref.part);
       const auto read = run.read_statistics(ref);
       ASSERT_TRUE(read) << read.status().message();
@@ -530,7 +530,7 @@ TEST(StatStream, HasTheSameChunksWhoeverPacksThem) {
     std::mt19937_64 random(4);
     std::vector<StatTrack> tracks(300);
     StatStream stream;
-    SerialQueue thread("packing");
+    base::SerialQueue thread("packing");
     ChunkOutput output;
     if (who == Who::another_thread) output.hand_over = [&](std::function<void()> job) { thread.push(std::move(job)); };
     if (who == Who::nobody_in_time) output.hand_over = [](const std::function<void()>&) {};
@@ -553,10 +553,10 @@ TEST(StatStream, HasTheSameChunksWhoeverPacksThem) {
       for (std::size_t row = 0; row < chunk.rows(); ++row) {
         for (std::size_t n = 0; n < chunk.size(row); ++n) {
           const StatValues values = chunk.values(row, n);
-          put_varint(packed, stream.first_record(i) + chunk.record(row, n));
-          put_varint(packed, chunk.part(row, n));
-          for (const double number : values.numbers) put(packed, number);
-          for (const std::uint64_t count : values.counts) put_varint(packed, count);
+          base::put_varint(packed, stream.first_record(i) + chunk.record(row, n));
+          base::put_varint(packed, chunk.part(row, n));
+          for (const double number : values.numbers) base::put(packed, number);
+          for (const std::uint64_t count : values.counts) base::put_varint(packed, count);
         }
       }
       chunks.push_back(std::move(packed));
@@ -589,13 +589,13 @@ TEST(StatChunk, ComesBackFromItsBytesAsItWas) {
     entries.ends.push_back(static_cast<std::uint32_t>(entries.all.size()));
   }
   const std::string bytes = StatChunk::encode(entries);
-  ASSERT_TRUE(StatChunk::is_valid(as_bytes(bytes)));
-  EXPECT_EQ(StatChunk::encode(StatChunk(as_bytes(bytes)).decode()), bytes);
+  ASSERT_TRUE(StatChunk::is_valid(base::as_bytes(bytes)));
+  EXPECT_EQ(StatChunk::encode(StatChunk(base::as_bytes(bytes)).decode()), bytes);
 }
 
 TEST(DamagedDefinition, OfAProbeIsRecoveredFromALaterOne) {
-  TempDir dir;
-  TempDir cache;
+  base::TempDir dir;
+  base::TempDir cache;
   StatisticsFile file(1);
   std::string damaged = file.take();
   damaged[damaged.size() / 2] ^= 1;

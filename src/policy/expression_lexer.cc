@@ -66,8 +66,8 @@ Token quoted(std::string_view rest, std::size_t place) {
 
 std::string Token::described() const {
   if (type == Type::end) return "the end";
-  if (type == Type::text) return joined({"the text '", valid_utf8(text), "'"});
-  return joined({"'", valid_utf8(text), "'"});
+  if (type == Type::text) return joined({"the text '", base::valid_utf8(text), "'"});
+  return joined({"'", base::valid_utf8(text), "'"});
 }
 
 Token next_token(std::string_view condition, std::size_t place) {

@@ -58,7 +58,7 @@ class Parser {
   NodePtr fail(std::size_t place, std::string message) {
     if (failed_) return nullptr;
     failed_ = true;
-    error_.column = count_characters(text_.substr(0, place)) + 1;
+    error_.column = base::count_characters(text_.substr(0, place)) + 1;
     error_.message = std::move(message);
     return nullptr;
   }
@@ -225,7 +225,7 @@ class Parser {
     }
     if (std::ranges::find(function_names(), name.text) != function_names().end()) return time_function(name);
     return fail(name.begin,
-                joined({"there is no function '", name.text, "'", did_you_mean(name.text, function_names())}));
+                joined({"there is no function '", name.text, "'", base::did_you_mean(name.text, function_names())}));
   }
 
   NodePtr statistic_function(const Token& name, Statistic which) {
@@ -358,7 +358,7 @@ std::string place_in(std::string_view text, const ParseError& error) {
   std::size_t column = 0;  // of the last character that was seen
   std::size_t seen = 0;
   for (std::size_t at = 0; at < text.size() && seen + 1 < error.column; ++at) {
-    if (!begins_character(text[at])) continue;
+    if (!base::begins_character(text[at])) continue;
     ++seen;
     const bool ends_line = text[at] == '\n';
     if (ends_line) ++line;

@@ -41,7 +41,7 @@ std::string described(const toml::node& node) {
   if (const auto* text = node.as_string()) {
     const std::string& value = text->get();
     if (value.size() <= kShown) return joined({"\"", value, "\""});
-    return joined({"\"", valid_utf8(value.substr(0, kShown)), "...\""});
+    return joined({"\"", base::valid_utf8(value.substr(0, kShown)), "...\""});
   }
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* number = node.as_floating_point()) return number_text(number->get());
@@ -56,7 +56,7 @@ void advance(toml::source_position& place, char byte) noexcept {
   if (byte == '\n') {
     ++place.line;
     place.column = 1;
-  } else if (begins_character(byte)) {
+  } else if (base::begins_character(byte)) {
     ++place.column;
   }
 }
@@ -147,8 +147,8 @@ void Reader::keys(const toml::table& table, std::string_view where, const std::v
     for (const Key& one : known) {
       if (one.offered) names.emplace_back(one.name);
     }
-    std::string hint = did_you_mean(key.str(), names);
-    if (hint.empty()) hint = joined({"; it may have ", enumerated(names)});
+    std::string hint = base::did_you_mean(key.str(), names);
+    if (hint.empty()) hint = joined({"; it may have ", base::enumerated(names)});
     fail(key.source().begin, joined({where, " has no key '", key.str(), "'", hint}));
   }
 }
@@ -240,7 +240,7 @@ std::optional<Reader::Place> Reader::place_in_file(const toml::node& node, std::
   std::optional<Place> found;
   std::size_t seen = 0;
   for (const char byte : value) {
-    if (begins_character(byte) && ++seen == column) found = place;
+    if (base::begins_character(byte) && ++seen == column) found = place;
     if (!rest.starts_with(byte) && !(byte == '\n' && rest.starts_with("\r\n"))) return std::nullopt;
     byte == '\n' ? skip_line_end() : skip(1);
   }
@@ -250,7 +250,7 @@ std::optional<Reader::Place> Reader::place_in_file(const toml::node& node, std::
 
 void Reader::size(const toml::node& node, std::uint64_t least, std::string_view what, std::uint64_t& to) {
   std::optional<std::uint64_t> bytes;
-  if (const auto* const text = node.as_string()) bytes = parse_byte_size(text->get());
+  if (const auto* const text = node.as_string()) bytes = base::parse_byte_size(text->get());
   if (const auto* const number = node.as_integer(); number != nullptr && number->get() >= 0) {
     bytes = static_cast<std::uint64_t>(number->get());
   }
@@ -491,7 +491,7 @@ void Reader::root(const toml::table& table, policy::ControlFile& file, bool cont
 }
 
 Result<policy::ControlFile> read(std::string_view toml, std::string_view source, bool control) {
-  const std::string name = valid_utf8(source);
+  const std::string name = base::valid_utf8(source);
   if (toml.size() > policy::kMostBytes) {
     return Status(Code::invalid_argument, joined({name, " is larger than 1 MiB, the limit of a policy"}));
   }
@@ -500,7 +500,7 @@ Result<policy::ControlFile> read(std::string_view toml, std::string_view source,
     const toml::source_position place = parsed.error().source().begin;
     return Status(Code::invalid_argument,
                   joined({name, ":", std::to_string(place.line), ":", std::to_string(place.column), ": ",
-                          valid_utf8(parsed.error().description())}));
+                          base::valid_utf8(parsed.error().description())}));
   }
   policy::ControlFile file;
   Reader reader(name, toml);
@@ -513,7 +513,7 @@ Result<policy::ControlFile> read(std::string_view toml, std::string_view source,
 std::string quoted(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out = "\"";
-  for (const char c : valid_utf8(text)) {
+  for (const char c : base::valid_utf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out += '\\';
@@ -547,7 +547,7 @@ Result<Policy> Policy::parse(std::string_view toml, std::string_view source) {
 }
 
 Result<Policy> Policy::load(std::string_view path) {
-  const Result<InputFile> file = InputFile::open(std::string(path));
+  const Result<base::InputFile> file = base::InputFile::open(std::string(path));
   if (!file) return file.error();
   const Result<std::string> text = file->read_up_to(policy::kMostBytes + 1);  // one too many: parse will say so
   if (!text) return text.error();

@@ -315,14 +315,14 @@ TEST(PolicyFile, InvalidTomlIsAnErrorWithItsPosition) {
 }
 
 TEST(PolicyFile, IsLoadedByItsPath) {
-  const TempDir dir;
-  ASSERT_TRUE(write_file(dir / "p.toml", "[[watch]]\nevery = 3\n"));
+  const base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "p.toml", "[[watch]]\nevery = 3\n"));
   ASSERT_TRUE(Policy::load(dir / "p.toml"));
   EXPECT_EQ(Policy::load(dir / "p.toml")->watches[0].every, 3);
-  ASSERT_TRUE(write_file(dir / "wrong.toml", "x = 1"));
+  ASSERT_TRUE(base::write_file(dir / "wrong.toml", "x = 1"));
   EXPECT_EQ(Policy::load(dir / "wrong.toml").error().message(),
             dir / "wrong.toml" + ":1:1: a policy has no key 'x'; it may have watch, trigger, flight, budget and allow");
-  ASSERT_TRUE(write_file(dir / "huge.toml", std::string(2 << 20, '\n')));
+  ASSERT_TRUE(base::write_file(dir / "huge.toml", std::string(2 << 20, '\n')));
   EXPECT_THAT(Policy::load(dir / "huge.toml").error().message(), HasSubstr("is larger than 1 MiB"));
   EXPECT_EQ(Policy::load(dir / "none.toml").error().code(), Code::not_found);
   EXPECT_FALSE(Policy::load(dir.path()));

@@ -147,7 +147,7 @@ Result<std::string> expression_of(const TriggerPolicy& trigger) {
     list += list.empty() ? "" : ", ";
     list += known.name;
   }
-  const std::string hint = did_you_mean(trigger.rule, names);
+  const std::string hint = base::did_you_mean(trigger.rule, names);
   return invalid({"there is no rule '", trigger.rule, "'", hint.empty() ? "; there are " : hint,
                   hint.empty() ? std::string_view(list) : ""});
 }

@@ -272,7 +272,7 @@ void add_damage(const Run& run, Facts& facts) {
   }
 }
 
-void put_alert(JsonWriter& json, std::string_view run, const Alert& alert) {
+void put_alert(formats::JsonWriter& json, std::string_view run, const Alert& alert) {
   json.object().key("kind").text(to_string(alert.kind)).key("run").text(run).key("tag");
   if (alert.tag_kind) {
     json.text(alert.tag).key("tag_kind").text(to_string(*alert.tag_kind));
@@ -366,7 +366,7 @@ Result<Answer> answer_alerts(const Context& context, const Params& /*params*/) {
   }
   sort_alerts(all);
   if (all.size() > kMostAlerts) all.resize(kMostAlerts);
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("revision").integer(context.catalogue->revision).key("alerts").array();
   for (const auto& [run, alert] : all) put_alert(json, *run, alert);
   json.end().end();

@@ -98,7 +98,7 @@ int status_of(Code code) noexcept {
 Answer error_answer(int status, std::string_view message) {
   Answer answer;
   answer.status = status;
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("error").text(message).end();
   answer.body = json.take();
   return answer;

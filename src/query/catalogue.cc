@@ -56,11 +56,11 @@ Result<Catalogue::Item> Catalogue::run(std::string_view name) const {
   std::vector<std::string> names;
   names.reserve(runs.size());
   for (const Item& item : runs) names.push_back(item.entry->name);
-  return Status(Code::not_found, "there is no run " + in_quotes(name) + nearest(name.substr(0, 200), names));
+  return Status(Code::not_found, "there is no run " + in_quotes(name) + base::nearest(name.substr(0, 200), names));
 }
 
 Runs::Runs(std::vector<Served> logs)
-    : logs_(std::move(logs)), first_revision_(static_cast<std::uint64_t>(wall_seconds() * 1000)) {
+    : logs_(std::move(logs)), first_revision_(static_cast<std::uint64_t>(base::wall_seconds() * 1000)) {
   auto empty = std::make_shared<Catalogue>();
   empty->revision = first_revision_;
   empty->list_changed = first_revision_;
@@ -78,7 +78,7 @@ bool Runs::has_read_more() const {
 
 // A run may end without a change in its files.
 bool Runs::has_changed_states() const {
-  const double now = wall_seconds();
+  const double now = base::wall_seconds();
   return std::ranges::any_of(
       catalogue_->runs, [now](const Catalogue::Item& item) { return item.pulse_at(now).state != item.pulse.state; });
 }
@@ -97,7 +97,7 @@ void Runs::renew() const {
   std::ranges::sort(made->runs, {}, [](const Catalogue::Item& item) -> const std::string& { return item.entry->name; });
 
   const std::uint64_t next = before.revision + 1;
-  const double now = wall_seconds();
+  const double now = base::wall_seconds();
   bool changed = false;
   made->list_changed = before.list_changed;
   if (made->runs.size() != before.runs.size()) made->list_changed = next;
@@ -120,7 +120,7 @@ void Runs::renew() const {
 }
 
 std::shared_ptr<const Catalogue> Runs::now() const {
-  const auto second = static_cast<std::int64_t>(wall_seconds());
+  const auto second = static_cast<std::int64_t>(base::wall_seconds());
   const std::lock_guard lock(mutex_);
   const bool due = std::exchange(second_, second) != second;
   if (has_read_more() || (due && has_changed_states())) renew();
@@ -150,7 +150,7 @@ std::uint64_t Runs::wait_for_change(std::uint64_t seen, milliseconds timeout) co
 Change Runs::change_since(std::uint64_t seen) const {
   const std::shared_ptr<const Catalogue> catalogue = now();
   const bool foreign = seen < first_revision_ || seen > catalogue->revision;
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("revision").integer(catalogue->revision).key("runs").array();
   for (const Catalogue::Item& item : catalogue->runs) {
     if (foreign || item.changed > seen) json.text(item.entry->name);

@@ -44,7 +44,7 @@ Result<Answer> answer_arm(const Context& context, const Body& body) {
   const RunEntry& entry = *item->entry;
   const Result<std::string> directory = log_of(context, entry).control_directory(entry.run.name());
   if (!directory) return directory.error();
-  if (entry.pulse(wall_seconds()).state != RunState::live) {
+  if (entry.pulse(base::wall_seconds()).state != RunState::live) {
     return Status(Code::io,
                   "no process is recording the run " + in_quotes(entry.name) +
                       ": its files have not changed for 30 s; to arm a job that starts later, use 'sonde arm'");

@@ -28,8 +28,8 @@ class Writing : public testing::Test {
     append(dir_ / "logs/a/below/" + std::string(kEvents), run_file());
   }
   std::string logs() const { return dir_ / "logs"; }
-  std::vector<std::string> trash() const { return names_in(dir_ / "logs/.sonde-trash"); }
-  TempDir dir_;
+  std::vector<std::string> trash() const { return base::names_in(dir_ / "logs/.sonde-trash"); }
+  base::TempDir dir_;
 };
 
 std::string note_of(const Asked& asked, int run = 0) {
@@ -39,19 +39,19 @@ std::string note_of(const Asked& asked, int run = 0) {
 TEST_F(Writing, NeedsTheToken) {
   Asked asked(logs());
   for (const std::string_view path : {"note", "delete", "arm"}) EXPECT_EQ(asked.post(path, "{}").status, 401);
-  EXPECT_THAT(names_in(dir_ / "logs/a"), Not(Contains("note.md")));
+  EXPECT_THAT(base::names_in(dir_ / "logs/a"), Not(Contains("note.md")));
 }
 
 TEST_F(Writing, ANoteIsAFileOfTheRun) {
   Asked asked(logs());
   const std::uint64_t before = asked.api().revision();
   EXPECT_EQ(asked.post("note", R"({"run":"a","note":"baseline"})", true).status, 200);
-  EXPECT_EQ(*read_file(dir_ / "logs/a/note.md"), "baseline");
+  EXPECT_EQ(*base::read_file(dir_ / "logs/a/note.md"), "baseline");
   EXPECT_EQ(note_of(asked), "baseline");
   EXPECT_THAT(Json(asked.api().change_since(before).data).texts("/runs"), ElementsAre("a"));
   EXPECT_EQ(asked.post("note", R"({"run":"a","note":""})", true).status, 200);
   EXPECT_EQ(note_of(asked), "");
-  EXPECT_THAT(names_in(dir_ / "logs/a"), Not(Contains("note.md")));
+  EXPECT_THAT(base::names_in(dir_ / "logs/a"), Not(Contains("note.md")));
   EXPECT_EQ(asked.post("note", R"({"run":"a","note":")" + std::string(65'537, 'x') + "\"}", true).status, 413);
   EXPECT_EQ(asked.post("note", R"({"run":"none","note":"x"})", true).status, 404);
 }
@@ -67,16 +67,16 @@ TEST_F(Writing, ADeletedRunIsInTheTrashAndThoseBelowItStay) {
   EXPECT_EQ(runs.text("/runs/0/run"), "a/below");
   ASSERT_EQ(trash().size(), 1U);
   EXPECT_THAT(trash().front(), testing::EndsWith("-a"));
-  EXPECT_THAT(names_in(dir_ / "logs/.sonde-trash/" + trash().front()),
+  EXPECT_THAT(base::names_in(dir_ / "logs/.sonde-trash/" + trash().front()),
               ElementsAre("captures", std::string(kEvents), "flight-w.elsewhere"));
-  EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre("below", "mine.txt"));
+  EXPECT_THAT(base::names_in(dir_ / "logs/a"), ElementsAre("below", "mine.txt"));
   EXPECT_EQ(Asked(logs()).log().runs().size(), 1U);  // the trash is not a run
 }
 
 TEST_F(Writing, TheDirectoryOfADeletedRunIsRemovedIfItIsEmpty) {
   Asked asked(logs());
   EXPECT_EQ(asked.post("delete", R"({"run":"a/below"})", true).status, 200);
-  EXPECT_THAT(names_in(dir_ / "logs/a"), ElementsAre(std::string(kEvents)));
+  EXPECT_THAT(base::names_in(dir_ / "logs/a"), ElementsAre(std::string(kEvents)));
   EXPECT_EQ(asked.post("delete", R"({"run":"a/below"})", true).status, 404);
   EXPECT_EQ(asked.post("delete", R"({"run":"../x"})", true).status, 404);
 }
@@ -90,12 +90,12 @@ TEST_F(Writing, NothingIsChangedThroughALinkThatLeadsOut) {
     EXPECT_EQ(answer.status, 403);
     EXPECT_THAT(answer.body, HasSubstr("outside of the log directory"));
   }
-  EXPECT_THAT(names_in(dir_ / "outside"), ElementsAre(std::string(kEvents)));
+  EXPECT_THAT(base::names_in(dir_ / "outside"), ElementsAre(std::string(kEvents)));
   EXPECT_THAT(trash(), IsEmpty());
 }
 
 TEST_F(Writing, NothingIsShownThroughALinkThatLeadsOut) {
-  TempDir outside;
+  base::TempDir outside;
   CaptureInfo info;
   info.cause = CaptureInfo::Cause::trigger;
   info.reason = "secret";
@@ -126,7 +126,7 @@ TEST_F(Writing, ANoteThatIsALinkIsNotRead) {
   Asked asked(logs());
   EXPECT_EQ(note_of(asked), "");
   EXPECT_EQ(asked.post("note", R"({"run":"a","note":"mine"})", true).status, 200);
-  EXPECT_EQ(*read_file(dir_ / "secret"), "secret");
+  EXPECT_EQ(*base::read_file(dir_ / "secret"), "secret");
   EXPECT_EQ(note_of(asked), "mine");
 }
 
@@ -135,8 +135,8 @@ TEST_F(Writing, ATrashThatLeadsOutIsRejected) {
   std::filesystem::create_directory_symlink(dir_ / "outside", dir_ / "logs/.sonde-trash");
   Asked asked(logs());
   EXPECT_EQ(asked.post("delete", R"({"run":"a"})", true).status, 403);
-  EXPECT_THAT(names_in(dir_ / "outside"), IsEmpty());
-  EXPECT_THAT(names_in(dir_ / "logs/a"), Contains(std::string(kEvents)));
+  EXPECT_THAT(base::names_in(dir_ / "outside"), IsEmpty());
+  EXPECT_THAT(base::names_in(dir_ / "logs/a"), Contains(std::string(kEvents)));
 }
 
 TEST_F(Writing, ARunThatCannotBeMovedCompletelyStaysInPlace) {
@@ -154,8 +154,8 @@ TEST_F(Writing, ARunThatCannotBeMovedCompletelyStaysInPlace) {
   const Answer answer = asked.post("delete", R"({"run":"a"})", true);
   EXPECT_EQ(answer.status, 409);
   EXPECT_THAT(answer.body, HasSubstr("the run is unchanged"));
-  EXPECT_THAT(names_in(deep + "/a"), ElementsAre("events.out.tfevents.1.host.1.0", long_name));
-  EXPECT_THAT(names_in(deep + "/.sonde-trash"), IsEmpty());
+  EXPECT_THAT(base::names_in(deep + "/a"), ElementsAre("events.out.tfevents.1.host.1.0", long_name));
+  EXPECT_THAT(base::names_in(deep + "/.sonde-trash"), IsEmpty());
 }
 
 class Remembering final : public Actions {
@@ -173,7 +173,7 @@ TEST_F(Writing, ATriggerIsArmedByThoseWhoCan) {
   const auto actions = std::make_shared<Remembering>();
   Asked asked(logs(), actions);
   EXPECT_EQ(asked.post("arm", R"({"run":"a","when":"loss > 1","before":5,"after":2})", true).status, 200);
-  EXPECT_EQ(actions->said, *real_path(dir_ / "logs/a") + " loss > 1 5 2");
+  EXPECT_EQ(actions->said, *base::real_path(dir_ / "logs/a") + " loss > 1 5 2");
   const Answer wrong = asked.post("arm", R"({"run":"a","when":"?"})", true);
   EXPECT_EQ(wrong.status, 400);
   EXPECT_THAT(wrong.body, HasSubstr("no expression"));

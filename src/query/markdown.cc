@@ -216,7 +216,7 @@ std::string without_definitions(const std::string& text) {
 }  // namespace
 
 std::string html_of_markdown(std::string_view text) {
-  const std::string valid = valid_utf8(text);
+  const std::string valid = base::valid_utf8(text);
   if (valid.size() > kLongest) return preformatted(valid);
   const auto [parser, document] = parse(without_definitions(valid));
   if (!document) return preformatted(valid);

@@ -61,7 +61,7 @@ ChartParts chart_of(pbf_reader chart) {
   return parts;
 }
 
-void put_category(JsonWriter& json, pbf_reader category) {
+void put_category(formats::JsonWriter& json, pbf_reader category) {
   std::string title;
   bool closed = false;
   std::vector<ChartParts> charts;
@@ -91,7 +91,7 @@ void put_category(JsonWriter& json, pbf_reader category) {
 std::optional<std::string> session_hparams(std::string_view content) {
   const auto decoded = hparams::decode(content);
   if (!decoded || !decoded->start) return std::nullopt;
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object();
   for (const auto& [key, value] : decoded->start->hparams) hparams::put_value(json.text_key(key), value);
   return json.end().take();
@@ -106,7 +106,7 @@ std::optional<std::vector<std::string>> experiment_metrics(std::string_view cont
 std::optional<std::string> layout_categories(std::string_view layout) {
   try {
     pbf_reader reader = reader_of(layout);
-    JsonWriter json;
+    formats::JsonWriter json;
     json.array();
     while (reader.next(2, pbf_wire_type::length_delimited)) put_category(json, reader.get_message());
     return json.end().take();

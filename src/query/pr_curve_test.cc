@@ -33,7 +33,7 @@ std::vector<Curve> curves_of(Asked& asked, std::string_view tag) {
     for (const ValueRef& value : *values) {
       const Tensor tensor = *run.tensor(value);
       all.push_back({"pr_curve?run=" + run.name() + "&tag=" + std::string(tag) + "&step=" + std::to_string(value.step),
-                     *to_doubles(tensor.view()), static_cast<std::size_t>(tensor.shape[1])});
+                     *tensor::to_doubles(tensor.view()), static_cast<std::size_t>(tensor.shape[1])});
     }
   }
   return all;
@@ -108,7 +108,7 @@ std::string curve_of(const std::vector<std::int64_t>& dims, std::size_t count) {
 }
 
 Answer answer_of(const std::string& events) {
-  TempDir dir;
+  base::TempDir dir;
   index::append(dir / std::string("r/") + std::string(index::kEvents), index::version() + events);
   return Asked(dir.path()).get("pr_curve?run=r&tag=curve&step=1");
 }

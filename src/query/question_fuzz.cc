@@ -25,7 +25,7 @@ std::string some_events() {
     std::string value;
     wire::put_bytes(value, 1, "loss");
     value += '\x15';
-    put(value, step == 500 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(step % 7));
+    base::put(value, step == 500 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(step % 7));
     std::string summary;
     wire::put_bytes(summary, 1, value);
     tfevents::put_summary_event(file, 1.7e9 + step, step, summary);
@@ -35,11 +35,11 @@ std::string some_events() {
 
 // A log with two runs, made once.
 const query::Api& api() {
-  static TempDir dir;
+  static base::TempDir dir;
   static const query::Api made = [] {
     for (const char* run : {"a", "b/c"}) {
-      if (!make_directories(dir / run)) std::abort();
-      if (!write_file(join_path(dir / run, "events.out.tfevents.1.h.1.0"), some_events())) std::abort();
+      if (!base::make_directories(dir / run)) std::abort();
+      if (!base::write_file(base::join_path(dir / run, "events.out.tfevents.1.h.1.0"), some_events())) std::abort();
     }
     auto log = Log::open(dir.path(), {.threads = 1, .cache = LogOptions::Cache::off});
     if (!log) std::abort();

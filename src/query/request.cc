@@ -68,7 +68,7 @@ Result<Params> Params::parse(std::string_view query, std::span<const std::string
     if (!name || !value) return wrong(in_quotes(part) + " has a % without two hexadecimal digits after it");
     if (std::ranges::find(known, *name) == known.end()) {
       return wrong("there is no parameter " + in_quotes(*name) +
-                   (known.empty() ? "; none is known" : "; known are " + enumerated(known)));
+                   (known.empty() ? "; none is known" : "; known are " + base::enumerated(known)));
     }
     if (params.find(*name) != nullptr) return wrong("the parameter " + in_quotes(*name) + " is given twice");
     params.values_.emplace_back(*std::move(name), *std::move(value));

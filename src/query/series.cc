@@ -69,18 +69,18 @@ void put_series(BinaryWriter& out, const Drawing& drawing, const Scalars& smooth
 
 // Values have as many digits as are needed to restore the recorded value, as in `sonde export`.
 std::string scalars_json(const Scalars& scalars) {
-  const bool single = all_single(scalars.values);
-  JsonWriter json;
+  const bool single = formats::all_single(scalars.values);
+  formats::JsonWriter json;
   json.array();
   for (std::size_t i = 0; i < scalars.size(); ++i) {
-    const double value = single ? shortest_double(scalars.values[i]) : scalars.values[i];
+    const double value = single ? formats::shortest_double(scalars.values[i]) : scalars.values[i];
     json.array().number(scalars.wall_times[i]).integer(scalars.steps[i]).number(value).end();
   }
   return json.end().take();
 }
 
 std::string scalars_csv(const std::string& run, const std::string& tag, const Scalars& scalars) {
-  const bool single = all_single(scalars.values);
+  const bool single = formats::all_single(scalars.values);
   std::string out = "run,tag,step,wall_time,value\n";
   std::string names;
   csv::put_field(names, run);
@@ -130,7 +130,7 @@ Result<store::DrawnLine> draw_line(const Context& context, const Catalogue::Item
   return line;
 }
 
-void put_row(JsonWriter& json, const SeriesName& name, const store::LineSummary& summary, double start) {
+void put_row(formats::JsonWriter& json, const SeriesName& name, const store::LineSummary& summary, double start) {
   json.object().key("run").text(name.run).key("tag").text(name.tag).key("count").integer(summary.count);
   if (summary.count > 0) {
     json.key("step").integer(summary.last.step).key("value").number(summary.last.value);
@@ -174,7 +174,7 @@ Result<Answer> answer_table(const Context& context, const Body& body) {
   const bool has_step =
       body.step || std::ranges::any_of(body.series, [](const SeriesName& one) { return one.step.has_value(); });
   if (has_step && has_range) return Status(Code::invalid_argument, "a table needs a 'step' or a 'range', not both");
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("rows").array();
   for (const SeriesName& name : body.series) {
     store::LineSummary summary;

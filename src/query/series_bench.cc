@@ -19,11 +19,11 @@ constexpr int kPoints = 10'000'000;
 
 // A directory with the log, and the server's half that reads it. About half a gigabyte.
 const Api& api() {
-  static const TempDir dir;
+  static const base::TempDir dir;
   static const std::unique_ptr<Api> made = [] {
     std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same numbers every time
     std::uniform_real_distribution<double> noise(0, 1);
-    auto file = AppendFile::create(dir / "events.out.tfevents.1700000000.host.1.0");
+    auto file = base::AppendFile::create(dir / "events.out.tfevents.1700000000.host.1.0");
     std::string bytes;
     double time = 1.7e9;
     for (int i = 0; i < kPoints; ++i) {

@@ -29,7 +29,7 @@ class Series : public testing::Test {
  protected:
   static constexpr int kPoints = 20'000;
   static void SetUpTestSuite() {
-    dir_ = std::make_unique<TempDir>();
+    dir_ = std::make_unique<base::TempDir>();
     std::mt19937 random(1);
     std::normal_distribution<double> noise;
     std::string file = version();
@@ -76,11 +76,11 @@ class Series : public testing::Test {
   }
   static std::size_t place_of(double step) { return static_cast<std::size_t>(step) / 3; }
 
-  static std::unique_ptr<TempDir> dir_;
+  static std::unique_ptr<base::TempDir> dir_;
   static std::unique_ptr<Asked> asked_;
   static Scalars points_;
 };
-std::unique_ptr<TempDir> Series::dir_;
+std::unique_ptr<base::TempDir> Series::dir_;
 std::unique_ptr<Asked> Series::asked_;
 Scalars Series::points_;
 
@@ -215,7 +215,7 @@ TEST_F(Series, RejectsInvalidRequests) {
 }
 
 TEST_F(Series, GrowWithTheLogAndStaySmooth) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string path = dir / std::string("r/") + std::string(kEvents);
   std::string file = version();
   for (int i = 0; i < 30'000; ++i) file += scalar("x", i, std::sin(i));
@@ -235,7 +235,7 @@ TEST_F(Series, GrowWithTheLogAndStaySmooth) {
 }
 
 TEST_F(Series, OfSeveralWritersAtOnceAreSmoothedByStep) {
-  TempDir dir;
+  base::TempDir dir;
   std::string even = version();
   std::string odd = version();
   for (int i = 0; i < 100; ++i) (i % 2 == 0 ? even : odd) += scalar("x", i, i * i % 17);
@@ -329,7 +329,7 @@ TEST_F(Series, TableOfARangeIsOfItsFinitePoints) {
 }
 
 TEST_F(Series, BandsAreOverTheMeansOfTheRuns) {
-  TempDir dir;
+  base::TempDir dir;
   for (int run = 0; run < 3; ++run) {
     std::string file = version();
     for (int i = 0; i < 100; ++i) file += scalar("x", i, i == 50 && run == 2 ? kNaN : run * 10 + i);

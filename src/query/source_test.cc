@@ -40,7 +40,7 @@ class AnySource : public ::testing::Test {
 };
 
 TEST_F(AnySource, DerivesFromTheJobSignsWhetherItIsRunning) {
-  const double now = wall_seconds();
+  const double now = base::wall_seconds();
   run("a quiet")->signs = {.last_modified = now - 3600};
   run("b growing")->signs = {.last_modified = now};
   run("c quiet with a held ring")->signs = {.last_modified = now - 3600, .has_ring = true, .ring_is_held = true};

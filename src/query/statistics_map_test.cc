@@ -38,7 +38,7 @@ std::vector<Number> numbers(std::string_view body, std::size_t at, std::size_t c
 }
 
 TEST(StatisticsMap, IsColumnsOfCells) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/stats.1.h.1.0.tfrecord", two_tensors());
   Asked asked(dir.path());
   const Answer answer =
@@ -70,7 +70,7 @@ TEST(StatisticsMap, IsColumnsOfCells) {
 }
 
 TEST(StatisticsMap, OfARangeOfSteps) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/stats.1.h.1.0.tfrecord", two_tensors());
   Asked asked(dir.path());
   const Answer answer =
@@ -82,7 +82,7 @@ TEST(StatisticsMap, OfARangeOfSteps) {
 }
 
 TEST(StatisticsMap, RejectsInvalidRequests) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "r/stats.1.h.1.0.tfrecord", two_tensors());
   Asked asked(dir.path());
   const auto asks = [&](std::string_view body) { return asked.post("statistics/map", body); };

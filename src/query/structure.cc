@@ -15,20 +15,22 @@ namespace sonde::query {
 namespace {
 
 // Nothing, which matches everything, if no pattern is given.
-Result<std::optional<Regexp>> pattern(const Params& params, std::string_view name) {
+Result<std::optional<regexp::Regexp>> pattern(const Params& params, std::string_view name) {
   constexpr std::size_t kLongest = 1'000;
   const std::string* text = params.find(name);
-  if (text == nullptr) return std::optional<Regexp>();
+  if (text == nullptr) return std::optional<regexp::Regexp>();
   if (text->size() > kLongest) return Status(Code::invalid_argument, "a pattern has at most 1,000 characters");
-  Result<Regexp> made = Regexp::compile(*text, regexp::Extent::anywhere);
+  Result<regexp::Regexp> made = regexp::Regexp::compile(*text, regexp::Extent::anywhere);
   if (!made) {
     return Status(Code::invalid_argument, in_quotes(name) + " is not a valid pattern: " + made.error().message());
   }
   return std::optional(*std::move(made));
 }
-bool matches(const std::optional<Regexp>& wanted, std::string_view text) { return !wanted || wanted->matches(text); }
+bool matches(const std::optional<regexp::Regexp>& wanted, std::string_view text) {
+  return !wanted || wanted->matches(text);
+}
 
-void number_or_null(JsonWriter& json, double value) {
+void number_or_null(formats::JsonWriter& json, double value) {
   if (std::isfinite(value)) {
     json.number(value);
   } else {
@@ -46,7 +48,7 @@ const std::string* hparams_of(const std::map<std::string_view, const Facts*>& wi
   }
 }
 
-void put_run(JsonWriter& json, const Catalogue::Item& item, const Facts* facts, const std::string* hparams) {
+void put_run(formats::JsonWriter& json, const Catalogue::Item& item, const Facts* facts, const std::string* hparams) {
   static const Facts nothing;
   const bool read = facts != nullptr;
   const Facts& known = read ? *facts : nothing;
@@ -79,7 +81,7 @@ Answer json_answer(std::string body) {
 }
 
 Result<Answer> answer_status(const Context& context, const Params& /*params*/) {
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("version").text(SONDE_VERSION).key("revision").integer(context.catalogue->revision);
   json.key("may_write").truth(context.may_write).key("logs").array();
   Log::Progress all;
@@ -109,7 +111,7 @@ Result<Answer> answer_runs(const Context& context, const Params& /*params*/) {
     const Facts* known = facts.emplace_back(item.entry->facts()).get();
     if (known != nullptr && !known->hparams.empty()) with_hparams.emplace(item.entry->name, known);
   }
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("revision").integer(catalogue.revision).key("runs").array();
   for (std::size_t i = 0; i < facts.size(); ++i) {
     put_run(json, catalogue.runs[i], facts[i].get(), hparams_of(with_hparams, catalogue.runs[i].entry->name));
@@ -161,7 +163,7 @@ Result<Answer> answer_tags(const Context& context, const Params& params) {
     runs.emplace_back(item.entry->name);
   }
 
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("revision").integer(catalogue.revision);
   json.list("runs", runs, [&](std::string_view name) { json.text(name); }).key("tags").array();
   for (const auto& [key, places] : tags) {
@@ -191,14 +193,14 @@ Result<Answer> answer_probes(const Context& context, const Params& params) {
   if (!name) return name.error();
   const auto item = context.catalogue->run(*name);
   if (!item) return item.error();
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("run").text(*name);
-  json.list("probes", item->entry->run.probes(), [&](const ProbeInfo& probe) { put_probe(json, probe); });
+  json.list("probes", item->entry->run.probes(), [&](const ProbeInfo& probe) { store::put_probe(json, probe); });
   return json_answer(json.end().take());
 }
 
 Result<Answer> answer_layouts(const Context& context, const Params& /*params*/) {
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("revision").integer(context.catalogue->revision).key("layouts").array();
   for (const Catalogue::Item& item : context.catalogue->runs) {
     const std::shared_ptr<const Facts> facts = item.entry->facts();

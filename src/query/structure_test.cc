@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-std::string events_in(const TempDir& dir, std::string_view run) {
+std::string events_in(const base::TempDir& dir, std::string_view run) {
   return dir / std::string(run) + "/" + std::string(kEvents);
 }
 // As if nothing had been written for a long time.
@@ -76,7 +76,7 @@ TEST(Runs, HaveTheirHyperParameters) {
 }
 
 TEST(Runs, AreLiveWhileTheirFilesGrow) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "new"), version() + scalar("x", 0, 1) + scalar("x", 60, 1));
   append(events_in(dir, "old"), version() + scalar("x", 0, 1) + scalar("x", 50, 1));
   make_old(events_in(dir, "old"));
@@ -87,7 +87,7 @@ TEST(Runs, AreLiveWhileTheirFilesGrow) {
 }
 
 TEST(Runs, WithAnAbandonedRingHaveDied) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "r"), version() + scalar("x", 7, 1));
   append(dir / "r/flight-host-1-1.ring", std::string(100, '\0'));
   Asked asked(dir.path());
@@ -98,7 +98,7 @@ TEST(Runs, WithAnAbandonedRingHaveDied) {
 }
 
 TEST(Tags, AreByKindAndNameWithTheRunsThatHaveThem) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "a"), version() + scalar("loss", 1, 1) + scalar("loss", 5, 1) + scalar("acc", 2, 1));
   append(events_in(dir, "b"), version() + scalar("loss", 3, 1));
   Asked asked(dir.path());
@@ -114,7 +114,7 @@ TEST(Tags, AreByKindAndNameWithTheRunsThatHaveThem) {
 }
 
 TEST(Tags, SayHowManyPointsARestartWroteAgain) {
-  TempDir dir;
+  base::TempDir dir;
   append(dir / "a/events.out.tfevents.1700000000.h.1.0",
          version() + scalar("loss", 0, 1) + scalar("loss", 2, 1) + scalar("loss", 1, 1));
   append(dir / "b/events.out.tfevents.1700000000.h.1.0", version() + scalar("loss", 0, 1) + scalar("loss", 1, 1));
@@ -135,7 +135,7 @@ TEST(Tags, InvalidPatternsAreRejected) {
 }
 
 TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 2'000; ++i) file += scalar("loss", i, i >= 1'500 ? kNaN : 1);
   file += scalar("once", 3, std::numeric_limits<double>::infinity()) + scalar("once", 4, 1);
@@ -155,7 +155,7 @@ TEST(Alerts, NameTheFirstPointThatIsNotFinite) {
 }
 
 TEST(Alerts, GiveTheFirstNonFiniteValue) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "r"), version() + scalar("mixed", 1, 1) +
                                   scalar("mixed", 2, -std::numeric_limits<double>::infinity()) +
                                   scalar("mixed", 3, kNaN));
@@ -166,7 +166,7 @@ TEST(Alerts, GiveTheFirstNonFiniteValue) {
 }
 
 TEST(Alerts, OfAKindInARunAreTheNewest) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 250; ++i) file += scalar("t" + std::to_string(i), i, kNaN);
   append(events_in(dir, "r"), file);
@@ -179,7 +179,7 @@ TEST(Alerts, OfAKindInARunAreTheNewest) {
 }
 
 TEST(Alerts, NameTriggersAndCrashes) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "r"), version() + scalar("x", 1, 1));
   CaptureInfo info;
   info.cause = CaptureInfo::Cause::trigger;
@@ -218,7 +218,7 @@ CapturedTensor captured(const std::string& name, std::vector<std::string> inputs
 }
 
 TEST(Alerts, LeadWithTheTensorThatProducedTheNaN) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version();
   for (int i = 0; i < 10; ++i) file += scalar("loss", i, i < 7 ? 1 : kNaN);
   append(events_in(dir, "r"), file);
@@ -268,7 +268,7 @@ TEST(Alerts, LeadWithTheTensorThatProducedTheNaN) {
 }
 
 TEST(Captures, ThatAreNotThereAreNotFound) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "r"), version() + scalar("x", 1, 1));
   CaptureInfo info;
   info.reason = "high";
@@ -283,7 +283,7 @@ TEST(Captures, ThatAreNotThereAreNotFound) {
 }
 
 TEST(Alerts, NameWhatTheRecorderLeftOut) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file;
   stats_record::put_definition(file, {.id = 1, .name = "out"});
   stats_record::put_gap(file, {.id = 1, .first_step = 3, .last_step = 9, .count = 7});
@@ -306,7 +306,7 @@ TEST(Alerts, NameWhatTheRecorderLeftOut) {
 }
 
 TEST(Alerts, NameTheFirstOfTheTensorsThatAreNotFinite) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file;
   for (const std::uint32_t id : {1U, 2U, 3U}) {
     stats_record::put_definition(file, {.id = id, .name = "layer_" + std::to_string(4 - id)});
@@ -339,7 +339,7 @@ TEST(Alerts, NameTheFirstOfTheTensorsThatAreNotFinite) {
 }
 
 TEST(Alerts, NameTheDamageOfAFile) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = version() + scalar("x", 1, 1) + scalar("x", 2, 1) + scalar("x", 3, 1);
   file[version().size() + 20] ^= 1;
   append(events_in(dir, "r"), file);
@@ -350,9 +350,9 @@ TEST(Alerts, NameTheDamageOfAFile) {
 }
 
 TEST(Alerts, OfAFileWithoutAReadableEventHaveTheTimeOfTheFile) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "r"), std::string(100, 'x'));
-  const double now = wall_seconds();
+  const double now = base::wall_seconds();
   const Json alerts(Asked(dir.path()).get("alerts").body);
   ASSERT_EQ(alerts.size("/alerts"), 1U);
   EXPECT_EQ(alerts.text("/alerts/0/kind"), "damage");
@@ -368,7 +368,7 @@ TEST(Layouts, AreTheCustomScalarsOfALog) {
 }
 
 TEST(Changes, AreTheRunsThatGrew) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "a"), version() + scalar("x", 1, 1));
   append(events_in(dir, "b"), version() + scalar("x", 1, 1));
   Asked asked(dir.path());
@@ -394,7 +394,7 @@ TEST(Changes, AreTheRunsThatGrew) {
 }
 
 TEST(Changes, AreAlsoNotesAndCapturesThatComeWithoutARecord) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "a"), version() + scalar("x", 1, 1));
   append(events_in(dir, "b"), version() + scalar("x", 1, 1));
   make_old(events_in(dir, "a"));
@@ -424,7 +424,7 @@ TEST(Changes, AreAlsoNotesAndCapturesThatComeWithoutARecord) {
 }
 
 TEST(Changes, AreProblemsOfALogThatComeAndGo) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string logs = dir / "logs";
   std::filesystem::create_directory(logs);
   Asked asked(logs, nullptr, {.cache = LogOptions::Cache::off, .follow = LogOptions::Follow::live});
@@ -447,7 +447,7 @@ TEST(Changes, AreWaitedForNoLongerThanAsked) {
 }
 
 TEST(Logs, OfSeveralDirectoriesAreDistinguishedByTheirLabels) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "one/train"), version() + scalar("x", 1, 1));
   append(events_in(dir, "two"), version() + scalar("x", 1, 2));
   std::vector<Served> logs;
@@ -487,7 +487,7 @@ TEST(Questions, ThatAreUnknownAreRejectedInOneSentence) {
 }
 
 TEST(Answers, HaveTheSameETagAsLongAsTheyAreTheSame) {
-  TempDir dir;
+  base::TempDir dir;
   append(events_in(dir, "r"), version() + scalar("x", 1, 1));
   make_old(events_in(dir, "r"));
   Asked asked(dir.path());

@@ -118,7 +118,7 @@ Result<Selection> select_values(const Found& found, const Params& params, std::i
   return Selection{spread(*values, asked->most), values->size()};
 }
 
-void put_times(JsonWriter& json, const std::vector<ValueRef>& values) {
+void put_times(formats::JsonWriter& json, const std::vector<ValueRef>& values) {
   json.list("steps", values, [&](const ValueRef& value) { json.integer(value.step); });
   json.list("times", values, [&](const ValueRef& value) { json.number(value.wall_time); });
 }
@@ -129,7 +129,7 @@ struct LeftOut {
   Status why;
 };
 
-void put_left_out(JsonWriter& json, const std::vector<LeftOut>& left_out) {
+void put_left_out(formats::JsonWriter& json, const std::vector<LeftOut>& left_out) {
   json.list("left_out", left_out, [&](const LeftOut& one) {
     json.object().key("step").integer(one.step).key("text").text(one.why.message()).end();
   });
@@ -190,7 +190,7 @@ ReadHistograms read_what_fits(const Found& found, const std::vector<ValueRef>& v
   return all;
 }
 
-void put_histogram(JsonWriter& json, const TensorStatistics& histogram) {
+void put_histogram(formats::JsonWriter& json, const TensorStatistics& histogram) {
   const std::vector<Bucket>& buckets = histogram.histogram;
   json.object();
   json.list("left", buckets, [&](const Bucket& bucket) { json.number(bucket.left); });
@@ -201,7 +201,7 @@ void put_histogram(JsonWriter& json, const TensorStatistics& histogram) {
 }
 
 Answer histograms_answer(const Found& found, std::size_t total, const ReadHistograms& read) {
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("kind").text(to_string(found.kind)).key("total").integer(total);
   put_times(json, read.values);
   json.list("histograms", read.histograms, [&](const TensorStatistics& histogram) { put_histogram(json, histogram); });
@@ -256,7 +256,7 @@ Result<Answer> answer_steps(const Context& context, const Params& params) {
   if (const auto tag = found->run.tag(found->tag, found->kind); tag && tag->points > kMost) {
     return Status(Code::exhausted, "the tag has more than 2,000,000 steps, too many for a list");
   }
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("kind").text(to_string(found->kind));
   if (found->kind == TagKind::scalars) {
     const auto scalars = found->run.scalars(found->tag);
@@ -295,7 +295,7 @@ Result<Answer> answer_statistics(const Context& context, const Params& params) {
   if (!asked) return asked.error();
   const auto columns = store::Access::source(found->run).statistics_columns(found->tag, asked->range, asked->most);
   if (!columns) return columns.error();
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("total").integer(columns->total);
   json.key("dtype").text(to_string(columns->dtype)).key("shape").shape(columns->shape);
   json.list("steps", columns->steps, [&](std::int64_t step) { json.integer(step); });
@@ -316,7 +316,7 @@ Result<Answer> answer_media(const Context& context, const Params& params) {
   if (!found) return found.error();
   const auto value = asked_value(*found, params);
   if (!value) return value.error();
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("kind").text(to_string(found->kind)).key("step").integer(value->step);
   json.key("time").number(value->wall_time);
   if (found->kind == TagKind::images) {
@@ -388,9 +388,9 @@ Result<Answer> answer_pr_curve(const Context& context, const Params& params) {
   }
   const auto count = static_cast<std::size_t>(shape[1]);
   if (count > kMostThresholds) return Status(Code::exhausted, "the curve has more than 100,000 thresholds");
-  const auto numbers = to_doubles(tensor->view());
+  const auto numbers = tensor::to_doubles(tensor->view());
   if (!numbers) return numbers.error();
-  JsonWriter json;
+  formats::JsonWriter json;
   json.object().key("step").integer(value->step).key("time").number(value->wall_time).key("thresholds").array();
   // TensorBoard's rule: evenly spread from 0 to 1.
   for (std::size_t i = 0; i < count; ++i) {

@@ -112,11 +112,11 @@ std::string histogram_of(std::int64_t step, std::size_t bins, double count) {
 // In the old form, whose counts are checked.
 std::string old_histogram_of(std::int64_t step, double count) {
   std::string limits;
-  put(limits, 1.0);
-  put(limits, 2.0);
+  base::put(limits, 1.0);
+  base::put(limits, 2.0);
   std::string counts;
-  put(counts, 1.0);
-  put(counts, count);
+  base::put(counts, 1.0);
+  base::put(counts, count);
   std::string histogram;
   wire::put_bytes(histogram, 6, limits);
   wire::put_bytes(histogram, 7, counts);
@@ -131,7 +131,7 @@ std::string old_histogram_of(std::int64_t step, double count) {
 }
 
 TEST(Histograms, ThatMakeNoSenseHideNoOther) {
-  TempDir dir;
+  base::TempDir dir;
   index::append(dir / std::string("r/") + std::string(index::kEvents),
                 index::version() + old_histogram_of(1, 1) + old_histogram_of(2, -1) + old_histogram_of(3, 1));
   const Asked asked(dir.path());
@@ -148,7 +148,7 @@ TEST(Histograms, ThatMakeNoSenseHideNoOther) {
 }
 
 TEST(Histograms, WithManyBinsAreOfFewerSteps) {
-  TempDir dir;
+  base::TempDir dir;
   std::string file = index::version();
   for (int step = 0; step < 10; ++step) file += histogram_of(step, 100'000, 1);
   index::append(dir / std::string("r/") + std::string(index::kEvents), file + histogram_of(10, 500'001, 1));
@@ -163,7 +163,7 @@ TEST(Histograms, WithManyBinsAreOfFewerSteps) {
 }
 
 TEST(Text, ThatIsTooLongForAPageIsRejectedInOneSentence) {
-  TempDir dir;
+  base::TempDir dir;
   std::string summary;
   tfevents::put_text(summary, "t", std::string((std::size_t{4} << 20) + 1, 'x'), true);
   std::string file = index::version();
@@ -243,12 +243,12 @@ std::string image_of(std::string_view bytes) {
 
 TEST(Images, OfNoOtherTypeAreEverSent) {
   for (const std::string_view bytes : {"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "<html>", ""}) {
-    TempDir dir;
+    base::TempDir dir;
     index::append(dir / std::string("r/") + std::string(index::kEvents), index::version() + image_of(bytes));
     Asked asked(dir.path());
     EXPECT_EQ(asked.get("image?run=r&tag=picture&step=1").status, 404) << bytes;
   }
-  TempDir dir;
+  base::TempDir dir;
   index::append(dir / std::string("r/") + std::string(index::kEvents), index::version() + image_of("GIF89a...."));
   EXPECT_EQ(Asked(dir.path()).get("image?run=r&tag=picture&step=1").content_type, "image/gif");
 }
@@ -313,7 +313,7 @@ TEST(Markdown, ShowsAnEndlessTextAsWritten) {
 }
 
 TEST(Values, OfATagWhoseFileWasDeletedAreNotThere) {
-  TempDir dir;
+  base::TempDir dir;
   const std::string first = dir / "r/" + std::string(index::kEvents);
   index::append(first, index::version() + index::scalar("gone", 1, 1));
   index::append(first + ".2", index::version() + index::scalar("x", 1, 1));

@@ -167,7 +167,7 @@ void ArtifactWriter::write_statistics(const sinks::Stamp& stamp, StepData& step,
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     StepData::Tensor& tensor = step.tensors[i];
     if (!has(decision.keeps[i], Keep::histogram)) tensor.record.histogram.reset();
-    if (is_complex(tensor.record.dtype)) continue;
+    if (tensor::is_complex(tensor.record.dtype)) continue;
     if (has(decision.keeps[i], Keep::stats | Keep::histogram)) kept_.push_back(std::move(tensor.record));
   }
   sinks_.end_step({stamp, evaluation, kept_});

@@ -32,7 +32,9 @@ std::once_flag g_once;
 // that knows about its call sees this too.
 std::atomic<bool> g_several_threads{false};
 
-std::uint64_t stamp() noexcept { return g_several_threads.load(std::memory_order_relaxed) ? ticks() : thread_ticks(); }
+std::uint64_t stamp() noexcept {
+  return g_several_threads.load(std::memory_order_relaxed) ? base::ticks() : base::thread_ticks();
+}
 
 }  // namespace
 
@@ -53,7 +55,7 @@ static thread_local LocalRing t_local;
 
 Backend& Backend::get() {
   std::call_once(g_once, [] {
-    choose_clock();
+    base::choose_clock();
     g_backend.store(new Backend);
     pthread_atfork(&Backend::prepare_fork, &Backend::resume_parent, &Backend::resume_child);
     std::atexit(&Backend::drain_at_exit);
@@ -111,7 +113,7 @@ void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow)
   Backend& backend = get();
   if (t_ring == nullptr) {
     if (t_ended || backend.attach_thread() == nullptr) return drop(message);
-    message.ticks = ticks();  // stamped again, since this thread may be the second one
+    message.ticks = base::ticks();  // stamped again, since this thread may be the second one
   }
   Ring& ring = *t_ring;
   const auto deadline = std::chrono::steady_clock::now() + channel.options().max_wait;
@@ -173,7 +175,7 @@ void Backend::wake() {
 
 Status Backend::start_locked() {
   if (started_) return Status::success();
-  auto thread = Thread::start("sonde", [this] { run(); });
+  auto thread = base::Thread::start("sonde", [this] { run(); });
   if (!thread) return thread.error();
   thread->detach();
   started_ = true;
@@ -327,15 +329,15 @@ void Backend::run() {
     const std::scoped_lock lock(mutex_);
     thread_ = pthread_self();
   }
-  Thread::work_in_background();
+  base::Thread::work_in_background();
   Pool::leave_owners_to_others();
-  last_anchor_ = monotonic_nanoseconds();
+  last_anchor_ = base::monotonic_nanoseconds();
   for (;;) rest(round());
 }
 
 // Soon after the beginning, when the rate of the clock is known only roughly, then once per second.
 void Backend::keep_time() noexcept {
-  const std::uint64_t now = monotonic_nanoseconds();
+  const std::uint64_t now = base::monotonic_nanoseconds();
   if (now - last_anchor_ < anchor_after_) return;
   clock_.anchor();
   last_anchor_ = now;
@@ -378,7 +380,7 @@ bool Backend::round() {
   take_requests();
   const std::size_t asked = asked_.size();
   keep_time();
-  gather(ticks_then_loads());
+  gather(base::ticks_then_loads());
   for (const Message& message : batch_) process_safely(message);
   housekeeping();
   std::erase_if(asked_, [this](const std::shared_ptr<Request>& request) { return answer(*request); });
@@ -409,7 +411,7 @@ void Backend::take_requests() noexcept {
 
 // False: it must wait for conditions that the program's threads answer, or for a flight ring that is being made.
 bool Backend::answer(Request& request) noexcept {
-  const double now = std::max(last_wall_, clock_.wall(ticks()));
+  const double now = std::max(last_wall_, clock_.wall(base::ticks()));
   RunWriter& writer = request.channel->writer();
   Status status;
   if (request.kind == Request::Kind::finish_pending) writer.finish_pending(now, request.channel->take_signal());
@@ -461,7 +463,7 @@ void Backend::process(const Message& message) {
   last_wall_ = std::max(last_wall_, clock_.wall(message.ticks));
   const sinks::Stamp stamp = {last_wall_, message.step};
   const bool timed = message.op() != Op::scalar && (*channel)->policy().timed();
-  const std::uint64_t begin = timed ? monotonic_nanoseconds() : 0;
+  const std::uint64_t begin = timed ? base::monotonic_nanoseconds() : 0;
   switch (message.op()) {
     case Op::scalar: output->scalar(stamp, message.tag, message.value); break;
     case Op::payload: output->payload(stamp, PayloadPtr(message.payload)); break;
@@ -470,7 +472,7 @@ void Backend::process(const Message& message) {
     case Op::evaluation_begin: output->begin_step(stamp, {message.tag, true}); break;
     case Op::evaluation_end: output->end_step(stamp, {message.tag, true}); break;
   }
-  if (timed) (*channel)->counters().add_busy(monotonic_nanoseconds() - begin);
+  if (timed) (*channel)->counters().add_busy(base::monotonic_nanoseconds() - begin);
 }
 
 // It was in flight when its recorder was closed.
@@ -484,7 +486,7 @@ void Backend::refuse(const Message& message) noexcept {
 }
 
 void Backend::housekeeping() {
-  const std::uint64_t now = monotonic_nanoseconds();
+  const std::uint64_t now = base::monotonic_nanoseconds();
   for (const auto& channel : serving_) {
     if (!channel) continue;
     try {

@@ -107,7 +107,7 @@ class Backend {
   std::vector<Closed> closed_;  // recorders that may still have messages in flight; only the backend changes it
 
   // Owned by the backend thread.
-  TickClock clock_;
+  base::TickClock clock_;
   double last_wall_ = 0;
   std::uint64_t last_anchor_ = 0;           // ns
   std::uint64_t anchor_after_ = 1'000'000;  // ns

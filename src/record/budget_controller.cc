@@ -45,13 +45,13 @@ std::uint64_t BudgetController::disk_bytes(std::uint64_t capture_bytes, std::uin
 std::string BudgetController::lacks_disk(const Progress& progress, std::uint64_t bytes) {
   follow_policy(progress.stamp);
   if (!keeper_->policy().disk) return {};
-  return keeper_->lacks_disk(disk_bytes(progress.capture_bytes, monotonic_nanoseconds()), bytes);
+  return keeper_->lacks_disk(disk_bytes(progress.capture_bytes, base::monotonic_nanoseconds()), bytes);
 }
 
 void BudgetController::look_at_disk(const Progress& progress) {
   follow_policy(progress.stamp);
   if (!keeper_->policy().disk) return;
-  const auto change = keeper_->observe_disk(disk_bytes(progress.capture_bytes, monotonic_nanoseconds()));
+  const auto change = keeper_->observe_disk(disk_bytes(progress.capture_bytes, base::monotonic_nanoseconds()));
   if (change) set_level(progress.stamp, *change);
 }
 

@@ -38,7 +38,7 @@ void record(Recorder& rec, std::int64_t first, std::int64_t last, std::size_t el
 // Captures are written on their own thread: the ones not yet written count as well.
 TEST(Budget, OfTheDiskIsNotExceededByCapturesHoweverFastTheyFire) {
   for (const std::size_t elements : {std::size_t{4}, std::size_t{10'000}}) {
-    TempDir dir;
+    base::TempDir dir;
     Policy policy = firing_at("every(1)", 20);
     policy.triggers[0].max_captures = 0;
     Recorder rec = open(dir.path(), {.policy = policy});
@@ -53,9 +53,9 @@ TEST(Budget, OfTheDiskIsNotExceededByCapturesHoweverFastTheyFire) {
 }
 
 TEST(Budget, ThatPreventsCapturesIsReportedOnceInTheLogAndToTheHandler) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
-  ASSERT_TRUE(write_file(dir / "old", std::string(kDisk * 95 / 100, 'x')).ok());
+  ASSERT_TRUE(base::write_file(dir / "old", std::string(kDisk * 95 / 100, 'x')).ok());
   Policy policy = firing_at("every(1)", 2);
   policy.triggers[0].name = "often";
   Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
@@ -73,8 +73,8 @@ TEST(Budget, ThatPreventsCapturesIsReportedOnceInTheLogAndToTheHandler) {
 }
 
 TEST(Budget, ThatHoldsBackCapturesDoesNotUseUpTheirMaximum) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "old", std::string(kDisk * 95 / 100, 'x')).ok());
+  base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "old", std::string(kDisk * 95 / 100, 'x')).ok());
   Policy policy = firing_at("every(1)", 0);
   policy.triggers[0].max_captures = 2;
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -90,7 +90,7 @@ TEST(Budget, ThatHoldsBackCapturesDoesNotUseUpTheirMaximum) {
 }
 
 TEST(Budget, RejectsEachManualCaptureWithAMessage) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy;
   policy.flight.use = FlightPolicy::Use::on;
@@ -109,7 +109,7 @@ TEST(Budget, RejectsEachManualCaptureWithAMessage) {
 }
 
 TEST(Budget, OfOverheadHoldsBackNoCapture) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = firing_at("step == 1", 0);
   policy.budget = {.overhead = 1e-9};
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -119,7 +119,7 @@ TEST(Budget, OfOverheadHoldsBackNoCapture) {
 }
 
 TEST(Budget, DiskCountsNewAndRemovedCheckpointsAtOnce) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = {.watches = {{.record = Keep::whole}}};
   policy.budget.disk = kDisk;
   Recorder rec = open(dir.path(), {.policy = policy});

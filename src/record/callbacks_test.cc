@@ -18,7 +18,7 @@ namespace sonde::record {
 namespace {
 
 struct CallbacksTest : testing::Test {
-  TempDir directory;
+  base::TempDir directory;
   std::recursive_mutex global;
   std::atomic<int> errors{0};
   std::atomic<int> asked{0};

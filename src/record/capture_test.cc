@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Captures, HoldTheStepsBeforeAndAfterTheOneThatFired) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = triggered({.name = "nan", .when = "nonfinite('.*') > 0", .before = 3, .after = 2})});
   train(rec, 0, 20, 10);
@@ -41,7 +41,7 @@ TEST(Captures, HoldTheStepsBeforeAndAfterTheOneThatFired) {
 }
 
 TEST(Captures, HoldEveryElement) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4", .before = 1})});
   train(rec, 0, 5, 100);
   ASSERT_TRUE(rec.close().ok());
@@ -64,7 +64,7 @@ TEST(Captures, HoldEveryElement) {
 }
 
 TEST(Captures, SeeTheScalarsOfAnEvaluationButPreferTheirOwn) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = triggered({.when = "loss == 1 and scalar('test/loss') == 3 and step == 2"})});
   for (std::int64_t n = 0; n < 4; ++n) {
@@ -79,7 +79,7 @@ TEST(Captures, SeeTheScalarsOfAnEvaluationButPreferTheirOwn) {
 }
 
 TEST(Captures, NameTheProducer) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.rule = "nonfinite"})});
   train(rec, 0, 12, 8);
   ASSERT_TRUE(rec.close().ok());
@@ -95,7 +95,7 @@ TEST(Captures, NameTheProducer) {
 }
 
 TEST(Captures, AreNotedInTheLog) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.name = "four", .when = "step == 4"})});
   train(rec, 0, 5, 100);
   ASSERT_TRUE(rec.close().ok());
@@ -103,7 +103,7 @@ TEST(Captures, AreNotedInTheLog) {
 }
 
 TEST(Captures, MayBeAskedForByTheProgram) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy;
   policy.flight.use = FlightPolicy::Use::on;
   policy.flight.bytes = 1 << 20;
@@ -119,7 +119,7 @@ TEST(Captures, MayBeAskedForByTheProgram) {
 }
 
 TEST(Captures, AManualOneDoesNotFireTheOthersAgain) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.name = "big", .when = "step == 9"})});
   train(rec, 0, 9, 100);
   rec.trigger("mine");
@@ -130,7 +130,7 @@ TEST(Captures, AManualOneDoesNotFireTheOthersAgain) {
 }
 
 TEST(Captures, MayBeAskedForBySignal) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying(), .trigger_signal = SIGUSR2});
   train(rec, 0, 9, 100);
   ASSERT_EQ(::kill(::getpid(), SIGUSR2), 0);
@@ -141,7 +141,7 @@ TEST(Captures, MayBeAskedForBySignal) {
 
 // Nobody waits for the backend here: it may be some steps late.
 TEST(Captures, BySignalContainTheCurrentStep) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying(), .trigger_signal = SIGUSR2});
   const Probe out = rec.probe("out");
   const std::vector<float> values = ramp(64);
@@ -160,7 +160,7 @@ TEST(Captures, BySignalContainTheCurrentStep) {
 }
 
 TEST(Captures, BySignalAreSavedEvenIfTheRecorderIsClosedAtOnce) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying(), .trigger_signal = SIGUSR2});
   train(rec, 0, 9, 100);
   ASSERT_EQ(::raise(SIGUSR2), 0);
@@ -171,7 +171,7 @@ TEST(Captures, BySignalAreSavedEvenIfTheRecorderIsClosedAtOnce) {
 }
 
 TEST(Recorder, WithAnUnusableSignalCreatesNothing) {
-  TempDir dir;
+  base::TempDir dir;
   for (const int signal : {SIGKILL, SIGSTOP, -1, 1000}) {
     const auto opened = Recorder::open(dir / "run", {.trigger_signal = signal});
     ASSERT_FALSE(opened.ok()) << signal;
@@ -181,7 +181,7 @@ TEST(Recorder, WithAnUnusableSignalCreatesNothing) {
 }
 
 TEST(Captures, SayWhyTheyHoldNothingWithoutARing) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 4"});
   policy.flight.bytes = std::uint64_t{1} << 60;  // larger than any disk
@@ -197,7 +197,7 @@ TEST(Captures, SayWhyTheyHoldNothingWithoutARing) {
 }
 
 TEST(Captures, SayWhichStepsTheRingHadNoRoomFor) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = triggered({.when = "step == 30", .before = 20});
   policy.flight.bytes = 16 << 10;
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -216,7 +216,7 @@ TEST(Captures, SayWhichStepsTheRingHadNoRoomFor) {
 }
 
 TEST(Captures, SayWhichStepsCameBeforeTheRing) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   train(rec, 0, 9, 100);
   ASSERT_TRUE(rec.flush().ok());
@@ -236,7 +236,7 @@ TEST(Captures, SayWhichStepsCameBeforeTheRing) {
 }
 
 TEST(Captures, SayWhichStepsNeverCame) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4", .after = 10})});
   train(rec, 0, 6, 100);
   ASSERT_TRUE(rec.close().ok());
@@ -250,7 +250,7 @@ TEST(Captures, SayWhichStepsNeverCame) {
 }
 
 TEST(FlightRecorder, StaysWithinItsShareOfTheMemoryBudgetAndReportsIt) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 4"});
   policy.flight.bytes = 16 << 20;
@@ -264,7 +264,7 @@ TEST(FlightRecorder, StaysWithinItsShareOfTheMemoryBudgetAndReportsIt) {
 }
 
 TEST(FlightRecorder, HasAMinimumSizeAndReportsASmallerBudget) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 4"});
   policy.budget.memory = 64 << 10;
@@ -274,7 +274,7 @@ TEST(FlightRecorder, HasAMinimumSizeAndReportsASmallerBudget) {
 }
 
 TEST(FlightRecorder, BecomesSmallerWithTheMemoryBudgetOfARunningJob) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = triggered({.when = "step == 4"});
   policy.flight.bytes = 16 << 20;
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -289,7 +289,7 @@ TEST(FlightRecorder, BecomesSmallerWithTheMemoryBudgetOfARunningJob) {
 }
 
 TEST(FlightRecorder, KeepsItsRingIfANewOneCannotBeCreated) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 12", .before = 5});
   Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
@@ -303,12 +303,12 @@ TEST(FlightRecorder, KeepsItsRingIfANewOneCannotBeCreated) {
 }
 
 TEST(FlightRecorder, UpdatesTheAllowedInfinitiesInTheRing) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = triggered({.when = "step == 100"});
   Recorder rec = open(dir.path(), {.policy = policy});
   const auto allowed = [&] {
-    const auto ring = read_file(files_with(dir.path(), ".ring").at(0));
-    const auto contents = flight::read(as_bytes(*ring));
+    const auto ring = base::read_file(files_with(dir.path(), ".ring").at(0));
+    const auto contents = flight::read(base::as_bytes(*ring));
     EXPECT_TRUE(contents.ok());
     return contents->allow_negative_infinity;
   };
@@ -322,7 +322,7 @@ TEST(FlightRecorder, UpdatesTheAllowedInfinitiesInTheRing) {
 }
 
 TEST(Captures, ReachToTheLastStep) {
-  TempDir dir;
+  base::TempDir dir;
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step > 4", .after = 10})});
   train(rec, kLast - 2, kLast - 1, kLast);
@@ -336,7 +336,7 @@ TEST(Captures, ReachToTheLastStep) {
 }
 
 TEST(Captures, HoldMoreStepsThanTheRingOnceTheyHaveStarted) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = triggered({.when = "step == 40", .before = 20, .after = 40});
   policy.flight.bytes = 100 << 10;  // some 50 steps
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -352,7 +352,7 @@ TEST(Captures, HoldMoreStepsThanTheRingOnceTheyHaveStarted) {
 }
 
 TEST(FlightRecorder, SaysOnceThatATensorDoesNotFit) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy = triggered({.when = "step == 400"});
   policy.flight.bytes = 16 << 10;
@@ -365,7 +365,7 @@ TEST(FlightRecorder, SaysOnceThatATensorDoesNotFit) {
 }
 
 TEST(Captures, DoNotMixTriggers) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = triggered({.name = "a", .when = "step == 4", .before = 1, .after = 3});
   policy.triggers.push_back({.name = "b", .when = "step == 5", .before = 2, .after = 0});
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -378,7 +378,7 @@ TEST(Captures, DoNotMixTriggers) {
 }
 
 TEST(Captures, AreSavedAtTheEndWithTheStepsSoFar) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4", .before = 9, .after = 100})});
   train(rec, 0, 6, 100);
   ASSERT_TRUE(rec.close().ok());
@@ -386,7 +386,7 @@ TEST(Captures, AreSavedAtTheEndWithTheStepsSoFar) {
 }
 
 TEST(FlightRecorder, ARingThatIsCutShortCostsTheRingAndNotTheJob) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy;
   policy.flight.use = FlightPolicy::Use::on;

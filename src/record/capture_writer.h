@@ -59,7 +59,7 @@ class CaptureWriter {
   sinks::CaptureStore store_;  // the queue's thread's
   ReturnList<Capture> written_;
   ReturnList<RingJob> rings_;
-  SerialQueue queue_{"sonde-capture"};  // the last member: it uses all others
+  base::SerialQueue queue_{"sonde-capture"};  // the last member: it uses all others
 };
 
 }  // namespace sonde::record

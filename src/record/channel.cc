@@ -37,7 +37,7 @@ Status check(const RecorderOptions& options) {
   if (options.max_wait.count() < 0 || options.flush_interval.count() < 0) {
     return {Code::invalid_argument, "max_wait or flush_interval is negative: give 0 milliseconds or more"};
   }
-  return options.trigger_signal != 0 ? check_signal(options.trigger_signal) : Status::success();
+  return options.trigger_signal != 0 ? base::check_signal(options.trigger_signal) : Status::success();
 }
 
 // The caller's name of a tensor that does not belong to a probe; empty if it has none.
@@ -45,7 +45,7 @@ std::string name_of(const Job& job, TagTable& tags) {
   if (const auto* histogram = std::get_if<HistogramJob>(&job)) return std::string(tags.name(histogram->tag));
   if (const auto* image = std::get_if<ImageJob>(&job)) return std::string(tags.name(image->tag));
   if (const auto* audio = std::get_if<AudioJob>(&job)) return std::string(tags.name(audio->tag));
-  if (const auto* print = std::get_if<PrintJob>(&job)) return valid_utf8(print->name);
+  if (const auto* print = std::get_if<PrintJob>(&job)) return base::valid_utf8(print->name);
   return {};
 }
 
@@ -57,7 +57,7 @@ Channel::Channel(std::string directory, const RecorderOptions& options)
     : directory_(std::move(directory)),
       options_(options),
       calls_back_(options.callbacks == Callbacks::on_caller),
-      signals_(signal_count()),
+      signals_(base::signal_count()),
       errors_(options.on_error),
       policy_(options.policy, errors_),
       losses_(counters_),
@@ -73,14 +73,14 @@ Result<std::shared_ptr<Channel>> Channel::open(std::string_view directory, const
   if (directory.empty()) return Status(Code::invalid_argument, "the log directory's name is empty");
   if (Status status = check(options); !status.ok()) return status;
   std::string path(directory);
-  if (Status status = make_directories(path); !status.ok()) return status;
+  if (Status status = base::make_directories(path); !status.ok()) return status;
   std::shared_ptr<Channel> channel(new Channel(std::move(path), options));
   if (Status status = channel->policy_.start(); !status.ok()) return status;
   channel->writer_->read_control();
   channel->recover_rings();
   if (Status status = channel->writer_->open(*channel->pool_, channel->checkpoints_); !status.ok()) return status;
   if (options.trigger_signal != 0) {
-    if (Status status = count_signal(options.trigger_signal); !status.ok()) return status;
+    if (Status status = base::count_signal(options.trigger_signal); !status.ok()) return status;
   }
   if (Status status = Backend::get().add(channel); !status.ok()) return status;
   return channel;
@@ -137,7 +137,7 @@ void Channel::end_step(Pass pass, std::int64_t step) noexcept {
 }
 
 void Channel::look_at_signal() noexcept {
-  if (signal_count() == signals_.load(std::memory_order_relaxed)) [[likely]] {
+  if (base::signal_count() == signals_.load(std::memory_order_relaxed)) [[likely]] {
     return;
   }
   if (!take_signal()) return;
@@ -151,7 +151,7 @@ void Channel::look_at_signal() noexcept {
 
 // In a forked child it is the parent's.
 bool Channel::take_signal() noexcept {
-  const std::uint64_t count = signal_count();
+  const std::uint64_t count = base::signal_count();
   return signals_.exchange(count, std::memory_order_relaxed) != count && !forked_;
 }
 
@@ -160,7 +160,7 @@ const ProbeEntry* Channel::probe(std::string_view name, const ProbeOptions& opti
     reject({Code::invalid_argument, "the name of a probe is empty or longer than 64 KiB"});
     return nullptr;
   }
-  std::string valid = valid_utf8(name);
+  std::string valid = base::valid_utf8(name);
   std::int64_t every = options.every;
   for (const RecordEvery& one : options.record) every = std::min(every, one.every);
   if (every < 0) {
@@ -190,25 +190,25 @@ PayloadPtr Channel::stage(Job job) {
 
 PayloadPtr Channel::stage(Job job, TensorArg&& tensor, std::int64_t step, const RowSample& sample) {
   if (!policy_.timed()) return stage_untimed(job, tensor, step, sample);
-  const std::uint64_t begin = monotonic_nanoseconds();
+  const std::uint64_t begin = base::monotonic_nanoseconds();
   PayloadPtr payload = stage_untimed(job, tensor, step, sample);
-  counters_.add_busy(monotonic_nanoseconds() - begin);
+  counters_.add_busy(base::monotonic_nanoseconds() - begin);
   return payload;
 }
 
 PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step, const RowSample& sample) {
   if (!tensor.view.valid()) {
-    refuse_shape(job, why_invalid(tensor.view));
+    refuse_shape(job, tensor::why_invalid(tensor.view));
     return nullptr;
   }
   TensorView view = tensor.view;
   std::vector<std::int64_t> rows;  // if they are not contiguous
   if (sample.rows > 0 && view.shape.rank() > 0 && view.shape[0] > sample.rows) {
-    if (sample.random) rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
-    if (!sample.random) view = first_rows(view, sample.rows);
+    if (sample.random) rows = tensor::random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
+    if (!sample.random) view = tensor::first_rows(view, sample.rows);
   }
   const bool shared = tensor.owner != nullptr && rows.empty();
-  const std::size_t bytes = rows.empty() ? byte_size(view) : row_bytes(view, rows.size());
+  const std::size_t bytes = rows.empty() ? tensor::byte_size(view) : tensor::row_bytes(view, rows.size());
   PayloadPtr payload = pool_->acquire(bytes, shared);
   if (payload == nullptr) {
     const auto* probe = std::get_if<ProbeJob>(&job);
@@ -222,8 +222,8 @@ PayloadPtr Channel::stage_untimed(Job& job, TensorArg& tensor, std::int64_t step
     payload->holding->owner = std::move(tensor.owner);
   } else {
     void* const data = payload->holding->block.data;
-    if (rows.empty()) copy_dense_past_cache(view, data);
-    payload->view = rows.empty() ? sonde::view(data, view.dtype, view.shape) : copy_rows(view, rows, data);
+    if (rows.empty()) tensor::copy_dense_past_cache(view, data);
+    payload->view = rows.empty() ? sonde::view(data, view.dtype, view.shape) : tensor::copy_rows(view, rows, data);
   }
   payload->rows = std::move(rows);
   return payload;

@@ -31,13 +31,14 @@ std::size_t recorded_steps(const std::string& directory) {
 }
 
 TEST(Control, AnExistingFileAppliesFromTheFirstStepOn) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "control.toml",
-                         "[[watch]]\nrecord = \"stats\"\nfirst = 5\n[[trigger]]\nwhen = \"step == 3\"\nbefore = 1\n"
-                         "[flight]\nsize = \"1MiB\"\n")
-                  .ok());
+  base::TempDir dir;
+  ASSERT_TRUE(
+      base::write_file(dir / "control.toml",
+                       "[[watch]]\nrecord = \"stats\"\nfirst = 5\n[[trigger]]\nwhen = \"step == 3\"\nbefore = 1\n"
+                       "[flight]\nsize = \"1MiB\"\n")
+          .ok());
   Recorder rec = open(dir.path());
-  EXPECT_THAT(*read_file(dir / "control.state"), StartsWith("applied "));
+  EXPECT_THAT(*base::read_file(dir / "control.state"), StartsWith("applied "));
   record(rec, 0, 59);
   ASSERT_TRUE(rec.close().ok());
   EXPECT_EQ(recorded_steps(dir.path()), 5U);
@@ -48,11 +49,11 @@ TEST(Control, AnExistingFileAppliesFromTheFirstStepOn) {
 
 TEST(Control, ThatIsWrongAtTheStartIsAnsweredAndTheProgramsPolicyCounts) {
   for (const char* wrong : {"[[watch]]\nevry = 3\n", "[[watch]]\ntensors = \"(\"\n"}) {
-    TempDir dir;
+    base::TempDir dir;
     Errors errors;
-    ASSERT_TRUE(write_file(dir / "control.toml", wrong).ok());
+    ASSERT_TRUE(base::write_file(dir / "control.toml", wrong).ok());
     Recorder rec = open(dir.path(), {.policy = {.watches = {{.every = 2}}}, .on_error = errors.handler()});
-    EXPECT_THAT(*read_file(dir / "control.state"), StartsWith("refused "));
+    EXPECT_THAT(*base::read_file(dir / "control.state"), StartsWith("refused "));
     record(rec, 0, 9);
     ASSERT_TRUE(rec.close().ok());
     EXPECT_EQ(recorded_steps(dir.path()), 5U);
@@ -61,18 +62,19 @@ TEST(Control, ThatIsWrongAtTheStartIsAnsweredAndTheProgramsPolicyCounts) {
 }
 
 TEST(Control, AtTheStartAnswersThatARingCouldNotBeCreated) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
-  ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
-  EXPECT_THAT(*read_file(dir / "control.state"), AllOf(StartsWith("applied "), HasSubstr("recording continues, but ")));
+  EXPECT_THAT(*base::read_file(dir / "control.state"),
+              AllOf(StartsWith("applied "), HasSubstr("recording continues, but ")));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording continues, but ")));
 }
 
 TEST(Control, ThatTheProgramDoesNotWantIsNotTakenAtTheStartEither) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\nfirst = 1\n").ok());
+  base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[[watch]]\nfirst = 1\n").ok());
   Recorder rec = open(dir.path(), {.live_control = false});
   record(rec, 0, 9);
   ASSERT_TRUE(rec.close().ok());
@@ -81,9 +83,9 @@ TEST(Control, ThatTheProgramDoesNotWantIsNotTakenAtTheStartEither) {
 }
 
 TEST(Control, RejectsACaptureUntilTheDiskHasRoom) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
-  ASSERT_TRUE(write_file(dir / "old", std::string(100'000, 'x')).ok());
+  ASSERT_TRUE(base::write_file(dir / "old", std::string(100'000, 'x')).ok());
   Policy policy;
   policy.flight.use = FlightPolicy::Use::on;
   policy.flight.bytes = 1 << 20;
@@ -91,14 +93,14 @@ TEST(Control, RejectsACaptureUntilTheDiskHasRoom) {
   Recorder rec = open(dir.path(), {.policy = policy, .on_error = errors.handler()});
   record(rec, 0, 9);
   ASSERT_TRUE(rec.flush().ok());
-  ASSERT_TRUE(write_file(dir / "control.toml", "[control]\nfire = 7\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[control]\nfire = 7\n").ok());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
-  EXPECT_THAT(*read_file(dir / "control.state"),
+  EXPECT_THAT(*base::read_file(dir / "control.state"),
               AllOf(StartsWith("refused "), HasSubstr("the capture 'manual' of step 9 was not saved: it would take"),
                     HasSubstr("set a larger [budget] disk")));
   EXPECT_THAT(*list_captures(dir.path()), IsEmpty());
   // The same number again, with a budget that has room for it.
-  ASSERT_TRUE(write_file(dir / "control.toml", "[control]\nfire = 7\n[budget]\ndisk = \"10MB\"\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[control]\nfire = 7\n[budget]\ndisk = \"10MB\"\n").ok());
   EXPECT_TRUE(comes_true([&] { return rec.counters().captures == 1; }));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("the capture 'manual' of step 9 was not saved")));
@@ -107,15 +109,15 @@ TEST(Control, RejectsACaptureUntilTheDiskHasRoom) {
 // ---- While a job runs.
 
 TEST(Control, ArmsATriggerOnARunningJob) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   train(rec, 0, 3, 100);
-  ASSERT_TRUE(write_file(dir / "control.toml",
-                         "[control]\nkeep_triggers = true\n[[trigger]]\nname = \"late\"\nwhen = "
-                         "\"step == 50\"\nbefore = 1\n[flight]\nsize = \"1MiB\"\n")
+  ASSERT_TRUE(base::write_file(dir / "control.toml",
+                               "[control]\nkeep_triggers = true\n[[trigger]]\nname = \"late\"\nwhen = "
+                               "\"step == 50\"\nbefore = 1\n[flight]\nsize = \"1MiB\"\n")
                   .ok());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
-  EXPECT_THAT(*read_file(dir / "control.state"), testing::StartsWith("applied "));
+  EXPECT_THAT(*base::read_file(dir / "control.state"), testing::StartsWith("applied "));
   ASSERT_TRUE(comes_true([&] { return !files_with(dir.path(), ".ring").empty(); }));
   ASSERT_TRUE(rec.flush().ok());  // waits until the ring is in use
   train(rec, 40, 55, 100);
@@ -127,12 +129,12 @@ TEST(Control, ArmsATriggerOnARunningJob) {
 }
 
 TEST(Control, AnswersThatARingCouldNotBeCreated) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
-  ASSERT_TRUE(write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"4000TiB\"\n").ok());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
-  EXPECT_THAT(*read_file(dir / "control.state"),
+  EXPECT_THAT(*base::read_file(dir / "control.state"),
               testing::AllOf(testing::StartsWith("applied "), HasSubstr("recording continues, but ")));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_THAT(errors.messages, ElementsAre(HasSubstr("recording continues, but ")));
@@ -140,7 +142,7 @@ TEST(Control, AnswersThatARingCouldNotBeCreated) {
 }
 
 TEST(Control, ARingThatCouldNotBeCreatedIsReportedInTheLogWithoutAnErrorHandler) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = {.flight = {.use = FlightPolicy::Use::on, .bytes = std::uint64_t{900} << 40}}});
   train(rec, 0, 3, 100);
@@ -151,12 +153,12 @@ TEST(Control, ARingThatCouldNotBeCreatedIsReportedInTheLogWithoutAnErrorHandler)
 }
 
 TEST(Control, AnInvalidFileChangesNothingAndIsAnswered) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = {.watches = {{.tensors = "one"}}}, .on_error = errors.handler()});
-  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\nevry = 3\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\nevry = 3\n").ok());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
-  EXPECT_THAT(*read_file(dir / "control.state"),
+  EXPECT_THAT(*base::read_file(dir / "control.state"),
               testing::AllOf(testing::StartsWith("refused "), HasSubstr("evry"), HasSubstr("3:1")));
   train(rec, 0, 0, 100);
   ASSERT_TRUE(rec.close().ok());
@@ -167,24 +169,24 @@ TEST(Control, AnInvalidFileChangesNothingAndIsAnswered) {
 }
 
 TEST(Control, RepeatedFiringsAreCaptures) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy;
   policy.flight.use = FlightPolicy::Use::on;
   policy.flight.bytes = 1 << 20;
-  ASSERT_TRUE(write_file(dir / "control.toml", "[control]\nfire = 7\n").ok());  // asked of an earlier process
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[control]\nfire = 7\n").ok());  // asked of an earlier process
   Recorder rec = open(dir.path(), {.policy = policy});
   train(rec, 0, 3, 100);
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
-  ASSERT_TRUE(write_file(dir / "control.toml", "[control]\nfire = 8\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[control]\nfire = 8\n").ok());
   EXPECT_TRUE(comes_true([&] { return rec.counters().captures == 1; }));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_EQ(captures_of(dir.path()).size(), 1U);
 }
 
 TEST(Control, AFileOfAnotherOwnerIsIgnored) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
-  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
   if (::chown((dir / "control.toml").c_str(), 12345, static_cast<gid_t>(-1)) != 0) {
     if (::geteuid() == 0) return;  // in a container without chown; all files belong to this user
     std::filesystem::remove(dir / "control.toml");
@@ -201,7 +203,7 @@ TEST(Control, AFileOfAnotherOwnerIsIgnored) {
 }
 
 TEST(Control, APipeInItsPlaceDoesNotBlockAndIsReported) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   ASSERT_EQ(::mkfifo((dir / "control.toml").c_str(), 0600), 0);
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
@@ -214,8 +216,8 @@ TEST(Control, APipeInItsPlaceDoesNotBlockAndIsReported) {
 }
 
 TEST(Control, StaysOnTopOfThePolicyThatTheProgramSets) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+  base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
   Recorder rec = open(dir.path());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
   ASSERT_TRUE(rec.set_policy({.watches = {{.tensors = "one"}}}).ok());
@@ -224,8 +226,8 @@ TEST(Control, StaysOnTopOfThePolicyThatTheProgramSets) {
 }
 
 TEST(Control, EndsWithItsFile) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
+  base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "control.toml", "[[watch]]\ntensors = \"two\"\n").ok());
   Recorder rec = open(dir.path());
   ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(dir / "control.state"); }));
   const Probe one = rec.probe("one");

@@ -46,7 +46,7 @@ Static g_static;
 // The handler uses an object that ends after the library's exit handler. Had that not waited until the backend is
 // parked, the backend would meet the object when it is gone.
 TEST(Exit, LetsTheBackendTouchNothingOfTheProgramOnceItsStaticObjectsEnd) {
-  const TempDir dir;
+  const base::TempDir dir;
   const pid_t child = start_child([&] {
     g_static.used = true;
     auto* rec = new Recorder(open(dir.path(), {.on_error = [](const Status&) {
@@ -63,10 +63,10 @@ TEST(Exit, LetsTheBackendTouchNothingOfTheProgramOnceItsStaticObjectsEnd) {
 }
 
 TEST(Exit, DoesNotWaitForeverForAFileOperationThatHangsAndKeepsTheExitCode) {
-  const TempDir dir;
+  const base::TempDir dir;
   const pid_t child = start_child([&] {
-    static auto& files = *new HeldFiles("events");  // as on a network file system that is gone
-    use_files(&files);
+    static auto& files = *new base::HeldFiles("events");  // as on a network file system that is gone
+    base::use_files(&files);
     auto* rec = new Recorder(open(dir.path()));
     rec->scalar("first", 1, 0);
     if (!rec->flush().ok()) return 1;
@@ -83,10 +83,10 @@ TEST(Exit, DoesNotWaitForeverForAFileOperationThatHangsAndKeepsTheExitCode) {
 
 // It begins to hang in the middle of the drain and goes on before the time is over.
 TEST(Exit, WaitsForAFileOperationThatIsSlow) {
-  const TempDir dir;
+  const base::TempDir dir;
   const pid_t child = start_child([&] {
-    static auto& files = *new HeldFiles("events");
-    use_files(&files);
+    static auto& files = *new base::HeldFiles("events");
+    base::use_files(&files);
     auto* rec = new Recorder(open(dir.path(), {.flush_interval = 1h}));
     files.held = true;
     for (std::int64_t n = 0; n < 100; ++n) rec->scalar("loss", 1, n);

@@ -38,9 +38,9 @@ void record_steps(Recorder& rec, const Probe& out, std::int64_t first, std::int6
 }
 
 TEST(EveryFault, OfARecorderIsCountedReportedAndRecovered) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
     if (fault.persistent) return;  // as the tests of the sinks do, which take less time
-    const TempDir dir;
+    const base::TempDir dir;
     Errors errors;
     fault.path = dir.path();
     faults.add(fault);
@@ -66,7 +66,7 @@ TEST(EveryFault, OfARecorderIsCountedReportedAndRecovered) {
     EXPECT_EQ(log.scalars.at("loss").size(), 4U);
     const std::vector<std::string> whole = files_below(dir.path(), ".safetensors");
     for (const std::string& path : whole) EXPECT_TRUE(TensorFile::open(path).ok()) << path;
-    if (fault.operation != FileOperation::remove) {
+    if (fault.operation != base::FileOperation::remove) {
       for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.path())) {
         EXPECT_EQ(entry.path().string().find(".part-"), std::string::npos) << entry.path();
       }

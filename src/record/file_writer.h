@@ -75,9 +75,9 @@ class FileWriter {
 
   sinks::Tally& tally_;
   ReturnList<Batch> done_;
-  sinks::TensorStore store_;          // used by the queue's thread
-  sinks::TableFiles tables_;          // the same
-  SerialQueue queue_{"sonde-files"};  // the last member: it uses all others
+  sinks::TensorStore store_;                // used by the queue's thread
+  sinks::TableFiles tables_;                // the same
+  base::SerialQueue queue_{"sonde-files"};  // the last member: it uses all others
 };
 
 // As the log counts them.

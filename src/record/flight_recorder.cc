@@ -194,8 +194,8 @@ void FlightRecorder::fire(const sinks::Stamp& stamp, Firing firing, std::uint64_
   info.wall_time = stamp.wall_time;
   info.before = firing.before;
   info.after = firing.after;
-  info.host = host_name();
-  info.pid = process_id();
+  info.host = base::host_name();
+  info.pid = base::process_id();
   info.writer = writer_;
   info.allow_negative_infinity = allow_negative_infinity_;
   // Pinned at once, or the ring would overwrite it while the steps after it come in.

@@ -45,14 +45,14 @@ Status take_values(Channel& to, const Event& event, EncodedJob& job) {
 }
 
 Status send_event(Channel& to, std::string_view bytes) {
-  auto event = tfevents::decode_event(as_bytes(bytes));
+  auto event = tfevents::decode_event(base::as_bytes(bytes));
   if (!event) return {Code::invalid_argument, "an event was not recorded: " + event.error().message()};
   if (event->what == Event::What::file_version) return Status::success();  // every file begins with its own
   EncodedJob job = {.content = EncodedJob::Content::event, .bytes = std::string(bytes)};
   if (Status status = take_values(to, *event, job); !status.ok()) {
     return {status.code(), "an event was not recorded: " + status.message()};
   }
-  if (event->wall_time == 0) tfevents::put_wall_time(job.bytes, wall_seconds());
+  if (event->wall_time == 0) tfevents::put_wall_time(job.bytes, base::wall_seconds());
   if (record::PayloadPtr payload = to.stage(std::move(job))) to.send(std::move(payload), event->step);
   return Status::success();
 }

@@ -29,7 +29,7 @@ std::string scalar(std::string_view tag, double value, bool with_metadata = true
 }
 
 TEST(ForeignEvent, IsWrittenWithItsStepAndItsTime) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   rec.event(event_of(7, 1234.5, scalar("loss", 0.5)));
   rec.event(event_of(8, 0, scalar("loss", 0.25, false)));
@@ -45,10 +45,9 @@ TEST(ForeignEvent, IsWrittenWithItsStepAndItsTime) {
 }
 
 TEST(ForeignEvent, ConditionsSeeItsScalars) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
-  const Probe out =
-      rec.probe("out", {.when = [](const StepValues& step) { return step.scalar("loss") > 1.0; }});
+  const Probe out = rec.probe("out", {.when = [](const StepValues& step) { return step.scalar("loss") > 1.0; }});
   const auto values = ramp(8);
   for (std::int64_t n = 0; n < 3; ++n) {
     const Step step = rec.step(n);
@@ -60,7 +59,7 @@ TEST(ForeignEvent, ConditionsSeeItsScalars) {
 }
 
 TEST(ForeignEvent, ThatGivesATagASecondKindIsRejectedWithTheReason) {
-  TempDir dir;
+  base::TempDir dir;
   std::vector<std::string> errors;
   Recorder rec = open(dir.path(), {.on_error = [&](const Status& status) { errors.push_back(status.message()); }});
   rec.histogram("loss", view(ramp(8)), 0);
@@ -73,7 +72,7 @@ TEST(ForeignEvent, ThatGivesATagASecondKindIsRejectedWithTheReason) {
 }
 
 TEST(ForeignEvent, ThatIsMalformedIsRejected) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   rec.event("\xff\xff\xff");
   ASSERT_TRUE(rec.close().ok());
@@ -82,12 +81,12 @@ TEST(ForeignEvent, ThatIsMalformedIsRejected) {
 }
 
 TEST(ForeignEvent, OfAFileVersionIsLeftOutBecauseEveryFileBeginsWithItsOwn) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   std::string record;
   tfevents::put_version_event(record, 5);
-  rec.event(
-      std::string_view(record).substr(tfrecord::kHeaderSize, record.size() - tfrecord::kHeaderSize - tfrecord::kFooterSize));
+  rec.event(std::string_view(record).substr(tfrecord::kHeaderSize,
+                                            record.size() - tfrecord::kHeaderSize - tfrecord::kFooterSize));
   ASSERT_TRUE(rec.close().ok());
   EXPECT_EQ(rec.counters().rejected, 0U);
   EXPECT_TRUE(read_log(dir.path()).damage.empty());

@@ -63,7 +63,7 @@ TEST(Inert, ADefaultConstructedRecorderDoesNothing) {
 }
 
 TEST(Inert, DefaultConstructedHandlesDoNothing) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const auto values = ramp(4);
   Step step;
@@ -83,7 +83,7 @@ TEST(Inert, DefaultConstructedHandlesDoNothing) {
 }
 
 TEST(Inert, ARecorderIsOpenedLaterByMovingAnotherIntoIt) {
-  TempDir dir;
+  base::TempDir dir;
   struct Model {
     Recorder rec;
     Scalar loss;
@@ -99,7 +99,7 @@ TEST(Inert, ARecorderIsOpenedLaterByMovingAnotherIntoIt) {
 // ---- Several intervals.
 
 TEST(ProbeOptions, RecordSeveralFormsAtTheirOwnIntervals) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out", {.record = {{Keep::stats, 1}, {Keep::image, 5}}});
   const Probe rare = rec.probe("rare", {.record = {{Keep::stats, 4}, {Keep::whole, 0}}});
@@ -125,7 +125,7 @@ TEST(ProbeOptions, RecordSeveralFormsAtTheirOwnIntervals) {
 }
 
 TEST(ProbeOptions, GiveWayToAPolicyAndAreComparedAsAWhole) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   (void)rec.probe("out", {.record = {{Keep::stats, 1}}});
@@ -160,7 +160,7 @@ TEST(StatisticsFromElsewhere, AreWrittenAsThoseOfTheTensorWouldBe) {
   const std::vector<float> data = {-1, 0, 0.5F, 3, std::numeric_limits<float>::infinity()};
   std::vector<Log> logs;
   for (const bool elsewhere : {false, true}) {
-    TempDir dir;
+    base::TempDir dir;
     Recorder rec = open(dir.path());
     const Probe out = rec.probe("out", {.kind = Kind::gradient});
     {
@@ -186,7 +186,7 @@ TEST(StatisticsFromElsewhere, AreWrittenAsThoseOfTheTensorWouldBe) {
 }
 
 TEST(StatisticsFromElsewhere, AreSeenByConditions) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.name = "bad", .when = "nonfinite('.*') > 0"})});
   const Probe out = rec.probe("out");
   for (std::int64_t n = 0; n < 3; ++n) {
@@ -202,7 +202,7 @@ TEST(StatisticsFromElsewhere, AreSeenByConditions) {
 }
 
 TEST(StatisticsFromElsewhere, ThatContradictEachOtherAreRejectedWithTheReasonOnce) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const Probe out = rec.probe("out");
@@ -217,7 +217,7 @@ TEST(StatisticsFromElsewhere, ThatContradictEachOtherAreRejectedWithTheReasonOnc
 }
 
 TEST(StatisticsFromElsewhere, HaveNoPictureAndNoFileAndReportIt) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const Probe out = rec.probe("out", {.keep = Keep::stats | Keep::image | Keep::whole});
@@ -249,7 +249,7 @@ struct Console {
 };
 
 TEST(Print, HasAppearedWhenFlushReturns) {
-  TempDir dir;
+  base::TempDir dir;
   const Console console;
   Recorder rec = open(dir.path(), {.console = console.out});
   const auto values = ramp(4);
@@ -264,7 +264,7 @@ TEST(Print, HasAppearedWhenFlushReturns) {
 }
 
 TEST(PrintNow, HasAppearedWhenItReturnsWithSoManyValuesAtEachEnd) {
-  TempDir dir;
+  base::TempDir dir;
   const Console console;
   Recorder rec = open(dir.path(), {.console = console.out});
   const auto values = ramp(100);
@@ -281,7 +281,7 @@ TEST(PrintNow, HasAppearedWhenItReturnsWithSoManyValuesAtEachEnd) {
 }
 
 TEST(PrintNow, SaysWhyItCannotPrint) {
-  TempDir dir;
+  base::TempDir dir;
   const Console console;
   Recorder rec = open(dir.path(), {.console = console.out});
   const auto values = ramp(4);
@@ -294,7 +294,7 @@ TEST(PrintNow, SaysWhyItCannotPrint) {
 // ---- Numbers that f32 cannot hold.
 
 TEST(Precision, FiniteNumbersThatBecomeInfiniteAreCountedAndReportedOncePerTag) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   for (std::int64_t n = 0; n < 5; ++n) {
@@ -316,7 +316,7 @@ TEST(Precision, FiniteNumbersThatBecomeInfiniteAreCountedAndReportedOncePerTag) 
 }
 
 TEST(Precision, NothingIsLostWithF64) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.precision = Precision::f64, .on_error = errors.handler()});
   rec.scalar("loss", 1e300, 0);

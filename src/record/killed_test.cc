@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(FlightRecorder, LeavesNoRingAfterANormalEnd) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 4"})});
   EXPECT_EQ(files_with(dir.path(), ".ring").size(), 1U);
   train(rec, 0, 6, 100);
@@ -102,7 +102,7 @@ TEST(Killed, AProcessLosesNoCompletedStep) {
 #endif
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < kRounds; ++round) {
-    TempDir dir;
+    base::TempDir dir;
     const std::int64_t committed = train_and_kill(dir.path(), random, flying());
     ASSERT_NO_FATAL_FAILURE(expect_all_recovered(dir.path(), committed));
     ASSERT_EQ(captures_of(dir.path()).size(), 1U);
@@ -115,14 +115,14 @@ TEST(Killed, AProcessThatSavesCapturesLosesNoCompletedStep) {
   Policy policy = flying();
   policy.triggers = {{.when = "every(10)", .before = 90, .rearm = Rearm::always, .max_captures = 0}};
   for (int round = 0; round < kRounds; ++round) {
-    TempDir dir;
+    base::TempDir dir;
     const std::int64_t committed = train_and_kill(dir.path(), random, policy);
     ASSERT_NO_FATAL_FAILURE(expect_all_recovered(dir.path(), committed));
   }
 }
 
 TEST(Killed, TheCaptureOfAProcessCountsTensorsThatItDroppedForLackOfMemory) {
-  TempDir dir;
+  base::TempDir dir;
   const pid_t child = ::fork();
   if (child == 0) {
     auto rec = Recorder::open(dir.path(), {.memory = 1024, .policy = flying()});
@@ -155,8 +155,8 @@ TEST(Killed, TheCaptureOfAProcessCountsTensorsThatItDroppedForLackOfMemory) {
 }
 
 TEST(Killed, AnExternalRingReturnsToItsOwnRun) {
-  TempDir dir;
-  TempDir rings;
+  base::TempDir dir;
+  base::TempDir rings;
   std::mt19937 random(1);
   Policy policy = flying();
   policy.flight.directory = rings.path();
@@ -173,12 +173,12 @@ TEST(Killed, AnExternalRingReturnsToItsOwnRun) {
 // Whatever the policy of the next start says.
 TEST(Killed, ARingThatALaterPolicyHasPutElsewhereIsFound) {
   for (const bool by_control : {false, true}) {
-    TempDir dir;
-    TempDir rings;
+    base::TempDir dir;
+    base::TempDir rings;
     if (by_control) {
-      ASSERT_TRUE(
-          write_file(dir / "control.toml", "[flight]\nuse = true\nsize = \"1MiB\"\ndir = \"" + rings.path() + "\"\n")
-              .ok());
+      ASSERT_TRUE(base::write_file(dir / "control.toml",
+                                   "[flight]\nuse = true\nsize = \"1MiB\"\ndir = \"" + rings.path() + "\"\n")
+                      .ok());
     }
     const pid_t child = ::fork();
     if (child == 0) {
@@ -211,8 +211,8 @@ TEST(Killed, ARingThatALaterPolicyHasPutElsewhereIsFound) {
 }
 
 TEST(FlightRecorder, ExternalRingIsNotedInTheRunAsLongAsItExists) {
-  TempDir dir;
-  TempDir rings;
+  base::TempDir dir;
+  base::TempDir rings;
   Policy policy = triggered({.when = "step == 4"});
   policy.flight.directory = rings.path();
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -226,7 +226,7 @@ TEST(FlightRecorder, ExternalRingIsNotedInTheRunAsLongAsItExists) {
 }
 
 TEST(Fork, TheFlightRingIsTheParentsAlone) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.when = "step == 100"})});
   train(rec, 0, 3, 100);
   const pid_t child = ::fork();

@@ -62,7 +62,7 @@ struct Log {
   std::vector<stats_record::Gap> gaps;
   std::map<std::string, std::vector<std::string>> inputs;  // by the probe's name
 
-  void read_event(Bytes payload) {
+  void read_event(base::Bytes payload) {
     auto event = tfevents::decode_event(payload);
     if (!event) {
       damage.push_back(event.error().message());
@@ -89,7 +89,7 @@ struct Log {
     }
   }
 
-  void read_stats(Bytes payload, stats_record::Definitions& definitions) {
+  void read_stats(base::Bytes payload, stats_record::Definitions& definitions) {
     auto record = stats_record::decode_record(payload);
     if (!record) {
       damage.push_back(record.error().message());
@@ -115,7 +115,7 @@ struct Log {
   }
 
   void read_file(const std::string& path, bool is_stats) {
-    auto file = MappedFile::open(path);
+    auto file = base::MappedFile::open(path);
     ASSERT_TRUE(file.ok()) << file.error().message();
     stats_record::Definitions definitions;
     tfrecord::RecordReader reader(file->bytes());

@@ -54,7 +54,7 @@ class Deadline {
 
  private:
   void watch() {
-    const MemoryFaults::Exempt exempt;
+    const base::MemoryFaults::Exempt exempt;
     std::unique_lock lock(mutex_);
     while (!done_) {
       changed_.wait_for(lock, 100ms);
@@ -182,15 +182,15 @@ std::uint64_t lost(const Counters& counters) {
   return counters.dropped_scalars + counters.dropped_tensors + counters.rejected + counters.lost_records;
 }
 
-void fail_library_threads(const AllocationWalk& walk, std::uint64_t least) {
+void fail_library_threads(const base::AllocationWalk& walk, std::uint64_t least) {
   Deadline deadline;
   {
-    (void)open(TempDir().path());
+    (void)open(base::TempDir().path());
   }  // the backend's own descriptors, if any
   const std::size_t descriptors = open_descriptors();
-  const auto met = for_each_allocation(MemoryFaults::On::other_threads, walk, [&](const auto& begin) {
+  const auto met = base::for_each_allocation(base::MemoryFaults::On::other_threads, walk, [&](const auto& begin) {
     deadline.restart();
-    const TempDir dir;
+    const base::TempDir dir;
     std::atomic<int> told{0};
     Recorder rec = open(dir.path(), {.flush_interval = 1h, .policy = capturing(64 << 10), .on_error = counting(told)});
     const Probes probes(rec);
@@ -201,7 +201,7 @@ void fail_library_threads(const AllocationWalk& walk, std::uint64_t least) {
       if (n == 1) (void)rec.set_policy(capturing(128 << 10));
     }
     (void)rec.flush();
-    MemoryFaults::end();
+    base::MemoryFaults::end();
     (void)rec.flush();  // says what was lost
     record_step(rec, probes, kLate);
     EXPECT_TRUE(rec.flush().ok());
@@ -249,20 +249,20 @@ TEST(EveryAllocation, OfTheLibrarysThreadsMayFailFromOneOnUntilThereIsMemory) {
 }
 
 // What the test itself needs is made before.
-void fail_recording_thread(const AllocationWalk& walk, std::uint64_t least) {
+void fail_recording_thread(const base::AllocationWalk& walk, std::uint64_t least) {
   Deadline deadline;
   {
-    (void)open(TempDir().path());
+    (void)open(base::TempDir().path());
   }
   const std::size_t descriptors = open_descriptors();
-  const auto met = for_each_allocation(MemoryFaults::On::this_thread, walk, [&](const auto& begin) {
+  const auto met = base::for_each_allocation(base::MemoryFaults::On::this_thread, walk, [&](const auto& begin) {
     deadline.restart();
-    const TempDir dir;
+    const base::TempDir dir;
     const RecorderOptions options = {.flush_interval = 1h, .policy = capturing(64 << 10)};
     const Policy other = capturing(128 << 10);
     begin();
     auto opened = Recorder::open(dir.path(), options);
-    if (!opened.ok()) return MemoryFaults::end();
+    if (!opened.ok()) return base::MemoryFaults::end();
     Recorder& rec = *opened;
     {
       const Probes probes(rec);
@@ -274,7 +274,7 @@ void fail_recording_thread(const AllocationWalk& walk, std::uint64_t least) {
       (void)rec.set_policy(other);
       (void)rec.flush();
     }
-    MemoryFaults::end();
+    base::MemoryFaults::end();
     (void)rec.flush();
     const Probes probes(rec);
     record_step(rec, probes, kLate);
@@ -297,11 +297,11 @@ TEST(ErrorQueueWithoutMemory, TellsTheNumberOfErrorsWhenThereIsMemoryAgain) {
   std::vector<std::string> told;
   ErrorQueue errors([&](const Status& error) { told.push_back(error.message()); });
   const Status error{Code::io, "a sentence that is too long to be stored without an allocation"};
-  MemoryFaults::begin(MemoryFaults::On::this_thread, 1, true);
+  base::MemoryFaults::begin(base::MemoryFaults::On::this_thread, 1, true);
   errors.push(error);
   errors.push(error);
   EXPECT_TRUE(errors.deliver());
-  MemoryFaults::end();
+  base::MemoryFaults::end();
   EXPECT_THAT(told, IsEmpty());
   EXPECT_TRUE(errors.deliver());
   EXPECT_THAT(told, ::testing::ElementsAre("2 more errors came at the same time and are not listed"));

@@ -19,7 +19,7 @@ class Output {
  public:
   // All must outlive it.
   Output(CounterSet& counters, LossLog& losses, SinkSet& sinks, Steps& steps, const RecorderOptions& options,
-         TaskPool& pool) noexcept
+         base::TaskPool& pool) noexcept
       : counters_(counters),
         losses_(losses),
         sinks_(sinks),
@@ -50,7 +50,7 @@ class Output {
   SinkSet& sinks_;
   Steps& steps_;
   const int histogram_buckets_;
-  TaskPool& pool_;
+  base::TaskPool& pool_;
   const double largest_;                // largest value that the event file can hold
   std::set<std::uint32_t> overflowed_;  // tags already reported
   sinks::Value scalar_;                 // always a ScalarValue: creating one takes longer than filling it in

@@ -59,7 +59,7 @@ std::uint64_t total(const std::vector<stats_record::Gap>& gaps) {
 }
 
 TEST(Overflow, TensorsAreDroppedNewestFirstCountedAndWrittenIntoTheLog) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   auto rec = Recorder::open(dir.path(), {.memory = 4 * kFloats * sizeof(float), .on_error = backend.handler()});
   ASSERT_TRUE(rec.ok());
@@ -88,7 +88,7 @@ TEST(Overflow, TensorsAreDroppedNewestFirstCountedAndWrittenIntoTheLog) {
 
 // Of several tensors of one name in a step, the number says which one it is.
 TEST(Overflow, ATensorThatIsDroppedKeepsItsNumber) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   Policy policy = {.triggers = {{.when = "step == 7"}}};
   policy.flight.bytes = 4 << 20;
@@ -128,7 +128,7 @@ TEST(Overflow, ATensorThatIsDroppedKeepsItsNumber) {
 
 // A step without its tensors must not look like one that had none.
 TEST(Overflow, ACaptureSaysThatTensorsFoundNoRoomAmongTheMessages) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   Policy policy = {.triggers = {{.when = "step == 7"}}};
   policy.flight.bytes = 1 << 20;
@@ -165,7 +165,7 @@ TEST(Overflow, ACaptureSaysThatTensorsFoundNoRoomAmongTheMessages) {
 }
 
 TEST(Overflow, DropOldestKeepsTheNewestTensors) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   auto rec = Recorder::open(
       dir.path(),
@@ -186,7 +186,7 @@ TEST(Overflow, DropOldestKeepsTheNewestTensors) {
 }
 
 TEST(Overflow, WaitBlocksNoLongerThanTheOptionsSay) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   auto rec = Recorder::open(
       dir.path(),
@@ -207,7 +207,7 @@ TEST(Overflow, WaitBlocksNoLongerThanTheOptionsSay) {
 }
 
 TEST(Overflow, IsReportedToTheErrorHandlerAndReturnedByTheNextFlushWithTheCount) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   std::vector<std::string> told;
   const auto handler = [&, stuck = backend.handler()](const Status& status) {
@@ -230,7 +230,7 @@ TEST(Overflow, IsReportedToTheErrorHandlerAndReturnedByTheNextFlushWithTheCount)
 }
 
 TEST(Overflow, ScalarsWaitSoThatNoneIsLost) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   const Scalar series = rec->series("x");
@@ -244,7 +244,7 @@ TEST(Overflow, ScalarsWaitSoThatNoneIsLost) {
 
 TEST(Overflow, ScalarsCanBeDroppedNewestOrOldestFirst) {
   for (const Overflow policy : {Overflow::drop_newest, Overflow::drop_oldest}) {
-    TempDir dir;
+    base::TempDir dir;
     StuckBackend backend;
     auto rec = Recorder::open(dir.path(), {.scalars = policy, .on_error = backend.handler()});
     ASSERT_TRUE(rec.ok());
@@ -266,7 +266,7 @@ TEST(Overflow, EveryCallIsCountedExactlyOnce) {
   constexpr int kThreads = 3;
   constexpr std::int64_t kCalls = 2000;
   for (const Overflow policy : {Overflow::wait, Overflow::drop_newest, Overflow::drop_oldest}) {
-    TempDir dir;
+    base::TempDir dir;
     auto rec = Recorder::open(dir.path(), {.memory = 64 << 10,
                                            .scalars = policy,
                                            .tensors = policy,
@@ -310,7 +310,7 @@ TEST(Overflow, EveryCallIsCountedExactlyOnce) {
 
 // Marks wait for max_wait under any policy; here the backend does not return in time.
 TEST(Overflow, AStepWhoseBeginWasLostIsRecordedAndItsMarksAreCounted) {
-  TempDir dir;
+  base::TempDir dir;
   StuckBackend backend;
   auto rec = Recorder::open(dir.path(), {.scalars = Overflow::drop_newest,
                                          .max_wait = 0ms,
@@ -357,7 +357,7 @@ TEST(Memory, StaysWithinTheBudget) {
 #endif
   constexpr std::size_t kTotal = kMeasured ? std::size_t{10} << 30 : std::size_t{256} << 20;
   constexpr std::size_t kBudget = std::size_t{64} << 20;
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path(), {.memory = kBudget, .tensors = Overflow::drop_newest});
   ASSERT_TRUE(rec.ok());
   const std::vector<float> values(std::size_t{4} << 20, 1.0F);

@@ -46,7 +46,7 @@ class Deaths {
 };
 
 TEST(Owners, AreHandedToTheProgramInBatchesOnTheThreadThatFlushes) {
-  TempDir dir;
+  base::TempDir dir;
   Deaths deaths;
   std::vector<std::size_t> batches;
   Recorder rec = open(dir.path(), {.release_owners = [&](std::vector<std::shared_ptr<const void>>&& owners) {
@@ -66,7 +66,7 @@ TEST(Owners, AreHandedToTheProgramInBatchesOnTheThreadThatFlushes) {
 
 TEST(Owners, OfADestroyedRecorderAreReleasedWhereTheProgramAsksForThem) {
   for (int round = 0; round < 10; ++round) {
-    TempDir dir;
+    base::TempDir dir;
     Deaths deaths;
     std::atomic<int> recorded{0};
     std::thread::id recording_thread;
@@ -98,7 +98,7 @@ TEST(Owners, OfADestroyedRecorderAreReleasedWhereTheProgramAsksForThem) {
 }
 
 TEST(Owners, AreNotEndedByTheLibraryWhenTheProcessExits) {
-  TempDir dir;
+  base::TempDir dir;
   EXPECT_EQ(run_child([&] {
               static const auto& values = *new auto(ramp(100));  // there until the very end
               static const std::thread::id main = std::this_thread::get_id();
@@ -118,7 +118,7 @@ TEST(Owners, AreNotEndedByTheLibraryWhenTheProcessExits) {
 }
 
 TEST(Owners, OfTheParentAreNotReleasedInAForkedChild) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   Deaths deaths;
   const auto values = ramp(100);

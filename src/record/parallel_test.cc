@@ -37,7 +37,7 @@ TEST(Threads, GiveTheSameStatisticsForAnyNumber) {
   const std::vector<float> values = ramp(kLarge);
   std::vector<Log> logs;
   for (const int threads : {1, 2, 4}) {
-    const TempDir directory;
+    const base::TempDir directory;
     Recorder recorder = open(directory.path(), with_threads(threads));
     record_steps(recorder, values, 3);
     recorder.histogram("alone", view(values), 1);
@@ -59,7 +59,7 @@ TEST(Threads, GiveTheSameStatisticsForAnyNumber) {
 }
 
 TEST(Threads, AForkedChildHasItsOwn) {
-  const TempDir directory;
+  const base::TempDir directory;
   const std::vector<float> values = ramp(kLarge);
   Recorder recorder = open(directory.path(), with_threads(2));
   record_steps(recorder, values, 2);
@@ -78,14 +78,14 @@ TEST(Threads, AForkedChildHasItsOwn) {
 }
 
 TEST(Threads, ANegativeNumberIsRejected) {
-  const TempDir directory;
+  const base::TempDir directory;
   const auto refused = Recorder::open(directory.path(), with_threads(-1));
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message().find("threads is below 0"), std::string::npos);
 }
 
 TEST(FilesOfSteps, AreThereWhenTheStepIsCommitted) {
-  const TempDir directory;
+  const base::TempDir directory;
   const std::vector<float> values = ramp(100'000);
   Recorder recorder = open(directory.path());
   const Probe kept = recorder.probe("kept", {.keep = Keep::npy});
@@ -110,7 +110,7 @@ TEST(FilesOfSteps, AreThereWhenTheStepIsCommitted) {
 }
 
 TEST(FileWriter, WritesBatchesInOrderAndCountsThem) {
-  const TempDir directory;
+  const base::TempDir directory;
   sinks::Tally tally;
   FileWriter files(directory.path(), "w", tally);
   const std::vector<float> values = {1, 2, 3};
@@ -134,7 +134,7 @@ TEST(FileWriter, WritesBatchesInOrderAndCountsThem) {
 }
 
 TEST(FileWriter, ReportsErrorsAndWritesTheRest) {
-  const TempDir directory;
+  const base::TempDir directory;
   sinks::Tally tally;
   FileWriter files(directory.path(), "w", tally);
   const std::vector<float> values = {1, 2, 3};
@@ -154,7 +154,7 @@ TEST(FileWriter, ReportsErrorsAndWritesTheRest) {
 }
 
 TEST(FileWriter, EncodesPicturesAndSaysWhichCannotBeDrawn) {
-  const TempDir directory;
+  const base::TempDir directory;
   sinks::Tally tally;
   FileWriter files(directory.path(), "w", tally);
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
@@ -176,7 +176,7 @@ TEST(FileWriter, EncodesPicturesAndSaysWhichCannotBeDrawn) {
 
 // The backend goes on while a picture is encoded: what others record meanwhile is not behind it.
 TEST(Images, OfATagAreInTheEventFileInTheOrderOfTheirCallsAndCommittedWithTheirStep) {
-  const TempDir directory;
+  const base::TempDir directory;
   Recorder rec = open(directory.path());
   const Probe probe = rec.probe("out", {.keep = Keep::image});
   const std::vector<float> values = ramp(200 * 300);
@@ -190,7 +190,7 @@ TEST(Images, OfATagAreInTheEventFileInTheOrderOfTheirCallsAndCommittedWithTheirS
   ASSERT_TRUE(rec.flush().ok());
   std::map<std::string, std::vector<std::int64_t>> steps;
   for (const auto& path : files_with(directory.path(), "tfevents")) {
-    const auto file = MappedFile::open(path);
+    const auto file = base::MappedFile::open(path);
     ASSERT_TRUE(file.ok());
     tfrecord::RecordReader reader(file->bytes());
     while (reader.next() == tfrecord::RecordReader::Found::record) {

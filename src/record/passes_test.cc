@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 TEST(Passes, OfManyThreadsHaveTheirOwnProbesEach) {
   constexpr int kThreads = 8;
   constexpr int kRequests = 100;
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.tensors = Overflow::wait});
   const Probe in = rec.probe("in", {.keep = Keep::stats});
   const Probe out = rec.probe("out", {.keep = Keep::stats});
@@ -76,7 +76,7 @@ TEST(Passes, OfManyThreadsHaveTheirOwnProbesEach) {
 }
 
 TEST(Passes, NeitherEndATrainingStepNorAreEndedByOne) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out", {.keep = Keep::stats});
   const std::vector<float> values = ramp(4);
@@ -103,7 +103,7 @@ TEST(Passes, NeitherEndATrainingStepNorAreEndedByOne) {
 }
 
 TEST(Passes, AreWrittenWhenTheRecorderIsClosedWithoutTheirEnd) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const std::vector<float> values = ramp(4);
   Step pass = rec.pass(5);
@@ -115,7 +115,7 @@ TEST(Passes, AreWrittenWhenTheRecorderIsClosedWithoutTheirEnd) {
 }
 
 TEST(Passes, HaveConditionsOverTheirOwnScalars) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe(
       "out", {.keep = Keep::stats, .when = [](const StepValues& values) { return values.scalar("latency") > 0.5; }});
@@ -137,7 +137,7 @@ TEST(Passes, HaveConditionsOverTheirOwnScalars) {
 
 // The request that produced a NaN is captured as a whole, although others began and ended while it was open.
 TEST(Passes, FireTriggersWithTheirOwnTensorsInTheCapture) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = triggered({.name = "bad", .when = "nonfinite('.*') > 0", .before = 0})});
   const Probe in = rec.probe("in");
   const Probe out = rec.probe("out");
@@ -162,7 +162,7 @@ TEST(Passes, FireTriggersWithTheirOwnTensorsInTheCapture) {
 }
 
 TEST(Passes, AreCapturedOnDemandWhenTheNextOneEnds) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = flying()});
   const Probe out = rec.probe("out");
   const std::vector<float> values = ramp(4);
@@ -178,7 +178,7 @@ TEST(Passes, AreCapturedOnDemandWhenTheNextOneEnds) {
 }
 
 TEST(Evaluation, TakesTheTrainingStepItBelongsToAlsoAfterARestart) {
-  TempDir dir;
+  base::TempDir dir;
   const std::vector<float> values = ramp(8);
   for (const std::int64_t first : {0, 200}) {  // two processes, one after the other
     Recorder rec = open(dir.path());
@@ -201,7 +201,7 @@ TEST(Evaluation, TakesTheTrainingStepItBelongsToAlsoAfterARestart) {
 }
 
 TEST(Evaluation, OfTwoSetsAtOneStepIsTwoPasses) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out", {.keep = Keep::stats, .every = 1000});
   const std::vector<float> values = ramp(8);

@@ -37,7 +37,7 @@ std::vector<std::int64_t> steps_of(const Log& log, std::string_view name) {
 }
 
 TEST(Policy, SelectsByNameAndInterval) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "encoder/.*", .every = 3}})});
   const Probe in = rec.probe("encoder/0");
   const Probe out = rec.probe("decoder/0");
@@ -56,7 +56,7 @@ TEST(Policy, SelectsByNameAndInterval) {
 }
 
 TEST(Policy, AConditionSeesTheLossOfTheSameStep) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.when = "loss > 1.0", .record = Keep::stats | Keep::whole}})});
   const Probe out = rec.probe("out");
   const std::vector<float> values = ramp(8);
@@ -71,7 +71,7 @@ TEST(Policy, AConditionSeesTheLossOfTheSameStep) {
 }
 
 TEST(Policy, AConditionMayAskForStatisticsOfTensorsThatAreNotRecorded) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "a", .when = "max('b') > 5"}})});
   const Probe a = rec.probe("a");
   const Probe b = rec.probe("b");
@@ -89,7 +89,7 @@ TEST(Policy, AConditionMayAskForStatisticsOfTensorsThatAreNotRecorded) {
 }
 
 TEST(Policy, AsksForNothingOnceTheFirstStepsAreKept) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.first = 2, .record = Keep::stats}})});
   const Probe out = rec.probe("out");
   const std::vector<float> values = ramp(4);
@@ -109,7 +109,7 @@ TEST(Policy, AsksForNothingOnceTheFirstStepsAreKept) {
 }
 
 TEST(Policy, KeepsComplexTensorsWholeAndSeesWhetherTheyAreFinite) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Policy policy = watching({{.record = Keep::whole | Keep::stats}});
   policy.triggers = {{.when = "nonfinite('.*') > 0"}};
@@ -132,7 +132,7 @@ TEST(Policy, KeepsComplexTensorsWholeAndSeesWhetherTheyAreFinite) {
 }
 
 TEST(Policy, KeepsWholeTensorsAsOneFileAStep) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.record = Keep::whole | Keep::npy | Keep::npz}})});
   const Probe a = rec.probe("a");
   const Probe b = rec.probe("b", {.kind = Kind::gradient});
@@ -160,7 +160,7 @@ TEST(Policy, KeepsWholeTensorsAsOneFileAStep) {
 }
 
 TEST(Policy, SamplesRows) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(
       dir.path(),
       {.policy =
@@ -194,7 +194,7 @@ TEST(Policy, StatisticsAreOfTheSampledRowsEvenIfTheWholeTensorIsRecorded) {
   std::vector<Log> logs;
   for (const bool random : {false, true}) {
     for (const bool armed : {false, true}) {
-      TempDir dir;
+      base::TempDir dir;
       Policy policy =
           watching({{.sample = {.rows = 4, .random = random}, .record = Keep::stats | Keep::histogram | Keep::image}});
       Recorder rec = open(dir.path(), {.policy = policy});
@@ -232,7 +232,7 @@ TEST(Policy, StatisticsAreOfTheSampledRowsEvenIfTheWholeTensorIsRecorded) {
 }
 
 TEST(Policy, EachWatchHasStatisticsOfItsOwnRows) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec =
       open(dir.path(),
            {.policy = watching({{.exclude = "some", .record = Keep::stats},
@@ -260,7 +260,7 @@ TEST(Policy, EachWatchHasStatisticsOfItsOwnRows) {
 }
 
 TEST(Policy, EachKindOfFileHasItsOwnRows) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec =
       open(dir.path(), {.policy = watching({{.sample = {.rows = 2}, .record = Keep::whole}, {.record = Keep::npz}})});
   const std::vector<float> values = ramp(30);
@@ -276,7 +276,7 @@ TEST(Policy, EachKindOfFileHasItsOwnRows) {
 }
 
 TEST(Policy, CountsEpochs) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.every = 2, .epochs = true}})});
   const Probe out = rec.probe("out");
   const std::vector<float> values = ramp(4);
@@ -290,7 +290,7 @@ TEST(Policy, CountsEpochs) {
 }
 
 TEST(Policy, ChangesWhileTheProgramRuns) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "a"}})});
   const Probe a = rec.probe("a");
   const Probe b = rec.probe("b");
@@ -312,14 +312,14 @@ TEST(Policy, ChangesWhileTheProgramRuns) {
 }
 
 TEST(Policy, ThatMakesNoSenseIsKnownAtOpen) {
-  TempDir dir;
+  base::TempDir dir;
   const auto opened = Recorder::open(dir.path(), {.policy = watching({{.when = "loss >"}})});
   ASSERT_FALSE(opened.ok());
   EXPECT_THAT(opened.error().message(), HasSubstr("column"));
 }
 
 TEST(Policy, WarnsOnceAboutAPatternThatMatchesNothing) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "encodr/.*"}}), .on_error = errors.handler()});
   rec.probe("encoder/0");
@@ -333,7 +333,7 @@ TEST(Policy, WarnsOnceAboutAPatternThatMatchesNothing) {
 }
 
 TEST(Policy, IsWarnedOfInTheLogAlsoWithoutAnErrorHandler) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = {.watches = {{.tensors = "encodr/.*"}, {.tensors = "decodr/.*"}},
                                               .triggers = {{.name = "spike", .when = "los > 3"}},
                                               .flight = {.use = FlightPolicy::Use::off}}});
@@ -350,7 +350,7 @@ TEST(Policy, IsWarnedOfInTheLogAlsoWithoutAnErrorHandler) {
 }
 
 TEST(Policy, NamesEachOfTheNearestOnce) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "dense/kernle"}}), .on_error = errors.handler()});
   rec.probe("dense/out");
@@ -365,7 +365,7 @@ TEST(Policy, NamesEachOfTheNearestOnce) {
 
 TEST(Policy, WarnsOfEpochsThatNeverBegin) {
   for (const int steps : {3, 2000}) {
-    TempDir dir;
+    base::TempDir dir;
     Errors errors;
     Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "out", .every = 1, .epochs = true}}),
                                      .on_error = errors.handler()});
@@ -382,7 +382,7 @@ TEST(Policy, WarnsOfEpochsThatNeverBegin) {
 }
 
 TEST(Policy, WarnsOfAScalarThatLooksLikeASlipOfThePen) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   {
     Recorder rec =
@@ -403,7 +403,7 @@ TEST(Policy, WarnsOfAScalarThatLooksLikeASlipOfThePen) {
 }
 
 TEST(Policy, SaysHowANameWithASlashIsWritten) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = {.triggers = {{.name = "spike", .when = "train/loss > 3"}}},
                                    .on_error = errors.handler()});
@@ -418,7 +418,7 @@ TEST(Policy, SaysHowANameWithASlashIsWritten) {
 }
 
 TEST(Policy, SupportsManyWatchesOnOneTensorAndReportsTooMany) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   std::vector<WatchPolicy> watches;
   for (int i = 0; i < 40; ++i) watches.push_back({.every = 1000, .record = Keep::stats});
@@ -433,7 +433,7 @@ TEST(Policy, SupportsManyWatchesOnOneTensorAndReportsTooMany) {
 }
 
 TEST(Probe, CreatedAgainWithOtherOptionsIsReportedOnce) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   (void)rec.probe("out", {.every = 2});
@@ -447,7 +447,7 @@ TEST(Probe, CreatedAgainWithOtherOptionsIsReportedOnce) {
 }
 
 TEST(Probe, IsFoundAgainByNameAndKindAmongMany) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   constexpr int kProbes = 20'000;
   for (int i = 0; i < kProbes; ++i) rec.probe("layer_" + std::to_string(i));
@@ -474,7 +474,7 @@ TEST(Probe, IsFoundAgainByNameAndKindAmongMany) {
 }
 
 TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const std::vector<std::int64_t> labels = {3, 1, 2};
   const std::vector<float> predicted = {0.5F, 0.5F, 0.25F, 0.75F, 1, 0};
@@ -484,7 +484,7 @@ TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
   ASSERT_TRUE(rec.close().ok());
   const auto files = files_with(dir / "tables", "validation");
   ASSERT_EQ(files.size(), 1U);
-  const auto rows = csv::decode(*read_file(files[0]));
+  const auto rows = csv::decode(*base::read_file(files[0]));
   ASSERT_TRUE(rows);
   ASSERT_EQ(rows->size(), 7U);
   EXPECT_THAT((*rows)[0], ElementsAre("step", "wall_time", "row", "label", "predicted[0]", "predicted[1]"));
@@ -495,7 +495,7 @@ TEST(Table, GrowsByARowForEachOfItsTensorsRows) {
 
 // Values of 3 * row, which identify the row of each line.
 TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
-  TempDir dir;
+  base::TempDir dir;
   const RowSample some = {.rows = 4, .random = true};
   Recorder rec = open(dir.path(), {.policy = watching({{.tensors = "early", .sample = some, .record = Keep::csv},
                                                        {.tensors = "late", .sample = some, .record = Keep::csv},
@@ -510,7 +510,7 @@ TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
   ASSERT_TRUE(rec.close().ok());
   for (const auto& [folder, name] : {std::pair("tables/activation", "early"), std::pair("tables/activation", "late"),
                                      std::pair("tables", "table.")}) {
-    const auto rows = csv::decode(*read_file(files_with(dir / folder, name).at(0)));
+    const auto rows = csv::decode(*base::read_file(files_with(dir / folder, name).at(0)));
     ASSERT_TRUE(rows);
     ASSERT_EQ(rows->size(), 5U) << name;
     for (std::size_t i = 1; i < rows->size(); ++i) {
@@ -522,7 +522,7 @@ TEST(Table, NumbersRandomRowsAsTheBatchDoes) {
 }
 
 TEST(Table, OfColumnsThatDoNotMatchIsRejected) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const std::vector<float> values = ramp(6);
@@ -534,7 +534,7 @@ TEST(Table, OfColumnsThatDoNotMatchIsRejected) {
 }
 
 TEST(Table, MayHoldTheTensorOfAProbe) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.sample = {.rows = 2}, .record = Keep::csv}})});
   const std::vector<float> values = ramp(8);
   for (std::int64_t n = 0; n < 2; ++n) {
@@ -544,11 +544,11 @@ TEST(Table, MayHoldTheTensorOfAProbe) {
   ASSERT_TRUE(rec.close().ok());
   const auto files = files_with(dir / "tables/activation", "out");
   ASSERT_EQ(files.size(), 1U);
-  EXPECT_EQ(csv::decode(*read_file(files[0]))->size(), 5U);
+  EXPECT_EQ(csv::decode(*base::read_file(files[0]))->size(), 5U);
 }
 
 TEST(Checkpoint, IsSavedWhenTheCallReturns) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const std::vector<float> weights = ramp(12);
   ASSERT_TRUE(rec.checkpoint("model", 7, {{"w", view(weights, {3, 4})}}, {.metric = 0.25}).ok());
@@ -560,7 +560,7 @@ TEST(Checkpoint, IsSavedWhenTheCallReturns) {
 }
 
 TEST(Budget, OfOverheadIsNotUsedUpByWaiting) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = watching({{.record = Keep::stats}});
   policy.budget.overhead = 0.5;
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -577,9 +577,9 @@ TEST(Budget, OfOverheadIsNotUsedUpByWaiting) {
 }
 
 TEST(Budget, ThatIsUsedUpLeavesStatisticsAndANoteInTheLog) {
-  TempDir dir;
+  base::TempDir dir;
   std::filesystem::create_directories(dir / "old");
-  ASSERT_TRUE(write_file(dir / "old/file", std::string(1000, 'x')).ok());
+  ASSERT_TRUE(base::write_file(dir / "old/file", std::string(1000, 'x')).ok());
   Policy policy = watching({{.record = Keep::stats | Keep::whole}});
   policy.budget.disk = 1050;  // reached at once
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -605,7 +605,7 @@ TEST(Budget, ThatIsUsedUpLeavesStatisticsAndANoteInTheLog) {
 }
 
 TEST(Budget, OfTheDiskIsNotExceededByWholeTensorsHoweverFastTheyCome) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = watching({{.record = Keep::stats | Keep::whole}});
   policy.budget.disk = 1'000'000;
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -622,7 +622,7 @@ TEST(Budget, OfTheDiskIsNotExceededByWholeTensorsHoweverFastTheyCome) {
 }
 
 TEST(Budget, MemoryIsAllForTensorsWithoutARing) {
-  TempDir dir;
+  base::TempDir dir;
   Policy policy = watching({{.record = Keep::stats}});
   policy.budget.memory = 100'000;
   Recorder rec = open(dir.path(), {.policy = policy});
@@ -634,7 +634,7 @@ TEST(Budget, MemoryIsAllForTensorsWithoutARing) {
 }
 
 TEST(Image, OfAProbeWithoutALayoutFollowsFromItsAxes) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = watching({{.record = Keep::image}}), .on_error = errors.handler()});
   const std::vector<float> values = ramp(48);
@@ -651,7 +651,7 @@ TEST(Image, OfAProbeWithoutALayoutFollowsFromItsAxes) {
 }
 
 TEST(Probe, ThatCannotBeShownIsNamedOnceAndCountedEachTime) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.console = stderr,
                                    .policy = watching({{.tensors = "deep|number", .record = Keep::image},
@@ -674,7 +674,7 @@ TEST(Probe, ThatCannotBeShownIsNamedOnceAndCountedEachTime) {
 }
 
 TEST(Probe, OfABadShapeIsNamedOnceAndCountedEachTime) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const std::vector<float> values = ramp(10);

@@ -59,7 +59,7 @@ void PolicyWarnings::unmatched(const policy::Engine& engine) {
   for (const auto& unmatched : engine.unmatched(named)) {
     warn_once(unmatched.place,
               {Code::not_found, unmatched.place + " matches none of the " + std::to_string(probes.size()) + " probes" +
-                                    nearest(unmatched.pattern, names)});
+                                    base::nearest(unmatched.pattern, names)});
   }
 }
 
@@ -81,7 +81,7 @@ void PolicyWarnings::unknown_scalars(const policy::Engine& engine, bool at_end) 
   const std::vector<std::string> known = tags_.names(tags::Plugin::scalars);
   for (const auto& scalar : engine.scalars()) {
     if (std::ranges::find(known, scalar.pattern) != known.end()) continue;
-    std::string meant = did_you_mean(scalar.pattern, known);
+    std::string meant = base::did_you_mean(scalar.pattern, known);
     const auto slashed =
         std::ranges::find_if(known, [&](const std::string& name) { return name.starts_with(scalar.pattern + "/"); });
     if (slashed != known.end()) meant = "; the one with a slash in its name is scalar('" + *slashed + "')";

@@ -264,7 +264,7 @@ PayloadPtr Pool::acquire(std::size_t bytes, bool shared) {
     holding = unused_holdings_.back();
     unused_holdings_.pop_back();
     // The next call will write to the next one, and then wait until its lines have come back from the backend.
-    if (!unused_holdings_.empty()) prefetch_for_writing(&unused_holdings_.back()->payload, sizeof(Payload));
+    if (!unused_holdings_.empty()) base::prefetch_for_writing(&unused_holdings_.back()->payload, sizeof(Payload));
   }
   if (holding == nullptr) {
     if (shared) lent_ -= bytes;

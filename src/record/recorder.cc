@@ -71,7 +71,7 @@ Status encode_mesh(Channel& to, std::string_view name, const TensorView& vertice
                                    std::pair(MeshPart::colors, options.colors)}) {
     if (data == nullptr) continue;
     if (!to.tag(tfevents::mesh_tag(name, part), Plugin::other)) return Status::success();
-    Status status = tfevents::put_mesh_part(parts, valid_utf8(name), part, *data, options, true);
+    Status status = tfevents::put_mesh_part(parts, base::valid_utf8(name), part, *data, options, true);
     if (!status.ok()) return status;
   }
   summary += parts;
@@ -250,7 +250,7 @@ void Group::text(std::string_view name, std::string_view text) noexcept {
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::text);
     if (!tag) return;
-    if (PayloadPtr payload = to.stage(record::TextJob{*tag, valid_utf8(text)})) {
+    if (PayloadPtr payload = to.stage(record::TextJob{*tag, base::valid_utf8(text)})) {
       data_->job.items.emplace_back(std::move(payload));
     }
   });
@@ -437,7 +437,8 @@ void Recorder::text(std::string_view name, std::string_view markdown, std::int64
   guarded(channel_, [&](Channel& to) {
     const auto tag = to.tag(name, Plugin::text);
     if (!tag) return;
-    if (PayloadPtr payload = to.stage(record::TextJob{*tag, valid_utf8(markdown)})) to.send(std::move(payload), step);
+    if (PayloadPtr payload = to.stage(record::TextJob{*tag, base::valid_utf8(markdown)}))
+      to.send(std::move(payload), step);
   });
 }
 
@@ -458,7 +459,7 @@ void Recorder::hparams(const HParams& hparams) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.counters().count_rejected();
     std::string summary;
-    const double now = wall_seconds();
+    const double now = base::wall_seconds();
     tfevents::put_hparams_experiment(summary, hparams, now);
     tfevents::put_hparams_session_start(summary, hparams, now);
     send_encoded(to, std::move(summary), EncodedJob::Content::hparams, 0);
@@ -469,7 +470,7 @@ void Recorder::graph(const Graph& graph) noexcept {
   guarded(channel_, [&](Channel& to) {
     if (!to.is_open()) return to.counters().count_rejected();
     if (Status status = graph.check(); !status.ok()) return to.reject(std::move(status));
-    send_encoded(to, encode_graph_def(graph), EncodedJob::Content::graph, 0);
+    send_encoded(to, formats::encode_graph_def(graph), EncodedJob::Content::graph, 0);
   });
 }
 
@@ -506,7 +507,7 @@ Status Recorder::print_now(std::string_view name, const TensorView& tensor, std:
   try {
     if (!tensor.valid()) {
       std::string message = "'";
-      message.append(valid_utf8(name)).append("' was not printed: ").append(why_invalid(tensor));
+      message.append(base::valid_utf8(name)).append("' was not printed: ").append(tensor::why_invalid(tensor));
       return {Code::invalid_argument, std::move(message)};
     }
     const bool all = options.summarize < 0;
@@ -516,7 +517,7 @@ Status Recorder::print_now(std::string_view name, const TensorView& tensor, std:
         options.summarize != 0,
         {.threshold = all ? render::ArrayOptions::kEverything : 0, .edge_items = std::max(options.summarize, 1)}};
     sinks::Console console(channel_->options().console);
-    Status status = console.write({wall_seconds(), step}, {&value, 1});
+    Status status = console.write({base::wall_seconds(), step}, {&value, 1});
     if (Status flushed = console.flush(); status.ok()) status = std::move(flushed);
     return status;
   } catch (...) {
@@ -532,15 +533,15 @@ void Recorder::table(std::string_view name, const std::vector<TableColumn>& colu
       return to.reject({Code::invalid_argument, "a table needs a name and at least one column"});
     }
     if (options.sample.rows < 0) {
-      return to.reject({Code::invalid_argument, "the table '" + valid_utf8(name) + "' has a sample of " +
+      return to.reject({Code::invalid_argument, "the table '" + base::valid_utf8(name) + "' has a sample of " +
                                                     std::to_string(options.sample.rows) +
                                                     " rows: give 1 or more, or 0 for all"});
     }
-    record::TableJob job = {.name = valid_utf8(name), .columns = {}, .print = options.print};
+    record::TableJob job = {.name = base::valid_utf8(name), .columns = {}, .print = options.print};
     for (const TableColumn& column : columns) {
       PayloadPtr payload = to.stage(record::ColumnJob{}, TensorArg(column.tensor), step, options.sample);
       if (payload == nullptr) break;
-      job.columns.emplace_back(valid_utf8(column.name), std::move(payload));
+      job.columns.emplace_back(base::valid_utf8(column.name), std::move(payload));
     }
     const bool complete = job.columns.size() == columns.size();
     PayloadPtr payload = to.stage(std::move(job));
@@ -567,7 +568,7 @@ void Recorder::trigger(std::string_view reason, std::int64_t before, std::int64_
       return to.reject({Code::invalid_argument, "a capture of " + std::to_string(before) + " steps before and " +
                                                     std::to_string(after) + " after was not taken: give 0 or more"});
     }
-    PayloadPtr payload = to.stage(record::TriggerJob{valid_utf8(reason), before, after});
+    PayloadPtr payload = to.stage(record::TriggerJob{base::valid_utf8(reason), before, after});
     if (payload != nullptr) to.send(std::move(payload), 0);
   });
 }

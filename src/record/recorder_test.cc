@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 TEST(Recorder, WritesScalarsThatReadBack) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Scalar loss = rec.series("loss");
   for (std::int64_t n = 0; n < 1000; ++n) loss.record(1.0 / static_cast<double>(n + 1), n);
@@ -44,7 +44,7 @@ TEST(Recorder, WritesScalarsThatReadBack) {
 }
 
 TEST(Recorder, WritesDoublesOnlyWhenAsked) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path(), {.precision = Precision::f64});
   rec.scalar("pi", 3.14159265358979, 0);
   ASSERT_TRUE(rec.close().ok());
@@ -52,7 +52,7 @@ TEST(Recorder, WritesDoublesOnlyWhenAsked) {
 }
 
 TEST(Recorder, SeveralRecordersInOneProcessWriteFilesOfTheirOwn) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder train = open(dir / "train");
   Recorder test = open(dir / "test");
   Recorder second = open(dir / "train");
@@ -66,7 +66,7 @@ TEST(Recorder, SeveralRecordersInOneProcessWriteFilesOfTheirOwn) {
 }
 
 TEST(Handles, TheSameNameGivesTheSameSeries) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   rec.series("loss").record(1, 0);
   rec.series("loss").record(2, 1);
@@ -76,7 +76,7 @@ TEST(Handles, TheSameNameGivesTheSameSeries) {
 }
 
 TEST(Handles, StayValidAndInertAfterClose) {
-  TempDir dir;
+  base::TempDir dir;
   Scalar loss;
   Probe probe;
   std::optional<Group> group;
@@ -106,7 +106,7 @@ TEST(Handles, StayValidAndInertAfterClose) {
 }
 
 TEST(Handles, DefaultConstructedOnesAreInert) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Step step = rec.step(0);
   Scalar().record(1, 0);
@@ -116,8 +116,8 @@ TEST(Handles, DefaultConstructedOnesAreInert) {
 }
 
 TEST(OpenOrDisabled, ReportsTheReasonAndContinues) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "file", "in the way").ok());
+  base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "file", "in the way").ok());
   std::string reason;
   Recorder rec = Recorder::open_or_disabled(dir / "file", [&](const Status& status) { reason = status.message(); });
   EXPECT_FALSE(rec.enabled());
@@ -150,7 +150,7 @@ TEST(Steps, AreIntegersSoSwappedArgumentsDoNotCompile) {
 }
 
 TEST(Steps, EndWithTheirScope) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out");
   const auto values = ramp(10);
@@ -171,7 +171,7 @@ TEST(Steps, EndWithTheirScope) {
 }
 
 TEST(Steps, EndWhenALargerStepBegins) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out");
   const auto values = ramp(3);
@@ -186,7 +186,7 @@ TEST(Steps, EndWhenALargerStepBegins) {
 }
 
 TEST(Steps, ARestartThatGoesBackIsRecordedAsItIs) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   for (const std::int64_t n : {5, 6, 3, 4}) {
     const Step step = rec.step(n);
@@ -202,7 +202,7 @@ TEST(Steps, ARestartThatGoesBackIsRecordedAsItIs) {
 }
 
 TEST(Steps, AConditionSeesTheLossThatComesAfterTheActivations) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out", {.keep = Keep::stats | Keep::histogram | Keep::image,
                                       .when = [](const StepValues& step) { return step.scalar("loss") > 1.0; },
@@ -223,7 +223,7 @@ TEST(Steps, AConditionSeesTheLossThatComesAfterTheActivations) {
 }
 
 TEST(Steps, AConditionThatThrowsKeepsNothingAndIsCounted) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const Probe out = rec.probe("out", {.when = [](const StepValues&) -> bool { throw 1; }});
@@ -239,7 +239,7 @@ TEST(Steps, AConditionThatThrowsKeepsNothingAndIsCounted) {
 }
 
 TEST(Steps, AProbeRecordedAgainIsAnotherOccurrence) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out");
   const auto values = ramp(8);
@@ -260,7 +260,7 @@ TEST(Steps, AProbeRecordedAgainIsAnotherOccurrence) {
 }
 
 TEST(Steps, EvaluationPassesGoUnderEvalAtTheStepTheyBelongTo) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out");
   const auto values = ramp(8);
@@ -283,7 +283,7 @@ TEST(Steps, EvaluationPassesGoUnderEvalAtTheStepTheyBelongTo) {
 }
 
 TEST(Probes, KeepTheOrderOfExecutionTheirKindAndTheirInputs) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe first = rec.probe("conv", {.kind = Kind::activation});
   const Probe second = rec.probe("dense", {.kind = Kind::gradient, .inputs = {"conv"}, .keep = Keep::stats});
@@ -307,7 +307,7 @@ TEST(Probes, KeepTheOrderOfExecutionTheirKindAndTheirInputs) {
 }
 
 TEST(Probes, AreWantedAtTheirInterval) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe often = rec.probe("often");
   const Probe seldom = rec.probe("seldom", {.every = 10});
@@ -330,7 +330,7 @@ TEST(Probes, AreWantedAtTheirInterval) {
 }
 
 TEST(Copying, HappensBeforeTheCallReturns) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   std::vector<float> values(1000);
   for (std::int64_t n = 0; n < 50; ++n) {
@@ -348,7 +348,7 @@ TEST(Copying, HappensBeforeTheCallReturns) {
 }
 
 TEST(Copying, OfAStridedViewTakesItsElementsOnly) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   std::vector<float> values(100, std::numeric_limits<float>::quiet_NaN());
   for (std::size_t i = 0; i < 100; i += 10) values[i] = 3;
@@ -365,7 +365,7 @@ TEST(Copying, OfAStridedViewTakesItsElementsOnly) {
 }
 
 TEST(Frozen, SharesTheMemoryAndCopiesNothing) {
-  TempDir dir;
+  base::TempDir dir;
   // No room for a copy: only a shared tensor can be recorded.
   Recorder rec = open(dir.path(), {.memory = 1 << 10});
   const auto values = std::make_shared<std::vector<float>>(ramp(1 << 20));
@@ -379,7 +379,7 @@ TEST(Frozen, SharesTheMemoryAndCopiesNothing) {
 }
 
 TEST(Frozen, OwnersAreReleasedOnARecordingThreadNeverOnTheBackend) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   std::vector<std::thread::id> released_on;
   const auto values = ramp(100);
@@ -394,7 +394,7 @@ TEST(Frozen, OwnersAreReleasedOnARecordingThreadNeverOnTheBackend) {
 }
 
 TEST(Frozen, OwnersAreReleasedWhenTheNextStepBegins) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe probe = rec.probe("weights", {.keep = Keep::stats});
   const auto values = std::make_shared<std::vector<float>>(ramp(100));
@@ -409,7 +409,7 @@ TEST(Frozen, OwnersAreReleasedWhenTheNextStepBegins) {
 }
 
 TEST(Frozen, AnErrorHandlerThatRecordsReleasesNoOwners) {
-  TempDir dir;
+  base::TempDir dir;
   std::atomic<bool> told = false;
   std::optional<Recorder> rec;
   rec.emplace(open(dir.path(), {.on_error = [&](const Status&) {  // on the backend
@@ -432,7 +432,7 @@ TEST(Frozen, AnErrorHandlerThatRecordsReleasesNoOwners) {
 }
 
 TEST(Groups, AreOneEventThatTheirPicturesFollow) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const auto values = ramp(300);
   {
@@ -454,7 +454,7 @@ TEST(Groups, AreOneEventThatTheirPicturesFollow) {
 }
 
 TEST(Groups, TakeWhatWasComputedElsewhere) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const auto values = ramp(30);
   {
@@ -481,7 +481,7 @@ TEST(Groups, TakeWhatWasComputedElsewhere) {
 }
 
 TEST(Groups, RejectWhatCannotBeEncodedAndSayWhy) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const auto values = ramp(4);
@@ -499,7 +499,7 @@ TEST(Groups, RejectWhatCannotBeEncodedAndSayWhy) {
 }
 
 TEST(Groups, MayHaveATimeOfTheirOwn) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   rec.group(1, 1234.5).scalar("then", 1);
   rec.group(1).scalar("now", 1);
@@ -510,7 +510,7 @@ TEST(Groups, MayHaveATimeOfTheirOwn) {
 }
 
 TEST(Print, WritesOneReadableLine) {
-  TempDir dir;
+  base::TempDir dir;
   std::FILE* console = std::tmpfile();
   Recorder rec = open(dir.path(), {.console = console});
   const auto values = ramp(8);
@@ -527,8 +527,8 @@ TEST(Print, WritesOneReadableLine) {
 }
 
 TEST(BadInput, ADirectoryThatCannotBeCreatedIsAnError) {
-  TempDir dir;
-  ASSERT_TRUE(write_file(dir / "file", "in the way").ok());
+  base::TempDir dir;
+  ASSERT_TRUE(base::write_file(dir / "file", "in the way").ok());
   const auto below_a_file = Recorder::open(dir / "file/logs");
   ASSERT_FALSE(below_a_file.ok());
   EXPECT_THAT(below_a_file.error().message(), HasSubstr("file/logs"));
@@ -543,7 +543,7 @@ TEST(BadInput, ADirectoryThatCannotBeCreatedIsAnError) {
 }
 
 TEST(BadInput, NegativeNumbersAreRejectedWithAMessage) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const auto values = ramp(4);
@@ -561,7 +561,7 @@ TEST(BadInput, NegativeNumbersAreRejectedWithAMessage) {
 }
 
 TEST(BadInput, AShapeThatDoesNotMatchItsDataIsCountedAndReported) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const auto values = ramp(10);
@@ -582,7 +582,7 @@ TEST(BadInput, AShapeThatDoesNotMatchItsDataIsCountedAndReported) {
 }
 
 TEST(BadInput, NanAndInfinitiesAreCountedAndDoNoHarm) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   constexpr double kInf = std::numeric_limits<double>::infinity();
   std::vector<double> values(256, std::nan(""));
@@ -610,7 +610,7 @@ TEST(BadInput, NanAndInfinitiesAreCountedAndDoNoHarm) {
 }
 
 TEST(BadInput, AnEmptyTensorIsRecordedAsOne) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const Probe out = rec.probe("out");
   const std::vector<float> none;
@@ -628,7 +628,7 @@ TEST(BadInput, AnEmptyTensorIsRecordedAsOne) {
 }
 
 TEST(BadInput, EveryTagExceptAnEmptyOneIsAccepted) {
-  TempDir dir;
+  base::TempDir dir;
   Recorder rec = open(dir.path());
   const std::vector<std::string> tags = {"a/b/c",
                                          "/",
@@ -650,7 +650,7 @@ TEST(BadInput, EveryTagExceptAnEmptyOneIsAccepted) {
 }
 
 TEST(OneTagOnePlugin, ASecondKindOfSummaryIsACountedError) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const auto values = ramp(12);
@@ -667,7 +667,7 @@ TEST(OneTagOnePlugin, ASecondKindOfSummaryIsACountedError) {
 }
 
 TEST(ErrorHandler, MayRecordButNotFlushOrClose) {
-  TempDir dir;
+  base::TempDir dir;
   std::optional<Recorder> rec;
   std::promise<Code> flushed;
   RecorderOptions options;
@@ -683,7 +683,7 @@ TEST(ErrorHandler, MayRecordButNotFlushOrClose) {
 }
 
 TEST(Rejected, LeavesAGapThatSaysWhatAndWhy) {
-  TempDir dir;
+  base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.on_error = errors.handler()});
   const std::vector<std::complex<float>> complex(3);

@@ -31,11 +31,11 @@ class HeldRings {
  public:
   HeldRings() : files_(never_destroyed()) {
     files_.held = true;
-    use_files(&files_);
+    base::use_files(&files_);
   }
   ~HeldRings() {
     files_.held = false;
-    use_files(nullptr);
+    base::use_files(nullptr);
   }
   HeldRings(const HeldRings&) = delete;
   HeldRings& operator=(const HeldRings&) = delete;
@@ -45,17 +45,17 @@ class HeldRings {
 
  private:
   // A thread of the library may still be in one of its calls.
-  static HeldFiles& never_destroyed() {
-    static auto& all = *new std::vector<std::unique_ptr<HeldFiles>>;
-    return *all.emplace_back(std::make_unique<HeldFiles>(".ring"));
+  static base::HeldFiles& never_destroyed() {
+    static auto& all = *new std::vector<std::unique_ptr<base::HeldFiles>>;
+    return *all.emplace_back(std::make_unique<base::HeldFiles>(".ring"));
   }
 
-  HeldFiles& files_;
+  base::HeldFiles& files_;
 };
 
 TEST(RingChange, DoesNotHoldUpOtherRecordersNorItsOwn) {
-  const TempDir dir;
-  const TempDir other_dir;
+  const base::TempDir dir;
+  const base::TempDir other_dir;
   Recorder rec = open(dir.path());
   Recorder other = open(other_dir.path());
   {
@@ -74,7 +74,7 @@ TEST(RingChange, DoesNotHoldUpOtherRecordersNorItsOwn) {
 }
 
 TEST(RingChange, KeepsStepsInTheOldRingUntilTheNewOneIsThere) {
-  const TempDir dir;
+  const base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = with_ring(256 << 10)});
   {
     const HeldRings held;
@@ -98,7 +98,7 @@ TEST(RingChange, KeepsStepsInTheOldRingUntilTheNewOneIsThere) {
 }
 
 TEST(RingChange, OfAJobWithoutRingLeavesCapturesThatSayThatItWasNotMadeYet) {
-  const TempDir dir;
+  const base::TempDir dir;
   Recorder rec = open(dir.path());
   {
     const HeldRings held;
@@ -117,13 +117,13 @@ TEST(RingChange, OfAJobWithoutRingLeavesCapturesThatSayThatItWasNotMadeYet) {
 }
 
 TEST(RingChange, ThatFailsCostsNothingThatWasThereAndIsTold) {
-  const TempDir dir;
+  const base::TempDir dir;
   Errors errors;
   Recorder rec = open(dir.path(), {.policy = with_ring(256 << 10), .on_error = errors.handler()});
   train(rec, 0, 3, 100);
   {
-    Faults faults;
-    faults.add({.operation = FileOperation::allocate, .error = ENOSPC, .path = ".ring"});
+    base::Faults faults;
+    faults.add({.operation = base::FileOperation::allocate, .error = ENOSPC, .path = ".ring"});
     ASSERT_TRUE(rec.set_policy(with_ring(512 << 10)).ok());
     EXPECT_TRUE(rec.flush().ok());
   }
@@ -138,7 +138,7 @@ TEST(RingChange, ThatFailsCostsNothingThatWasThereAndIsTold) {
 }
 
 TEST(RingChange, ThatIsTakenBackMeanwhileLeavesNoFile) {
-  const TempDir dir;
+  const base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = with_ring(256 << 10)});
   {
     const HeldRings held;

@@ -20,7 +20,7 @@ constexpr std::size_t kLargestControl = std::size_t{1} << 20;
 
 RunController::RunController(std::string run_directory, PolicyInForce& policy, ErrorQueue& errors)
     : directory_(std::move(run_directory)),
-      control_path_(join_path(directory_, run_layout::kControl)),
+      control_path_(base::join_path(directory_, run_layout::kControl)),
       policy_(policy),
       errors_(errors) {}
 
@@ -45,7 +45,7 @@ void RunController::begun(const Steps& steps) {
 }
 
 void RunController::poll(Steps& steps, BudgetController& budget, double wall_time) {
-  const std::optional<FileState> before = control_;
+  const std::optional<base::FileState> before = control_;
   try {
     if (const auto text = changed_control()) take(*text, steps, budget, wall_time);
   } catch (...) {  // out of memory: the next look begins anew
@@ -65,7 +65,7 @@ void RunController::take(const std::string& text, Steps& steps, BudgetController
     steps.wait_for_files();  // they count
     const policy::BudgetKeeper keeper(policy_.budget_with(*control));
     const std::uint64_t taken =
-        keeper.policy().disk ? budget.disk_bytes(steps.captures().bytes(), monotonic_nanoseconds()) : 0;
+        keeper.policy().disk ? budget.disk_bytes(steps.captures().bytes(), base::monotonic_nanoseconds()) : 0;
     if (const Status room = steps.captures().check_room(stamp, job, keeper, taken); !room.ok()) {
       return answer(text, room, {});  // all of it: the command that wrote the file restores the old one
     }
@@ -85,7 +85,7 @@ void RunController::answer_pending(const Steps& steps) {
 
 // Its text, if it has changed since the last check.
 std::optional<std::string> RunController::changed_control() {
-  const auto seen = file_state(control_path_);
+  const auto seen = base::file_state(control_path_);
   if (!seen) {
     if (!std::exchange(control_, std::nullopt)) return std::nullopt;
     if (Status status = policy_.set_control(std::nullopt); !status.ok()) errors_.push(status);
@@ -97,7 +97,7 @@ std::optional<std::string> RunController::changed_control() {
     errors_.push(std::move(why));
     return std::nullopt;
   };
-  const auto file = InputFile::open(control_path_);
+  const auto file = base::InputFile::open(control_path_);
   if (!file) return ignore({file.error().code(), "the control file is ignored: " + file.error().message()});
   const auto own = file->belongs_to_user();
   if (!own || !*own) {
@@ -118,11 +118,11 @@ void RunController::refuse(const std::string& text, const Status& why) {
 // Beside the file, for the command that wrote it: whether it is in force, and if not, why; or what could not be done.
 void RunController::answer(const std::string& text, const Status& status, const Status& ring) {
   char checksum[16];
-  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(as_bytes(text)));
+  std::snprintf(checksum, sizeof checksum, "%08x", base::crc32c(base::as_bytes(text)));
   std::string line = (status.ok() ? "applied " : "refused ") + std::string(checksum);
   if (!ring.ok()) line += " " + ring.message();
   if (!status.ok()) line += " " + status.message();
-  const Status written = write_file(join_path(directory_, run_layout::kControlState), line + "\n");
+  const Status written = base::write_file(base::join_path(directory_, run_layout::kControlState), line + "\n");
   if (!written.ok()) errors_.push(written);
 }
 

@@ -38,9 +38,9 @@ class RunController {
   PolicyInForce& policy_;
   ErrorQueue& errors_;
 
-  std::optional<FileState> control_;    // when it was last read
-  std::int64_t fired_ = 0;              // the last [control] fire that was seen
-  std::optional<std::string> pending_;  // the text of the file that is in force and was not answered
+  std::optional<base::FileState> control_;  // when it was last read
+  std::int64_t fired_ = 0;                  // the last [control] fire that was seen
+  std::optional<std::string> pending_;      // the text of the file that is in force and was not answered
   struct First {
     std::string text;
     Status status;

@@ -22,9 +22,9 @@ constexpr std::uint64_t kLookEvery = 250'000'000;  // ns
 // "<seconds>.<host>.<pid>.<n>", as TensorBoard's writers name their files.
 std::string writer_name() {
   static std::atomic<std::uint64_t> count{0};
-  std::string seconds = std::to_string(static_cast<std::int64_t>(wall_seconds()));
+  std::string seconds = std::to_string(static_cast<std::int64_t>(base::wall_seconds()));
   seconds.insert(0, seconds.size() < 10 ? 10 - seconds.size() : 0, '0');
-  return seconds + "." + host_name() + "." + std::to_string(process_id()) + "." + std::to_string(count++);
+  return seconds + "." + base::host_name() + "." + std::to_string(base::process_id()) + "." + std::to_string(count++);
 }
 
 }  // namespace
@@ -56,20 +56,20 @@ Status RunWriter::open(Pool& pool, CheckpointUse& checkpoints) {
 
 Status RunWriter::open_files(Pool* pool, CheckpointUse* checkpoints) {
   auto open = std::make_unique<Open>(*this);
-  const double now = wall_seconds();
+  const double now = base::wall_seconds();
   std::string writer;
   std::string path;
   do {  // in another container a process may have the same number in the same second
     writer = writer_name();
-    path = join_path(directory_, run_layout::event_file(writer, options_.file_suffix));
-  } while (file_state(path).ok());
+    path = base::join_path(directory_, run_layout::event_file(writer, options_.file_suffix));
+  } while (base::file_state(path).ok());
   auto events = std::make_unique<sinks::EventFile>(path, now, options_.precision, counters_.tally(),
                                                    forked_ ? std::nullopt : options_.purge_step);
   if (Status status = events->flush(); !status.ok()) return status;
   open->sinks.add(std::move(events));
   open->sinks.add(std::make_unique<sinks::StatsFile>(
-      join_path(directory_, run_layout::statistics_file(writer, options_.file_suffix)),
-      stats_record::Header{.writer = writer, .host = host_name(), .pid = process_id(), .start_time = now},
+      base::join_path(directory_, run_layout::statistics_file(writer, options_.file_suffix)),
+      stats_record::Header{.writer = writer, .host = base::host_name(), .pid = base::process_id(), .start_time = now},
       counters_.tally()));
   if (options_.console != nullptr) open->sinks.add(std::make_unique<sinks::Console>(options_.console));
   if (pool != nullptr) {

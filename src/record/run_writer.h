@@ -68,9 +68,10 @@ class RunWriter {
   // The open parts. Each uses those above it.
   struct Open {
     explicit Open(RunWriter& writer)
-        : tasks("sonde-stats", writer.options_.threads > 0 ? writer.options_.threads : TaskPool::default_threads()),
+        : tasks("sonde-stats",
+                writer.options_.threads > 0 ? writer.options_.threads : base::TaskPool::default_threads()),
           sinks(writer.tags_, writer.counters_, writer.errors_, *writer.loss_report_) {}
-    TaskPool tasks;
+    base::TaskPool tasks;
     SinkSet sinks;
     std::optional<BudgetController> budget;  // none in a forked child
     std::optional<Steps> steps;

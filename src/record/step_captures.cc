@@ -68,7 +68,7 @@ std::optional<Status> StepCaptures::follow_ring(std::span<const std::int64_t> in
 // The next start of the job may have another policy, and would not look for it there.
 void StepCaptures::note_ring_elsewhere() {
   if (!flight_.has_ring() || engine_->policy().flight.directory.empty()) return;
-  const auto path = real_path(flight_.ring()->path());
+  const auto path = base::real_path(flight_.ring()->path());
   if (!path || std::ranges::count(external_rings_, *path) > 0) return;
   external_rings_.push_back(*path);
   Status status = tensor_files::note_external_rings(directory_, writer_, external_rings_);
@@ -158,7 +158,7 @@ void StepCaptures::lose_capture(const sinks::Stamp& stamp) noexcept {
 }
 
 void StepCaptures::count_flown(const ProbeEntry& probe, const TensorView& view) {
-  flown_now_.bytes += byte_size(view);
+  flown_now_.bytes += tensor::byte_size(view);
   flown_now_.described += kTensorDescription + 3 * probe.name.size();
   for (const std::string& input : probe.options.inputs) flown_now_.described += input.size() + 3;
 }

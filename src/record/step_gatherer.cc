@@ -64,7 +64,7 @@ Result<StepData::Tensor*> StepGatherer::add(StepData& step, const ProbeJob& job,
 Status StepGatherer::summarize_all(StepData::Tensor& tensor, const TensorView& view, Keep keep,
                                    std::int64_t step) const {
   auto& record = tensor.record;
-  const bool complex = is_complex(view.dtype);
+  const bool complex = tensor::is_complex(view.dtype);
   if (!complex) summarize_rows(tensor, view, keep, step);
   const bool histogram = !complex && has(keep, Keep::histogram) && wants_all(tensor, view.shape, Keep::histogram);
   if (histogram) record.histogram.emplace();

@@ -15,7 +15,8 @@ namespace sonde::record {
 class StepGatherer {
  public:
   // The pool must outlive it.
-  StepGatherer(int histogram_buckets, TaskPool& pool) noexcept : histogram_buckets_(histogram_buckets), pool_(pool) {}
+  StepGatherer(int histogram_buckets, base::TaskPool& pool) noexcept
+      : histogram_buckets_(histogram_buckets), pool_(pool) {}
 
   // Adds a tensor to its step, with the statistics that the due parts of its plan need, within the budget; or with
   // those that the program has computed. If it has none, the error says why, and it is not part of the step.
@@ -30,7 +31,7 @@ class StepGatherer {
   void summarize_rows(StepData::Tensor& tensor, const TensorView& view, Keep keep, std::int64_t step) const;
 
   const int histogram_buckets_;
-  TaskPool& pool_;
+  base::TaskPool& pool_;
 };
 
 }  // namespace sonde::record

@@ -11,14 +11,14 @@ bool takes_all(const RowSample& sample, const Shape& shape) noexcept {
 TensorView sampled(const TensorView& view, const RowSample& sample, std::int64_t step, Tensor& buffer,
                    std::vector<std::int64_t>& rows) {
   if (takes_all(sample, view.shape)) return view;
-  if (!sample.random) return first_rows(view, sample.rows);
-  rows = random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
+  if (!sample.random) return tensor::first_rows(view, sample.rows);
+  rows = tensor::random_rows(view.shape[0], sample.rows, static_cast<std::uint64_t>(step));
   Shape shape = view.shape;
   shape[0] = sample.rows;
   buffer.dtype = view.dtype;
   buffer.shape = shape;
-  buffer.data.resize(row_bytes(view, rows.size()));
-  return copy_rows(view, rows, buffer.data.data());
+  buffer.data.resize(tensor::row_bytes(view, rows.size()));
+  return tensor::copy_rows(view, rows, buffer.data.data());
 }
 
 RowSample sample_of(const StepData::Tensor& tensor, policy::Parts held, Keep flag) {

@@ -14,7 +14,7 @@ namespace sonde::record {
 namespace {
 
 struct StepTest : testing::Test {
-  TaskPool pool{"test", 2};
+  base::TaskPool pool{"test", 2};
   StepGatherer gatherer{30, pool};
   OpenSteps open;
   ErrorQueue errors{{}};

@@ -16,7 +16,7 @@ constexpr std::size_t kManyTensors = 100'000;  // in one step: it has probably b
 }  // namespace
 
 Steps::Steps(const Run& run, PolicyInForce& policy, TagTable& tags, CounterSet& counters, ErrorQueue& errors,
-             LossLog& losses, LossReport& loss_report, SinkSet& sinks, BudgetController* budget, TaskPool& pool,
+             LossLog& losses, LossReport& loss_report, SinkSet& sinks, BudgetController* budget, base::TaskPool& pool,
              ConditionQueue* conditions)
     : policy_(policy),
       counters_(counters),
@@ -72,7 +72,7 @@ void Steps::follow_ring() {
 void Steps::tell_ring(const Status& status) {
   errors_.push(status);
   // Who has no error handler finds it in the log.
-  sinks_.say("sonde/flight", {wall_seconds(), captures_.last_step()}, status.message());
+  sinks_.say("sonde/flight", {base::wall_seconds(), captures_.last_step()}, status.message());
 }
 
 void Steps::scalar(std::int64_t step, std::uint32_t tag, std::string_view name, double value) {
@@ -145,7 +145,7 @@ void Steps::warn_about(const StepData& step, const ProbeJob& job, const TensorVi
                                         "' only statistics were recorded: there can be no picture, sound, text or "
                                         "file of its elements, as the policy or its ProbeOptions ask for"});
     }
-  } else if (is_complex(view.dtype) && has(keep, Keep::stats | Keep::histogram)) {
+  } else if (tensor::is_complex(view.dtype) && has(keep, Keep::stats | Keep::histogram)) {
     warn_once("complex " + name,
               {Code::unsupported, "the probe '" + name +
                                       "' has no statistics, since complex numbers have no order: record its real "

@@ -39,7 +39,7 @@ class Steps {
   };
   // All must outlive it. Without a budget nothing is limited; without a queue conditions are evaluated at once.
   Steps(const Run& run, PolicyInForce& policy, TagTable& tags, CounterSet& counters, ErrorQueue& errors,
-        LossLog& losses, LossReport& loss_report, SinkSet& sinks, BudgetController* budget, TaskPool& pool,
+        LossLog& losses, LossReport& loss_report, SinkSet& sinks, BudgetController* budget, base::TaskPool& pool,
         ConditionQueue* conditions);
   ~Steps();
 

@@ -27,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Exit, WithoutCloseDrainsWhatWasRecorded) {
-  TempDir dir;
+  base::TempDir dir;
   const int code = run_child([&] {
     auto* rec = new Result<Recorder>(Recorder::open(dir.path(), {.flush_interval = 1h}));  // never closed
     if (!rec->ok()) return 1;
@@ -41,7 +41,7 @@ TEST(Exit, WithoutCloseDrainsWhatWasRecorded) {
 }
 
 TEST(Fork, TheChildsFirstCallOpensItsOwnFileAndNothingIsWrittenTwice) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path(), {.flush_interval = 1h});
   ASSERT_TRUE(rec.ok());
   const Scalar series = rec->series("x");
@@ -66,7 +66,7 @@ TEST(Fork, TheChildsFirstCallOpensItsOwnFileAndNothingIsWrittenTwice) {
 }
 
 TEST(Fork, AChildThatRecordsNothingCreatesNoFile) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   rec->scalar("x", 1, 0);
@@ -77,7 +77,7 @@ TEST(Fork, AChildThatRecordsNothingCreatesNoFile) {
 }
 
 TEST(Fork, AChildRecordsEverythingAsItsParentDoes) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   const Probe probe = rec->probe("out");
@@ -100,7 +100,7 @@ TEST(Fork, AChildRecordsEverythingAsItsParentDoes) {
 
 // Other threads record while this one forks, so that locks are likely to be held at that moment.
 TEST(Fork, WorksWhileOtherThreadsRecord) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   std::atomic<bool> stop{false};
@@ -138,7 +138,7 @@ TEST(Fork, WorksWhileOtherThreadsRecord) {
 TEST(Kill, AllThatWasFlushedReadsBackAndOnlyTheLastRecordMayBeHalfWritten) {
   std::mt19937 random(17);
   for (int round = 0; round < 50; ++round) {
-    TempDir dir;
+    base::TempDir dir;
     int pipe_ends[2];
     ASSERT_EQ(::pipe(pipe_ends), 0);
     const pid_t child = start_child([&] {
@@ -179,7 +179,7 @@ TEST(Kill, AllThatWasFlushedReadsBackAndOnlyTheLastRecordMayBeHalfWritten) {
 
 TEST(FullDisk, IsReportedOnceKeepsEarlierRecordsAndRecovers) {
   enum Outcome { kRight, kNoOpen, kNoError, kNoFirst, kDamaged, kNoRecovery, kNotCounted, kHidden, kNoGap };
-  test_on_small_disk(16 << 20, [](SmallDisk& disk) -> int {
+  base::test_on_small_disk(16 << 20, [](base::SmallDisk& disk) -> int {
     constexpr std::int64_t kPoints = 400'000;  // more than is kept for later
     std::mutex mutex;
     std::vector<Status> errors;
@@ -220,7 +220,7 @@ TEST(FullDisk, IsReportedOnceKeepsEarlierRecordsAndRecovers) {
 
 // No file may be larger than a few records, as if the disk were full for tensors.
 TEST(FullDisk, LostTensorFilesAndTablesAreReturnedByFlushAndCloseAndLeaveAGapAndNoDirectory) {
-  TempDir dir;
+  base::TempDir dir;
   enum Outcome { kRight, kNoLimit, kNoFlushError, kNoCloseError, kNotTold, kNoGap, kLeftBehind };
   const int code = run_child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
@@ -263,13 +263,13 @@ TEST(FullDisk, LostTensorFilesAndTablesAreReturnedByFlushAndCloseAndLeaveAGapAnd
 }
 
 TEST(FullDisk, AtOpenIsAnErrorAndLeavesNothing) {
-  test_on_small_disk(4096, [](SmallDisk& disk) -> int {
+  base::test_on_small_disk(4096, [](base::SmallDisk& disk) -> int {
     disk.fill();
-    const std::vector<std::string> before = names_in(disk.path());
+    const std::vector<std::string> before = base::names_in(disk.path());
     const auto rec = Recorder::open(disk.path());
     if (rec.ok() || rec.error().code() != Code::no_space) return 1;
     if (rec.error().message().find(disk.path()) == std::string::npos) return 2;
-    return names_in(disk.path()) == before ? 0 : 3;
+    return base::names_in(disk.path()) == before ? 0 : 3;
   });
 }
 

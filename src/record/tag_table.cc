@@ -14,7 +14,7 @@ std::string_view to_string(tags::Plugin plugin) { return kPlugins[static_cast<st
 // As much of a name as a message needs.
 std::string shortened(std::string_view name) {
   constexpr std::size_t kShown = 80;
-  return name.size() <= kShown ? std::string(name) : valid_utf8(name.substr(0, kShown)) + "...";
+  return name.size() <= kShown ? std::string(name) : base::valid_utf8(name.substr(0, kShown)) + "...";
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Result<std::uint32_t> TagTable::resolve(std::string_view name, tags::Plugin plug
     return Status(Code::invalid_argument,
                   "the name '" + shortened(name) + "' is longer than 64 KiB: use a shorter one");
   }
-  std::string valid = valid_utf8(name);
+  std::string valid = base::valid_utf8(name);
   const std::scoped_lock lock(mutex_);
   if (const auto found = ids_.find(valid); found != ids_.end()) return known(found->second, plugin);
   const auto id = static_cast<std::uint32_t>(entries_.size());

@@ -42,7 +42,7 @@ void wait_until(Condition&& condition) {
 }
 
 TEST(Threads, OneBackendServesAllRecordersOfTheProcess) {
-  TempDir dir;
+  base::TempDir dir;
   auto a = Recorder::open(dir / "a");
   auto b = Recorder::open(dir / "b");
   ASSERT_TRUE(a.ok() && b.ok());
@@ -53,7 +53,7 @@ TEST(Threads, OneBackendServesAllRecordersOfTheProcess) {
 }
 
 TEST(Threads, EveryCallIsSafeFromAnyThread) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   constexpr int kThreads = 4;
@@ -93,7 +93,7 @@ TEST(Threads, EveryCallIsSafeFromAnyThread) {
 
 // Two threads take turns; each call happens after the other's, so the file must have them in that order.
 TEST(Threads, WithinATagFileOrderIsRecordOrder) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   const Scalar shared = rec->series("shared");
@@ -124,12 +124,12 @@ TEST(Threads, WithinATagFileOrderIsRecordOrder) {
 // Resources of the process that a thread could leave behind.
 struct Belongings {
   std::size_t rings = Backend::get().rings();
-  std::size_t threads = names_in("/proc/self/task").size();
+  std::size_t threads = base::names_in("/proc/self/task").size();
   std::size_t bytes = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;  // 0 under a sanitizer, which has its own malloc
 };
 
 TEST(Threads, ThreadsThatComeAndGoLeaveNothingBehind) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   const std::vector<float> values(1000, 1.0F);
@@ -155,7 +155,7 @@ TEST(Threads, ThreadsThatComeAndGoLeaveNothingBehind) {
 }
 
 TEST(Threads, ARecorderMayCloseWhileOthersRecord) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   const Scalar series = rec->series("x");
@@ -182,7 +182,7 @@ TEST(Threads, ARecorderMayCloseWhileOthersRecord) {
 
 TEST(Threads, ARecorderMayEndWhileItsTensorsAreOnTheirWay) {
   for (int i = 0; i < 30; ++i) {
-    TempDir dir;
+    base::TempDir dir;
     auto rec = Recorder::open(dir.path());
     ASSERT_TRUE(rec.ok());
     const auto values = std::make_shared<std::vector<float>>(100, 1.0F);
@@ -208,14 +208,14 @@ TEST(Threads, ARecorderMayEndWhileItsTensorsAreOnTheirWay) {
 }
 
 TEST(Time, IsWithinAMillisecondOfTheSystemClockAndNeverDecreases) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path());
   ASSERT_TRUE(rec.ok());
   std::vector<std::pair<double, double>> around;  // just before and just after each call
   for (std::int64_t n = 0; n < 3000; ++n) {
-    const double before = wall_seconds();
+    const double before = base::wall_seconds();
     rec->scalar("x", 1, n);
-    around.emplace_back(before, wall_seconds());
+    around.emplace_back(before, base::wall_seconds());
     if (n % 10 == 0) std::this_thread::sleep_for(1ms);  // spread over some of the backend's bearings
   }
   ASSERT_TRUE(rec->close().ok());
@@ -231,7 +231,7 @@ TEST(Time, IsWithinAMillisecondOfTheSystemClockAndNeverDecreases) {
 }
 
 TEST(Flush, HappensByItself) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path(), {.flush_interval = 5ms});
   ASSERT_TRUE(rec.ok());
   const auto size = [&] { return std::filesystem::file_size(files_with(dir.path(), "tfevents").at(0)); };
@@ -242,7 +242,7 @@ TEST(Flush, HappensByItself) {
 }
 
 TEST(Flush, ReturnsWhenEverythingBeforeItIsInTheFile) {
-  TempDir dir;
+  base::TempDir dir;
   auto rec = Recorder::open(dir.path(), {.flush_interval = 1h});
   ASSERT_TRUE(rec.ok());
   for (std::int64_t n = 1; n <= 20; ++n) {

@@ -19,8 +19,8 @@ class Alphabet {
   std::uint32_t class_of(char32_t character) const noexcept;
 
  private:
-  std::vector<char32_t> first_;            // of intervals whose characters have one class, ascending
-  std::vector<std::uint32_t> class_;       // of each interval
+  std::vector<char32_t> first_;       // of intervals whose characters have one class, ascending
+  std::vector<std::uint32_t> class_;  // of each interval
   std::array<std::uint32_t, 128> ascii_;
   std::uint32_t classes_ = 1;
 };

@@ -12,9 +12,7 @@ Place Builder::emit(Instruction instruction) {
   return size() - 1;
 }
 
-Place Builder::emit_split(Place next, Place other) {
-  return emit({.op = Op::split, .next = next, .other = other});
-}
+Place Builder::emit_split(Place next, Place other) { return emit({.op = Op::split, .next = next, .other = other}); }
 
 std::uint32_t Builder::intern(const std::vector<Range>& ranges) {
   const auto [found, is_new] = sets_.try_emplace(ranges, static_cast<std::uint32_t>(program_.sets.size()));
@@ -146,8 +144,8 @@ void Builder::skip_passes() {
   program_.start = target(program_.start);
 }
 
-// `.*` at the end of a pattern needs no characters to be read. Its parts are behind one another, so that several of them
-// are found from the last to the first.
+// `.*` at the end of a pattern needs no characters to be read. Its parts are behind one another, so that several of
+// them are found from the last to the first.
 void Builder::find_rests() {
   for (Place place = size(); place-- > 0;) {
     const Instruction& split = at(place);

@@ -79,7 +79,8 @@ void CharSet::add_other_cases() {
   for (int i = 1; i < kMostAlike; ++i) {
     CharSet next;
     for (const CaseStep& step : case_steps()) {
-      for (auto range = first_not_before(found, step.first); range != found.end() && range->first <= step.last; ++range) {
+      for (auto range = first_not_before(found, step.first); range != found.end() && range->first <= step.last;
+           ++range) {
         const char32_t from = std::max(range->first, step.first);
         const char32_t to = std::min(range->last, step.last);
         const auto shifted = [&](char32_t character) { return character + static_cast<char32_t>(step.delta); };

@@ -24,7 +24,7 @@ constexpr Mode kModes[] = {{Extent::whole, Dot::everything},
                            {Extent::anywhere, Dot::everything},
                            {Extent::anywhere, Dot::not_newline}};
 
-inline bool is_utf8(std::string_view text) { return valid_utf8(text) == text; }
+inline bool is_utf8(std::string_view text) { return base::valid_utf8(text) == text; }
 inline bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
@@ -41,7 +41,8 @@ class Comparison {
     options.set_max_mem(std::int64_t{64} << 20);
     theirs_ = std::make_unique<re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
     ours_ = std::make_unique<Result<Regexp>>(Regexp::compile(pattern, mode.extent, mode.dot));
-    if (auto program = parse(pattern, mode.extent, mode.dot)) followed_ = std::make_unique<Automaton>(*std::move(program));
+    if (auto program = parse(pattern, mode.extent, mode.dot))
+      followed_ = std::make_unique<Automaton>(*std::move(program));
   }
 
   bool accepted() const { return ours_->ok() && theirs_->ok(); }
@@ -66,8 +67,8 @@ class Comparison {
     if (!is_utf8(text)) return "";
     if (!is_ascii(text) && pattern_.find("\\B") != std::string::npos) return "";
     const re2::StringPiece piece(text.data(), text.size());
-    const bool theirs = mode_.extent == Extent::whole ? re2::RE2::FullMatch(piece, *theirs_)
-                                                      : re2::RE2::PartialMatch(piece, *theirs_);
+    const bool theirs =
+        mode_.extent == Extent::whole ? re2::RE2::FullMatch(piece, *theirs_) : re2::RE2::PartialMatch(piece, *theirs_);
     return ours == theirs ? "" : question + "RE2 says " + (theirs ? "yes" : "no");
   }
 

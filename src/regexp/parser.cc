@@ -56,9 +56,9 @@ class Parser {
   struct Group {
     std::size_t at;  // of its parenthesis
     Place begin;
-    Flags outer;                           // these hold again behind it
+    Flags outer;                            // these hold again behind it
     std::optional<Builder::Choice> choice;  // the alternatives before this one
-    std::optional<Fragment> sequence;      // this alternative, without its last piece
+    std::optional<Fragment> sequence;       // this alternative, without its last piece
     std::optional<Piece> last;
     std::uint32_t repetitions = 1;
   };
@@ -109,7 +109,7 @@ class Parser {
 
 bool Parser::fail(std::size_t at, std::string sentence) {
   sentence += " at position ";
-  sentence += std::to_string(count_characters(pattern_.substr(0, at)) + 1);
+  sentence += std::to_string(base::count_characters(pattern_.substr(0, at)) + 1);
   error_ = Status(Code::invalid_argument, std::move(sentence));
   return false;
 }
@@ -132,7 +132,7 @@ Result<Program> Parser::parse(Extent extent) {
     return Status(Code::invalid_argument, "longer than " + std::to_string(kMostBytes) + " bytes");
   }
   for (std::size_t at = 0; at < pattern_.size();) {
-    const std::size_t bytes = character_length(pattern_, at);
+    const std::size_t bytes = base::character_length(pattern_, at);
     if (bytes == 0 && !fail(at, "a byte that is not UTF-8")) return error_;
     at += bytes;
   }
@@ -243,7 +243,8 @@ bool Parser::open_named_group(std::size_t from) {
   while (at_ < end) {
     const char c = pattern_[at_];
     const char32_t character = read_character();
-    valid = valid && (character < 0x80 ? is_letter(c) || is_digit(c) || c == '_' : contains(name_characters(), character));
+    valid =
+        valid && (character < 0x80 ? is_letter(c) || is_digit(c) || c == '_' : contains(name_characters(), character));
   }
   if (!valid) return fail(begin, quoted(begin) + " is not a name for a group");
   ++at_;
@@ -478,7 +479,8 @@ bool Parser::parse_unicode_class(CharSet& set) {
   }
   CharSet named;
   if (!add_unicode_class(name, named)) {
-    return fail(from, quoted(from) + " is neither a category nor a script of Unicode; names are as in \\pL, \\p{Lu}, \\p{Greek};");
+    return fail(from, quoted(from) +
+                          " is neither a category nor a script of Unicode; names are as in \\pL, \\p{Lu}, \\p{Greek};");
   }
   add(set, std::move(named), negated);
   return true;

@@ -45,8 +45,8 @@ class Places {
   const Program* program_;
   std::vector<Place> items_;  // instructions that read or check something, or match
   std::vector<Place> reading_;
-  std::vector<Place> waiting_;         // a stack, for reach
-  std::vector<std::uint32_t> marks_;   // places that were reached have the current mark
+  std::vector<Place> waiting_;        // a stack, for reach
+  std::vector<std::uint32_t> marks_;  // places that were reached have the current mark
   std::uint32_t mark_ = 0;
   Before before_ = Before::nothing;
   bool checks_ = false;

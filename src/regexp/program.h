@@ -13,13 +13,13 @@ using Place = std::uint32_t;  // of an instruction in its program
 constexpr Place kNowhere = ~Place{0};
 
 enum class Op : std::uint8_t {
-  match,   // the text matches if it ends here
-  rest,    // the text matches however it continues
-  range,   // reads a character from first to last
-  set,     // reads a character of sets[set]
-  split,   // continues at both next and other
-  pass,    // continues at next
-  check,   // continues at next if the assertion holds between the last character and the following one
+  match,  // the text matches if it ends here
+  rest,   // the text matches however it continues
+  range,  // reads a character from first to last
+  set,    // reads a character of sets[set]
+  split,  // continues at both next and other
+  pass,   // continues at next
+  check,  // continues at next if the assertion holds between the last character and the following one
 };
 
 enum class Assertion : std::uint8_t { begin_text, end_text, begin_line, end_line, word_boundary, no_word_boundary };

@@ -7,11 +7,8 @@
 
 #include "regexp/regexp.h"
 
-namespace sonde {
+namespace sonde::regexp {
 namespace {
-
-using regexp::Dot;
-using regexp::Extent;
 
 const std::vector<std::string>& names() {
   static const std::vector<std::string> kNames = [] {
@@ -33,9 +30,9 @@ const std::vector<std::string>& names() {
   return kNames;
 }
 
-constexpr const char* kPatterns[] = {
-    R"(encoder\..*)", ".*loss.*", "(train|test)/acc(uracy)?", "layer_[0-9]+/(kernel|bias)",
-    R"((?i).*\bATTENTION\b.*)", R"([\pL_.]+[0-9]*/.*weight)"};
+constexpr const char* kPatterns[] = {R"(encoder\..*)",           ".*loss.*",
+                                     "(train|test)/acc(uracy)?", "layer_[0-9]+/(kernel|bias)",
+                                     R"((?i).*\bATTENTION\b.*)", R"([\pL_.]+[0-9]*/.*weight)"};
 
 template <class Matches>
 void run(benchmark::State& state, Matches matches, std::size_t expected) {
@@ -83,7 +80,8 @@ const bool kRegistered = [] {
     for (const bool whole : {true, false}) {
       const std::string name = (whole ? "all of a name: " : "in a name: ") + pattern;
       benchmark::RegisterBenchmark(("ours, " + name).c_str(), ours, pattern, whole)->Unit(benchmark::kMillisecond);
-      benchmark::RegisterBenchmark(("RE2, " + name).c_str(), re2_library, pattern, whole)->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark(("RE2, " + name).c_str(), re2_library, pattern, whole)
+          ->Unit(benchmark::kMillisecond);
     }
     benchmark::RegisterBenchmark(("ours, compile: " + pattern).c_str(), compile_ours, pattern);
     benchmark::RegisterBenchmark(("RE2, compile: " + pattern).c_str(), compile_re2, pattern);
@@ -92,4 +90,4 @@ const bool kRegistered = [] {
 }();
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::regexp

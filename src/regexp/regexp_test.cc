@@ -13,11 +13,9 @@
 #include "regexp/automaton.h"
 #include "regexp/parser.h"
 
-namespace sonde {
+namespace sonde::regexp {
 namespace {
 
-using regexp::Dot;
-using regexp::Extent;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -205,4 +203,4 @@ TEST(Regexp, WorksInAForkedChildWhileAnotherThreadMatches) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::regexp

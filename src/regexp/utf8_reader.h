@@ -17,7 +17,7 @@ struct Utf8Character {
 inline Utf8Character read_utf8(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[at + i])); };
   const auto tail = [&](std::size_t i) { return byte(i) & 0x3f; };
-  switch (character_length(text, at)) {
+  switch (base::character_length(text, at)) {
     case 1: return {byte(0), 1};
     case 2: return {(byte(0) & 0x1f) << 6 | tail(1), 2};
     case 3: return {(byte(0) & 0x0f) << 12 | tail(1) << 6 | tail(2), 3};

@@ -56,7 +56,7 @@ FloatType float_type(DType dtype) noexcept {
 // A number as the type would hold it: NumPy compares and divides in the type of the array.
 double round_to(double value, FloatType type) noexcept {
   switch (type) {
-    case FloatType::f16: return static_cast<double>(to_float(to_float16(static_cast<float>(value))));
+    case FloatType::f16: return static_cast<double>(tensor::to_float(tensor::to_float16(static_cast<float>(value))));
     case FloatType::f32: return static_cast<double>(static_cast<float>(value));
     case FloatType::f64: break;
   }
@@ -164,16 +164,16 @@ std::string complex_scalar_text(double real, double imaginary, FloatType type) {
 
 std::string integer_text(const std::byte* at, DType dtype) {
   switch (dtype) {
-    case DType::i64: return std::to_string(load<std::int64_t>(at));
-    case DType::u64: return std::to_string(load<std::uint64_t>(at));
-    default: return std::to_string(static_cast<std::int64_t>(element_as_double(at, dtype)));
+    case DType::i64: return std::to_string(base::load<std::int64_t>(at));
+    case DType::u64: return std::to_string(base::load<std::uint64_t>(at));
+    default: return std::to_string(static_cast<std::int64_t>(tensor::element_as_double(at, dtype)));
   }
 }
 
 bool is_integer(DType dtype) noexcept { return dtype >= DType::i8 && dtype <= DType::u64; }
 
 double imaginary_part(const std::byte* at, DType dtype) noexcept {
-  return element_as_double(at + size_of(dtype) / 2, dtype);
+  return tensor::element_as_double(at + size_of(dtype) / 2, dtype);
 }
 
 using Format = std::function<std::string(const std::byte*)>;
@@ -188,13 +188,13 @@ FloatFormat fit_floats(const Shown& shown, int precision, bool plus, double (*pa
   return format;
 }
 
-double real_part(const std::byte* at, DType dtype) noexcept { return element_as_double(at, dtype); }
+double real_part(const std::byte* at, DType dtype) noexcept { return tensor::element_as_double(at, dtype); }
 
 // How one element is written, aligned with all that are shown.
 Format fit(const Shown& shown, int precision) {
   const DType dtype = shown.view().dtype;
   if (dtype == DType::boolean) {
-    return [](const std::byte* at) -> std::string { return load<std::uint8_t>(at) != 0 ? " True" : "False"; };
+    return [](const std::byte* at) -> std::string { return base::load<std::uint8_t>(at) != 0 ? " True" : "False"; };
   }
   if (is_integer(dtype)) {
     std::size_t width = 0;
@@ -202,7 +202,7 @@ Format fit(const Shown& shown, int precision) {
     return [=](const std::byte* at) { return FloatFormat::pad_left(integer_text(at, dtype), width); };
   }
   const FloatFormat real = fit_floats(shown, precision, false, real_part);
-  if (!is_complex(dtype)) return [=](const std::byte* at) { return real(real_part(at, dtype)); };
+  if (!tensor::is_complex(dtype)) return [=](const std::byte* at) { return real(real_part(at, dtype)); };
   const FloatFormat imaginary = fit_floats(shown, precision, true, imaginary_part);
   return [=](const std::byte* at) {
     std::string text = real(real_part(at, dtype)) + imaginary(imaginary_part(at, dtype));
@@ -295,9 +295,9 @@ std::string numpy_style(const TensorView& view, const ArrayOptions& options) {
 
   const std::byte* at = shown.first();
   const FloatType type = float_type(view.dtype);
-  if (view.dtype == DType::boolean) return load<std::uint8_t>(at) != 0 ? "True" : "False";
+  if (view.dtype == DType::boolean) return base::load<std::uint8_t>(at) != 0 ? "True" : "False";
   if (is_integer(view.dtype)) return integer_text(at, view.dtype);
-  if (is_complex(view.dtype)) {
+  if (tensor::is_complex(view.dtype)) {
     return complex_scalar_text(real_part(at, view.dtype), imaginary_part(at, view.dtype), type);
   }
   return scalar_text(real_part(at, view.dtype), type, true);

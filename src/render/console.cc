@@ -49,14 +49,14 @@ bool is_control(std::string_view character) noexcept {
 
 // The largest cut at or before `at` that does not part a character.
 std::size_t cut_before(std::string_view text, std::size_t at) noexcept {
-  while (at > 0 && !begins_character(text[at])) --at;
+  while (at > 0 && !base::begins_character(text[at])) --at;
   return at;
 }
 
 std::string escaped(std::string_view name) {
   std::string out;
   while (!name.empty()) {
-    const std::size_t length = character_length(name);
+    const std::size_t length = base::character_length(name);
     if (length > 0 && !is_control(name.substr(0, length))) {
       out += name.substr(0, length);
     } else {

@@ -47,7 +47,7 @@ bool reads_as_f16(std::string_view digits, int exponent, Float16 wanted) noexcep
   text += 'e' + std::to_string(exponent - static_cast<int>(digits.size()) + 1);
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
-  return to_float16(static_cast<float>(value)).bits == wanted.bits;
+  return tensor::to_float16(static_cast<float>(value)).bits == wanted.bits;
 }
 
 // The standard library has no half precision. Of the exact digits, the first few are kept, or the decimal above them,
@@ -55,7 +55,7 @@ bool reads_as_f16(std::string_view digits, int exponent, Float16 wanted) noexcep
 Decimal shortest_f16(double magnitude) {
   Buffer buffer;
   Decimal exact = parse(write(buffer, magnitude, std::chars_format::scientific, 30));
-  const Float16 wanted = to_float16(static_cast<float>(magnitude));
+  const Float16 wanted = tensor::to_float16(static_cast<float>(magnitude));
   for (std::size_t count = 1; count < exact.digits.size(); ++count) {
     Decimal below{exact.digits.substr(0, count), exact.exponent};
     std::uint64_t number = 0;

@@ -48,7 +48,7 @@ TEST(Scientific, ReadsBackAsTheSameValue) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const std::uint64_t bits = random();
-    const auto value = load<double>(&bits);
+    const auto value = base::load<double>(&bits);
     if (!std::isfinite(value)) continue;
     const std::string text = scientific(value, FloatType::f64);
     double back = 0;

@@ -34,7 +34,7 @@ struct Axes {
 
 Result<Axes> arrange(const TensorView& view, Layout layout) {
   const std::string_view letters = to_string(layout);
-  if (!view.valid()) return invalid("the tensor cannot be drawn: " + std::string(why_invalid(view)));
+  if (!view.valid()) return invalid("the tensor cannot be drawn: " + std::string(tensor::why_invalid(view)));
   if (view.shape.rank() != static_cast<int>(letters.size())) {
     return invalid("the tensor " + type_text(view.dtype, view.shape) + " cannot be drawn as " + std::string(letters) +
                    ": that layout needs " + std::to_string(letters.size()) + " axes");
@@ -90,7 +90,7 @@ double as_double(T value) noexcept {
   if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<double>(value);
   } else {
-    return static_cast<double>(to_float(value));
+    return static_cast<double>(tensor::to_float(value));
   }
 }
 
@@ -98,9 +98,9 @@ template <class T>
 void read(const std::byte* at, std::int64_t count, std::int64_t stride, double* out, std::int64_t out_stride) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if (stride == 1 && out_stride == 1) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = as_double(load<T>(at + i * kSize));
+    for (std::int64_t i = 0; i < count; ++i) out[i] = as_double(base::load<T>(at + i * kSize));
   } else {
-    for (std::int64_t i = 0; i < count; ++i) out[i * out_stride] = as_double(load<T>(at + i * stride * kSize));
+    for (std::int64_t i = 0; i < count; ++i) out[i * out_stride] = as_double(base::load<T>(at + i * stride * kSize));
   }
 }
 
@@ -196,7 +196,7 @@ Status choose_colors(const TensorView& view, const ImageOptions& options, Plan& 
 Result<Plan> make_plan(const TensorView& view, Layout layout, const ImageOptions& options) {
   Result<Axes> axes = arrange(view, layout);
   if (!axes) return axes.error();
-  if (is_complex(view.dtype)) {
+  if (tensor::is_complex(view.dtype)) {
     return Status(Code::unsupported, "complex numbers have no order and cannot be drawn: draw their magnitude instead");
   }
   if (!std::isfinite(options.low) || !std::isfinite(options.high)) {

@@ -105,10 +105,10 @@ TEST(DrawColors, TakesEveryFloatType) {
   std::vector<Float8E4M3> e4m3;
   std::vector<Float8E5M2> e5m2;
   for (float value : values) {
-    f16.push_back(to_float16(value));
-    bf16.push_back(to_bfloat16(value));
-    e4m3.push_back(to_float8_e4m3(value));
-    e5m2.push_back(to_float8_e5m2(value));
+    f16.push_back(tensor::to_float16(value));
+    bf16.push_back(tensor::to_bfloat16(value));
+    e4m3.push_back(tensor::to_float8_e4m3(value));
+    e5m2.push_back(tensor::to_float8_e5m2(value));
   }
   const std::vector<std::uint8_t> expected = {0, 64, 128, 255};
   EXPECT_EQ(drawn(view(f16, {2, 2}), Layout::HW).pixels, expected);

@@ -64,7 +64,7 @@ Result<Shown> show(std::string_view name, const TensorView& tensor, int buckets)
 
 Result<std::string> values_text(const TensorView& tensor, std::optional<int> summarize) {
   return within_memory([&]() -> Result<std::string> {
-    if (!tensor.valid()) return Status(Code::invalid_argument, std::string(why_invalid(tensor)));
+    if (!tensor.valid()) return Status(Code::invalid_argument, std::string(tensor::why_invalid(tensor)));
     render::ArrayOptions options;
     if (summarize) {
       options.threshold = *summarize < 0 ? render::ArrayOptions::kEverything : 0;

@@ -35,9 +35,9 @@ Status check(const Column& column, const Column& first) {
   const TensorView& view = column.view;
   if (!view.valid()) {
     return {Code::invalid_argument,
-            named(column.name) + " cannot be in a table: " + std::string(why_invalid(column.view))};
+            named(column.name) + " cannot be in a table: " + std::string(tensor::why_invalid(column.view))};
   }
-  if (is_complex(view.dtype)) {
+  if (tensor::is_complex(view.dtype)) {
     return {Code::unsupported, named(column.name) + " holds complex numbers: record their parts as two columns"};
   }
   if (rows_of(view) != rows_of(first.view)) {
@@ -50,16 +50,16 @@ Status check(const Column& column, const Column& first) {
 
 std::string cell_text(const void* at, DType dtype) {
   switch (dtype) {
-    case DType::i64: return std::to_string(load<std::int64_t>(at));
-    case DType::u64: return std::to_string(load<std::uint64_t>(at));
+    case DType::i64: return std::to_string(base::load<std::int64_t>(at));
+    case DType::u64: return std::to_string(base::load<std::uint64_t>(at));
     case DType::boolean:
     case DType::i8:
     case DType::i16:
     case DType::i32:
     case DType::u8:
     case DType::u16:
-    case DType::u32: return std::to_string(static_cast<std::int64_t>(element_as_double(at, dtype)));
-    default: return brief(element_as_double(at, dtype));
+    case DType::u32: return std::to_string(static_cast<std::int64_t>(tensor::element_as_double(at, dtype)));
+    default: return brief(tensor::element_as_double(at, dtype));
   }
 }
 
@@ -135,13 +135,13 @@ std::string table_text(const Table& table, const TableOptions& options) {
   std::vector<std::size_t> widths;
   widths.reserve(fields.size());
   for (const auto& lines : fields) {
-    widths.push_back(count_characters(std::ranges::max(lines, {}, count_characters)));
+    widths.push_back(base::count_characters(std::ranges::max(lines, {}, base::count_characters)));
   }
   std::string out;
   for (std::size_t line = 0; line <= rows.size(); ++line) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::string& text = fields[i][line];
-      out.append((i == 0 ? 0 : 2) + widths[i] - count_characters(text), ' ').append(text);
+      out.append((i == 0 ? 0 : 2) + widths[i] - base::count_characters(text), ' ').append(text);
     }
     out += '\n';
   }

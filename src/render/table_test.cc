@@ -40,7 +40,7 @@ TEST(Table, HasAFieldForEachElementOfARow) {
                                          "picture[1,0]", "picture[1,1]"));
   std::vector<double> second_row;
   for (std::size_t i = 0; i < table.names().size(); ++i) {
-    second_row.push_back(element_as_double(table.at(1, i), table.dtype(i)));
+    second_row.push_back(tensor::element_as_double(table.at(1, i), table.dtype(i)));
   }
   EXPECT_THAT(second_row, ElementsAre(1, 1, 3, 4, 5, 4, 5, 6, 7));
 }
@@ -51,7 +51,7 @@ TEST(Table, FollowsStrides) {
                                 {"backwards", view(values.data() + 5, {3}, {-1})},
                                 {"the same", view(values.data() + 4, {3}, {0})}});
   std::vector<double> last_row;
-  for (std::size_t i = 0; i < 4; ++i) last_row.push_back(element_as_double(table.at(2, i), table.dtype(i)));
+  for (std::size_t i = 0; i < 4; ++i) last_row.push_back(tensor::element_as_double(table.at(2, i), table.dtype(i)));
   EXPECT_THAT(last_row, ElementsAre(2, 5, 3, 4));
 }
 

@@ -106,8 +106,8 @@ class Listener {
   Workers quick_;
   Workers values_;
   Workers expensive_;
-  Thread sockets_;
-  Thread changes_;
+  base::Thread sockets_;
+  base::Thread changes_;
 };
 
 // Serves a connection until it ends, or rejects it because there are too many. On the socket thread.

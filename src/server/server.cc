@@ -94,17 +94,18 @@ Status Listener::start() {
   // expensive ones take a processor and much memory each.
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();  // but the number of connections
   if (Status status = quick_.start(4, kNoLimit); !status) return status;
-  if (Status status = values_.start(std::clamp(2 * processor_count(), 4, 16), kNoLimit); !status) return status;
-  if (Status status = expensive_.start(std::clamp(processor_count() / 2, 1, 4), limits.waiting); !status) return status;
+  if (Status status = values_.start(std::clamp(2 * base::processor_count(), 4, 16), kNoLimit); !status) return status;
+  if (Status status = expensive_.start(std::clamp(base::processor_count() / 2, 1, 4), limits.waiting); !status)
+    return status;
   // Read before anyone can connect: changes during the start of the threads are new to all.
   const std::uint64_t seen = api->revision();
   revision = seen;
   accept();
   beat();
-  Result<Thread> sockets = Thread::start("sonde-sockets", [this] { serve(); });
+  Result<base::Thread> sockets = base::Thread::start("sonde-sockets", [this] { serve(); });
   if (!sockets) return sockets.error();
   sockets_ = *std::move(sockets);
-  Result<Thread> changes = Thread::start("sonde-changes", [this, seen] { wait_for_changes(seen); });
+  Result<base::Thread> changes = base::Thread::start("sonde-changes", [this, seen] { wait_for_changes(seen); });
   if (!changes) return changes.error();
   changes_ = *std::move(changes);
   return Status::success();
@@ -235,7 +236,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, std:
   if (!endpoint) return endpoint.error();
   Result<Gate> gate = Gate::make({.host = options.host,
                                   .loopback = endpoint->address().is_loopback(),
-                                  .machine = host_name(),
+                                  .machine = base::host_name(),
                                   .allow_origins = options.allow_origins,
                                   .token = options.token});
   if (!gate) return gate.error();

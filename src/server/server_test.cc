@@ -60,7 +60,7 @@ class ServerTest : public testing::Test {
   }
   Client client(int receive_buffer = 0) const { return Client(server_->port(), receive_buffer); }
 
-  TempDir folder_;
+  base::TempDir folder_;
   std::unique_ptr<Server> server_;
 };
 
@@ -173,7 +173,7 @@ TEST_F(ServerTest, CompressesAndAnswers304IfUnchanged) {
   ASSERT_GE(runs.body.size(), 1024U);
   const Received packed = one.get("/api/runs", "Accept-Encoding: gzip, deflate\r\n");
   EXPECT_EQ(packed.field("Content-Encoding"), "gzip");
-  const Bytes piece = bytes(packed.body);
+  const base::Bytes piece = bytes(packed.body);
   const auto expanded = deflate::expand({&piece, 1}, deflate::Wrapper::gzip, runs.body.size());
   ASSERT_TRUE(expanded);
 }

@@ -121,7 +121,8 @@ Reply Site::refusal(int status, std::string_view sentence, bool api, std::string
   if (status == 401) reply.fields += header_field("WWW-Authenticate", "Bearer");
   if (status == 429 || status == 503) reply.fields += header_field("Retry-After", "1");
   reply.content_fields = header_field("Content-Type", api ? "application/json" : "text/plain; charset=utf-8");
-  reply.text = api ? JsonWriter().object().key("error").text(sentence).end().take() : std::string(sentence) + "\n";
+  reply.text =
+      api ? formats::JsonWriter().object().key("error").text(sentence).end().take() : std::string(sentence) + "\n";
   return reply;
 }
 

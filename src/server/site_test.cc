@@ -293,7 +293,7 @@ TEST(Site, CompressesAnswersIfItIsWorthIt) {
   EXPECT_THAT(reply.fields, HasSubstr("ETag: W/\"17\"\r\n"));
   EXPECT_THAT(reply.content_fields, HasSubstr("Content-Encoding: gzip\r\n"));
   EXPECT_FALSE(reply.in_parts);
-  const Bytes packed = reply.body();
+  const base::Bytes packed = reply.body();
   const auto expanded = deflate::expand({&packed, 1}, deflate::Wrapper::gzip, large.size());
   ASSERT_TRUE(expanded);
   EXPECT_EQ(large, std::string_view(reinterpret_cast<const char*>(expanded->data()), expanded->size()));

@@ -9,7 +9,7 @@ namespace sonde::server {
 Status Workers::start(int threads, std::size_t most_waiting) {
   most_waiting_ = most_waiting;
   for (int i = 0; i < threads; ++i) {
-    Result<Thread> thread = Thread::start("sonde-answer", [this] { work(); });
+    Result<base::Thread> thread = base::Thread::start("sonde-answer", [this] { work(); });
     if (!thread) return thread.error();
     threads_.push_back(*std::move(thread));
   }

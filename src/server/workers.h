@@ -45,7 +45,7 @@ class Workers {
   std::size_t most_waiting_ = 0;
   bool closed_ = false;
 
-  std::vector<Thread> threads_;
+  std::vector<base::Thread> threads_;
 };
 
 }  // namespace sonde::server

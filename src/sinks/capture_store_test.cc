@@ -43,7 +43,7 @@ class CaptureStoreTest : public ::testing::Test {
     return store_.write({0, saved.step}, {&value, 1});
   }
 
-  TempDir dir_;
+  base::TempDir dir_;
   Tally tally_;
   std::unique_ptr<FlightRing> ring_ = make_ring(dir_, 1 << 16);
   CaptureStore store_{dir_.path(), tally_};
@@ -66,7 +66,7 @@ TEST_F(CaptureStoreTest, PassesOtherValuesOver) {
 }
 
 TEST_F(CaptureStoreTest, CountsEveryFailureAndGoesOn) {
-  ASSERT_TRUE(write_file(dir_ / "captures", "in the way").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "captures", "in the way").ok());
   for (const int step : {1, 2, 3}) EXPECT_THAT(save(info("nan", step)).message(), HasSubstr(dir_ / "captures"));
   EXPECT_EQ(tally_.write_errors, 3U);
   EXPECT_EQ(tally_.lost_records, 3U);
@@ -89,7 +89,7 @@ TEST_F(CaptureStoreTest, LeavesNothingOfACaptureThatTheDiskRefused) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_THAT(names_in(dir_ / "captures"), IsEmpty());
+  EXPECT_THAT(base::names_in(dir_ / "captures"), IsEmpty());
 }
 
 }  // namespace

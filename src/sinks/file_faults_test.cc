@@ -31,19 +31,19 @@ using ::testing::IsEmpty;
 // The payloads of all records; nothing if there is no file.
 std::vector<std::string> records_in(const std::string& path) {
   std::vector<std::string> found;
-  const auto file = MappedFile::open(path);
+  const auto file = base::MappedFile::open(path);
   if (!file) return found;
   tfrecord::RecordReader reader(file->bytes(), tfrecord::RecordReader::Tail::complete);
   for (auto next = reader.next(); next != tfrecord::RecordReader::Found::end; next = reader.next()) {
     EXPECT_EQ(next, tfrecord::RecordReader::Found::record) << reader.reason();
     if (next != tfrecord::RecordReader::Found::record) break;
-    found.emplace_back(as_text(reader.payload()));
+    found.emplace_back(base::as_text(reader.payload()));
   }
   return found;
 }
 
 // An error that names the file, if there may be one.
-void expect_named(const Status& status, const Fault& fault, const std::string& path) {
+void expect_named(const Status& status, const base::Fault& fault, const std::string& path) {
   if (status.ok()) return;
   EXPECT_FALSE(fault.harmless()) << status.message();
   EXPECT_THAT(status.message(), HasSubstr(path));
@@ -51,7 +51,8 @@ void expect_named(const Status& status, const Fault& fault, const std::string& p
 
 // `write(sink, n)` writes the n-th record. Returns how many of them the file should have.
 template <class Sink, class Write>
-void walk(const std::string& path, Faults& faults, const Fault& fault, Tally& tally, Sink& sink, Write write) {
+void walk(const std::string& path, base::Faults& faults, const base::Fault& fault, Tally& tally, Sink& sink,
+          Write write) {
   std::uint64_t errors = 0;
   const auto note = [&](const Status& status) {
     expect_named(status, fault, path);
@@ -70,8 +71,8 @@ void walk(const std::string& path, Faults& faults, const Fault& fault, Tally& ta
 }
 
 TEST(EveryFault, IsOvercomeByAnEventFile) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     fault.path = dir / "events";
     Tally tally;
     EventFile sink(fault.path, 1, Precision::f32, tally);
@@ -82,15 +83,15 @@ TEST(EveryFault, IsOvercomeByAnEventFile) {
     const std::vector<std::string> found = records_in(fault.path);
     ASSERT_EQ(found.size(), 8U);
     for (std::size_t i = 1; i < found.size(); ++i) {
-      EXPECT_EQ(tfevents::decode_event(as_bytes(found[i]))->step, static_cast<std::int64_t>(i - 1));
+      EXPECT_EQ(tfevents::decode_event(base::as_bytes(found[i]))->step, static_cast<std::int64_t>(i - 1));
     }
   });
   EXPECT_GT(met, 20U);
 }
 
 TEST(EveryFault, IsOvercomeByAStatisticsFile) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     fault.path = dir / "stats";
     Tally tally;
     StatsFile sink(fault.path, {.writer = "w"}, tally);
@@ -101,7 +102,7 @@ TEST(EveryFault, IsOvercomeByAStatisticsFile) {
     });
     std::int64_t next = 0;
     for (const std::string& record : records_in(fault.path)) {
-      const auto decoded = *stats_record::decode_record(as_bytes(record));
+      const auto decoded = *stats_record::decode_record(base::as_bytes(record));
       const auto* step = std::get_if<stats_record::Step>(&decoded);
       if (step == nullptr) continue;
       EXPECT_EQ(step->step, next);
@@ -114,8 +115,8 @@ TEST(EveryFault, IsOvercomeByAStatisticsFile) {
 
 // The disk stays as it is: all that could not be written is counted, and no empty file is left.
 TEST(EveryFault, ThatLastsIsCountedByAnEventFileThatIsClosed) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     fault.path = dir / "events";
     Tally tally;
     EventFile sink(fault.path, 1, Precision::f32, tally);
@@ -129,8 +130,8 @@ TEST(EveryFault, ThatLastsIsCountedByAnEventFileThatIsClosed) {
     faults.clear();
     const std::size_t found = records_in(fault.path).size();
     EXPECT_EQ((found == 0 ? 0 : found - 1) + tally.lost_records, 6U);
-    if (found == 0 && fault.operation != FileOperation::remove) {
-      EXPECT_THAT(names_in(dir.path()), IsEmpty());
+    if (found == 0 && fault.operation != base::FileOperation::remove) {
+      EXPECT_THAT(base::names_in(dir.path()), IsEmpty());
     }
   });
   EXPECT_GT(met, 20U);
@@ -138,7 +139,7 @@ TEST(EveryFault, ThatLastsIsCountedByAnEventFileThatIsClosed) {
 
 // ---- Records that are lost for good, since the disk rejects them for too long.
 
-const Fault kFullDisk = {.operation = FileOperation::write, .error = ENOSPC, .persistent = true};
+const base::Fault kFullDisk = {.operation = base::FileOperation::write, .error = ENOSPC, .persistent = true};
 
 Status write_scalar(EventFile& file, std::uint32_t tag, std::int64_t step) {
   const std::string name = "tag" + std::to_string(tag);
@@ -177,7 +178,7 @@ StatsContent content_of(const std::string& path) {
   StatsContent content;
   stats_record::Definitions definitions;
   for (const std::string& record : records_in(path)) {
-    const auto decoded = *stats_record::decode_record(as_bytes(record));
+    const auto decoded = *stats_record::decode_record(base::as_bytes(record));
     if (std::holds_alternative<stats_record::Header>(decoded)) ++content.headers;
     if (const auto* gap = std::get_if<stats_record::Gap>(&decoded)) content.gaps.push_back(*gap);
     if (const auto* definition = std::get_if<stats_record::Definition>(&decoded)) {
@@ -196,7 +197,7 @@ StatsContent content_of(const std::string& path) {
 std::pair<std::size_t, std::size_t> metadata_of(const std::vector<std::string>& records, std::string_view tag) {
   std::pair<std::size_t, std::size_t> found;
   for (const std::string& record : records) {
-    const auto event = tfevents::decode_event(as_bytes(record));
+    const auto event = tfevents::decode_event(base::as_bytes(record));
     for (const tfevents::Value& value : event->values) {
       if (value.tag != tag) continue;
       found.first += value.has_metadata ? 1 : 0;
@@ -207,10 +208,10 @@ std::pair<std::size_t, std::size_t> metadata_of(const std::vector<std::string>& 
 }
 
 TEST(LostRecords, OfAnEventFileAreFollowedByTheMetadataThatTheyHeld) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   EventFile sink(dir / "events", 1, Precision::f32, tally);
-  Faults faults;
+  base::Faults faults;
   faults.add(kFullDisk);
   // The version event is lost, too: nothing was written before.
   const std::int64_t next = lose_records(tally, 0, [&](std::int64_t step) { return write_scalar(sink, 0, step); });
@@ -221,19 +222,19 @@ TEST(LostRecords, OfAnEventFileAreFollowedByTheMetadataThatTheyHeld) {
   EXPECT_EQ(tally.lost_records, static_cast<std::uint64_t>(next));
   const std::vector<std::string> found = records_in(dir / "events");
   ASSERT_EQ(found.size(), 3U);
-  EXPECT_EQ(tfevents::decode_event(as_bytes(found[0]))->text, "brain.Event:2");
-  const auto first = tfevents::decode_event(as_bytes(found[1]));
+  EXPECT_EQ(tfevents::decode_event(base::as_bytes(found[0]))->text, "brain.Event:2");
+  const auto first = tfevents::decode_event(base::as_bytes(found[1]));
   EXPECT_EQ(first->step, next);
   EXPECT_TRUE(first->values.at(0).has_metadata);
   EXPECT_EQ(first->values[0].metadata.plugin_name, "scalars");
-  EXPECT_FALSE(tfevents::decode_event(as_bytes(found[2]))->values.at(0).has_metadata);
+  EXPECT_FALSE(tfevents::decode_event(base::as_bytes(found[2]))->values.at(0).has_metadata);
 }
 
 TEST(LostRecords, OfAStatisticsFileAreFollowedByTheDefinitionsThatTheyHeldAndAGap) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
-  Faults faults;
+  base::Faults faults;
   faults.add(kFullDisk);
   const std::int64_t next = lose_records(tally, 5, [&](std::int64_t step) { return write_step(sink, step, 1000); });
   faults.clear();
@@ -253,11 +254,11 @@ TEST(LostRecords, OfAStatisticsFileAreFollowedByTheDefinitionsThatTheyHeldAndAGa
 }
 
 TEST(LostRecords, OfAnEventFileLeaveAGapInTheStatisticsFile) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   EventFile events(dir / "events", 1, Precision::f32, tally);
   StatsFile stats(dir / "stats", {.writer = "w"}, tally);
-  Faults faults;
+  base::Faults faults;
   faults.add(kFullDisk);
   const std::int64_t next = lose_records(tally, 7, [&](std::int64_t step) { return write_scalar(events, 0, step); });
   (void)stats.flush();
@@ -276,12 +277,12 @@ TEST(LostRecords, OfAnEventFileLeaveAGapInTheStatisticsFile) {
 }
 
 TEST(LostRecords, OfAFileThatIsClosedOnAFullDiskLeaveAGapIfThatCanBeWritten) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   EventFile events(dir / "events", 1, Precision::f32, tally);
   StatsFile stats(dir / "stats", {.writer = "w"}, tally);
-  Faults faults;
-  Fault only_events = kFullDisk;
+  base::Faults faults;
+  base::Fault only_events = kFullDisk;
   only_events.path = dir / "events";
   faults.add(only_events);
   for (std::int64_t step = 3; step < 6; ++step) ASSERT_TRUE(write_scalar(events, 0, step).ok());
@@ -296,10 +297,10 @@ TEST(LostRecords, OfAFileThatIsClosedOnAFullDiskLeaveAGapIfThatCanBeWritten) {
 }
 
 TEST(LostRecords, DoNotLoseGaps) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
-  Faults faults;
+  base::Faults faults;
   faults.add(kFullDisk);
   const ProbeName probe = {3, "out", Kind::activation, {}};
   ASSERT_TRUE(sink.lose({.probe = probe, .first_step = 1, .last_step = 1, .count = 2}).ok());
@@ -318,7 +319,7 @@ TEST(LostRecords, DoNotLoseGaps) {
 }
 
 TEST(StatsFileGaps, BecomeFewerIfTheSameFailureRepeats) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
   for (std::int64_t step = 0; step < 1000; ++step) {
@@ -346,7 +347,7 @@ TEST(StatsFileGaps, BecomeFewerIfTheSameFailureRepeats) {
 }
 
 TEST(StatsFileGaps, OfOneReasonBecomeOneUntilTheyAreWritten) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
   const ProbeName probe = {3, "out", Kind::activation, {}};
@@ -376,7 +377,7 @@ TEST(StatsFileGaps, OfOneReasonBecomeOneUntilTheyAreWritten) {
 // ---- What others rely on is said again from time to time.
 
 TEST(EventFileMetadata, AreWrittenAgainFromTimeToTimeAndSeldom) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   EventFile sink(dir / "events", 1, Precision::f32, tally);
   std::int64_t step = 0;
@@ -396,7 +397,7 @@ TEST(EventFileMetadata, AreWrittenAgainFromTimeToTimeAndSeldom) {
 }
 
 TEST(StatsFileDefinitions, AreWrittenAgainFromTimeToTime) {
-  const TempDir dir;
+  const base::TempDir dir;
   Tally tally;
   StatsFile sink(dir / "stats", {.writer = "w"}, tally);
   for (std::int64_t step = 0; tally.bytes_written < 300 << 10; ++step) ASSERT_TRUE(write_step(sink, step, 10).ok());
@@ -409,8 +410,8 @@ TEST(StatsFileDefinitions, AreWrittenAgainFromTimeToTime) {
 }
 
 TEST(EveryFault, LosesOnlyCountedRowsOfATable) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     const std::vector<float> values = {1, 2};
     const std::vector<TableFile::Column> columns = {{"x", view(values)}};
     Tally tally;
@@ -423,7 +424,7 @@ TEST(EveryFault, LosesOnlyCountedRowsOfATable) {
       const Status status = table.append({.step = step}, columns);
       expect_named(status, fault, fault.path);
       refused += status.ok() ? 0U : 1U;
-      const bool there = status.ok() || fault.operation == FileOperation::close;  // it was written before
+      const bool there = status.ok() || fault.operation == base::FileOperation::close;  // it was written before
       const std::string number = std::to_string(step);
       if (there) expected.append(number).append(",0,0,1\n").append(number).append(",0,1,2\n");
     }
@@ -431,8 +432,8 @@ TEST(EveryFault, LosesOnlyCountedRowsOfATable) {
     EXPECT_EQ(tally.lost_records, 2 * refused);
     faults.clear();
     ASSERT_TRUE(table.append({.step = 9}, columns).ok());
-    EXPECT_EQ(*read_file(dir / "tables/x.csv"), expected + "9,0,0,1\n9,0,1,2\n");
-    EXPECT_EQ(names_in(dir / "tables").size(), 1U);
+    EXPECT_EQ(*base::read_file(dir / "tables/x.csv"), expected + "9,0,0,1\n9,0,1,2\n");
+    EXPECT_EQ(base::names_in(dir / "tables").size(), 1U);
   });
   EXPECT_GT(met, 20U);
 }

@@ -127,7 +127,7 @@ struct PinnedStep {
 };
 
 struct FlightRing::State {
-  State(FixedFile made, flight::Identity owner, const Options& options)
+  State(base::FixedFile made, flight::Identity owner, const Options& options)
       : file(std::move(made)),
         capacity(file.size() - kHeaderBytes),
         identity(std::move(owner)),
@@ -154,7 +154,7 @@ struct FlightRing::State {
   // The position of the next entry in the file.
   std::uint64_t next() const noexcept { return kHeaderBytes + position % capacity; }
   // A failed write is the end of the ring: see FlightRing::lost.
-  void write(std::uint64_t offset, Bytes bytes) noexcept { lost = !file.write_at(offset, bytes) || lost; }
+  void write(std::uint64_t offset, base::Bytes bytes) noexcept { lost = !file.write_at(offset, bytes) || lost; }
   void write_position(std::uint64_t offset, std::uint64_t value) noexcept {
     write(offset, std::as_bytes(std::span(&value, 1)));
   }
@@ -165,7 +165,7 @@ struct FlightRing::State {
   }
   std::uint32_t write_with_checksum(const TensorView& view, std::uint64_t offset, std::uint32_t crc);
 
-  FixedFile file;
+  base::FixedFile file;
   std::uint64_t capacity;        // bytes for entries; 0 once it is closed
   bool lost = false;             // the file does not have what was written
   std::string header_page;       // as in the file, without the two positions
@@ -302,34 +302,37 @@ bool FlightRing::State::add(const Stamp& stamp, bool evaluation, const Entry& te
                                    .inputs = tensor.inputs,
                                    .dtype = tensor.view.dtype,
                                    .shape = tensor.view.shape});
-    if (!tensor.view.contiguous() && dense.size() < byte_size(tensor.view)) dense.resize(byte_size(tensor.view));
+    if (!tensor.view.contiguous() && dense.size() < tensor::byte_size(tensor.view))
+      dense.resize(tensor::byte_size(tensor.view));
     kept.make_place();  // from here on nothing needs memory, so that no entry stays half written
-    fits = make_room(flight::entry_size(meta.size(), byte_size(tensor.view)), reserve_for(open.size()), step);
+    fits = make_room(flight::entry_size(meta.size(), tensor::byte_size(tensor.view)), reserve_for(open.size()), step);
   }
   if (!fits) {
     ++step.dropped;
     ++dropped;
     return false;
   }
-  EntryHeader header = start_entry(EntryType::tensor, flight::entry_size(meta.size(), byte_size(tensor.view)), step);
-  header.data_bytes = byte_size(tensor.view);
+  EntryHeader header =
+      start_entry(EntryType::tensor, flight::entry_size(meta.size(), tensor::byte_size(tensor.view)), step);
+  header.data_bytes = tensor::byte_size(tensor.view);
   const std::uint64_t to = next() + kUnit;
-  write(to, as_bytes(meta));
-  header.body_checksum = write_with_checksum(tensor.view, to + flight::round_up(meta.size()), crc32c(as_bytes(meta)));
+  write(to, base::as_bytes(meta));
+  header.body_checksum =
+      write_with_checksum(tensor.view, to + flight::round_up(meta.size()), base::crc32c(base::as_bytes(meta)));
   finish_entry(header, step);
   ++step.tensors;
   return true;
 }
 
 std::uint32_t FlightRing::State::write_with_checksum(const TensorView& view, std::uint64_t offset, std::uint32_t crc) {
-  Bytes bytes(static_cast<const std::byte*>(view.data), byte_size(view));
+  base::Bytes bytes(static_cast<const std::byte*>(view.data), tensor::byte_size(view));
   if (!view.contiguous()) {
-    copy_dense(view, dense.data());
-    bytes = Bytes(dense).first(bytes.size());
+    tensor::copy_dense(view, dense.data());
+    bytes = base::Bytes(dense).first(bytes.size());
   }
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size()))) {
-    const Bytes piece = bytes.first(std::min(kPiece, bytes.size()));
-    crc = crc32c_append(crc, piece);
+    const base::Bytes piece = bytes.first(std::min(kPiece, bytes.size()));
+    crc = base::crc32c_append(crc, piece);
     write(offset, piece);
     offset += piece.size();
   }
@@ -360,8 +363,8 @@ void FlightRing::State::end_step(const Stamp& stamp, bool evaluation,
   }
   if (fits) {
     EntryHeader header = start_entry(EntryType::step_end, flight::entry_size(meta.size(), 0), step);
-    header.body_checksum = crc32c(as_bytes(meta));
-    write(next() + kUnit, as_bytes(meta));
+    header.body_checksum = base::crc32c(base::as_bytes(meta));
+    write(next() + kUnit, base::as_bytes(meta));
     finish_entry(header, step);
     lost = lost || !file.is_whole();
     write_position(flight::kEndOffset, position);
@@ -387,10 +390,13 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
                                               " bytes is too small: set [flight] size to at least " +
                                               std::to_string(kLeastBytes));
   }
-  const flight::Identity identity = {
-      .host = host_name(), .pid = process_id(), .writer = options.writer, .start_time = wall_seconds()};
-  const std::string prefix = join_path(options.directory, run_layout::ring_prefix(identity.host, identity.pid));
-  Result<FixedFile> file = FixedFile::create(prefix, std::string(run_layout::kRing), wanted / kUnit * kUnit);
+  const flight::Identity identity = {.host = base::host_name(),
+                                     .pid = base::process_id(),
+                                     .writer = options.writer,
+                                     .start_time = base::wall_seconds()};
+  const std::string prefix = base::join_path(options.directory, run_layout::ring_prefix(identity.host, identity.pid));
+  Result<base::FixedFile> file =
+      base::FixedFile::create(prefix, std::string(run_layout::kRing), wanted / kUnit * kUnit);
   if (!file) {
     return Status(file.error().code(), "there is no flight ring: " + file.error().message() +
                                            "; set a smaller [flight] size, or [flight] dir to another local disk");
@@ -401,15 +407,15 @@ Result<std::unique_ptr<FlightRing>> FlightRing::create(const Options& options) {
     auto state = std::make_shared<State>(*std::move(file), identity, options);
     state->header_page = flight::encode_header(identity, state->capacity, options.allow_negative_infinity);
     // Its magic last: a reader that finds the magic finds the whole header.
-    state->write(sizeof(std::uint64_t), as_bytes(state->header_page).subspan(sizeof(std::uint64_t)));
-    state->write(0, as_bytes(state->header_page).first(sizeof(std::uint64_t)));
+    state->write(sizeof(std::uint64_t), base::as_bytes(state->header_page).subspan(sizeof(std::uint64_t)));
+    state->write(0, base::as_bytes(state->header_page).first(sizeof(std::uint64_t)));
     if (state->lost) {
       (void)state->file.remove();
       return Status(Code::io, "there is no flight ring: '" + path + "' cannot be written");
     }
     return std::unique_ptr<FlightRing>(new FlightRing(std::move(state)));
   } catch (...) {  // out of memory
-    (void)(file->size() > 0 ? file->remove() : remove_file(path));
+    (void)(file->size() > 0 ? file->remove() : base::remove_file(path));
     throw;
   }
 }
@@ -419,7 +425,7 @@ FlightRing::FlightRing(std::shared_ptr<State> state) noexcept : state_(std::move
 FlightRing::~FlightRing() { abandon(); }
 
 std::uint64_t FlightRing::default_bytes() {
-  const std::uint64_t limit = background_dirty_limit().value_or(2 * kDefaultBytes);
+  const std::uint64_t limit = base::background_dirty_limit().value_or(2 * kDefaultBytes);
   return std::clamp(limit / 2 / kMiB * kMiB, kLeastDefaultBytes, kDefaultBytes);
 }
 
@@ -441,8 +447,9 @@ void FlightRing::set_allowed(std::span<const std::string> allow_negative_infinit
   std::string& page = state_->header_page;
   flight::replace_selectors(std::as_writable_bytes(std::span(page)), state_->identity, allow_negative_infinity);
   // Only then the word that says which of the two copies counts.
-  state_->write(flight::kTextsOffset, as_bytes(page).subspan(flight::kTextsOffset));
-  state_->write(flight::kTextBytesOffset, as_bytes(page).subspan(flight::kTextBytesOffset, sizeof(std::uint64_t)));
+  state_->write(flight::kTextsOffset, base::as_bytes(page).subspan(flight::kTextsOffset));
+  state_->write(flight::kTextBytesOffset,
+                base::as_bytes(page).subspan(flight::kTextBytesOffset, sizeof(std::uint64_t)));
 }
 
 const std::string& FlightRing::path() const noexcept { return state_->file.path(); }
@@ -554,18 +561,18 @@ const flight::Step* FlightPin::next() {
   if (read_ == steps_.size()) return nullptr;
   if (bytes_.size() < steps_[read_]->size) bytes_.resize(steps_[read_]->size);  // first: it may throw
   const std::shared_ptr<PinnedStep> pinned = std::move(steps_[read_++]);
-  Bytes bytes;
+  base::Bytes bytes;
   {
     const std::scoped_lock lock(pinned->mutex);
     switch (pinned->place) {
       case PinnedStep::Place::in_ring:
         pinned->copy_from_ring(*ring_, bytes_.data());
         pinned->unpin_locked(*ring_);
-        bytes = Bytes(bytes_).first(pinned->size);
+        bytes = base::Bytes(bytes_).first(pinned->size);
         break;
       case PinnedStep::Place::in_memory:
         copied_ = pinned;
-        bytes = Bytes(pinned->copy.get(), pinned->size);
+        bytes = base::Bytes(pinned->copy.get(), pinned->size);
         break;
       case PinnedStep::Place::lost:
         pinned->unpin_locked(*ring_);

@@ -23,7 +23,7 @@ double cpu_seconds() {
 }
 
 bool holds(const std::string& path, std::int64_t step, const std::vector<float>& values) {
-  const auto file = MappedFile::open(path);
+  const auto file = base::MappedFile::open(path);
   if (!file) return false;
   const auto contents = flight::read(file->bytes());
   if (!contents || contents->torn > 0 || contents->steps.empty() || contents->steps.back().step != step) return false;
@@ -36,7 +36,7 @@ bool holds(const std::string& path, std::int64_t step, const std::vector<float>&
 void BM_Add(benchmark::State& state) {
   const auto tensors = static_cast<std::size_t>(state.range(0));
   const auto elements = static_cast<std::size_t>(state.range(1));
-  TempDir dir;
+  base::TempDir dir;
   auto ring = FlightRing::create({.directory = dir.path(), .bytes = kRing});
   if (!ring) return state.SkipWithError(ring.error().message().c_str());
   const std::vector<float> values(elements, 1.5F);

@@ -44,11 +44,11 @@ std::map<std::pair<std::int64_t, std::string>, std::string> fill(FlightRing& rin
 }
 
 TEST(FlightRing, WithAnyByteChangedLacksTensorsButShowsNoWrongOne) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   const auto written = fill(*ring);
-  std::string file = *read_file(ring->path());
-  const auto whole = flight::read(as_bytes(file));
+  std::string file = *base::read_file(ring->path());
+  const auto whole = flight::read(base::as_bytes(file));
   ASSERT_TRUE(whole.ok());
   std::size_t tensors = 0;
   for (const flight::Step& step : whole->steps) tensors += step.tensors.size();
@@ -56,7 +56,7 @@ TEST(FlightRing, WithAnyByteChangedLacksTensorsButShowsNoWrongOne) {
   for (std::size_t i = 0; i < file.size(); ++i) {
     for (const int flipped : {0xff, 1 << (i % 8)}) {
       file[i] = static_cast<char>(file[i] ^ flipped);
-      const auto contents = flight::read(as_bytes(file));
+      const auto contents = flight::read(base::as_bytes(file));
       file[i] = static_cast<char>(file[i] ^ flipped);
       if (!contents.ok()) {
         ASSERT_LT(i, 4096u) << "one damaged entry must not make the rest unreadable";
@@ -82,12 +82,12 @@ TEST(FlightRing, WithAnyByteChangedLacksTensorsButShowsNoWrongOne) {
 }
 
 TEST(FlightRing, TruncationIsAlwaysDetected) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   fill(*ring);
-  const std::string file = *read_file(ring->path());
+  const std::string file = *base::read_file(ring->path());
   for (std::size_t size = 0; size < file.size(); ++size) {
-    const auto contents = flight::read(as_bytes(file).first(size));
+    const auto contents = flight::read(base::as_bytes(file).first(size));
     ASSERT_FALSE(contents.ok());
     ASSERT_EQ(contents.error().code(), Code::corrupt);
   }
@@ -96,19 +96,19 @@ TEST(FlightRing, TruncationIsAlwaysDetected) {
 // ---- Files and processes.
 
 TEST(FlightRing, IsHeldWhileItLivesAndNotOnceAbandoned) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_step(*ring, 1);
-  EXPECT_TRUE(*is_locked(ring->path()));
+  EXPECT_TRUE(*base::is_locked(ring->path()));
   ring->abandon();
-  EXPECT_FALSE(*is_locked(ring->path()));
+  EXPECT_FALSE(*base::is_locked(ring->path()));
   EXPECT_THAT(Found(ring->path()).numbers(), ElementsAre(1));
   EXPECT_FALSE(add_floats(*ring, 2, "x", {1}));
   end(*ring, 2);
 }
 
 TEST(FlightRing, RemovesItsFileWhenItIsClosed) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_step(*ring, 1);
   ASSERT_TRUE(ring->close().ok());
@@ -117,7 +117,7 @@ TEST(FlightRing, RemovesItsFileWhenItIsClosed) {
 }
 
 TEST(FlightRing, LeavesTheFileOfAnotherRingInItsDirectoryAlone) {
-  TempDir dir;
+  base::TempDir dir;
   const auto first = make_ring(dir, 8192);
   const auto second = make_ring(dir, 8192);
   EXPECT_NE(first->path(), second->path());
@@ -134,7 +134,7 @@ TEST(FlightRing, LeavesTheFileOfAnotherRingInItsDirectoryAlone) {
 }
 
 TEST(FlightRing, AbandonInAForkedChildLeavesTheParentsRingAlone) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_step(*ring, 1);
   const pid_t child = ::fork();
@@ -143,13 +143,13 @@ TEST(FlightRing, AbandonInAForkedChildLeavesTheParentsRingAlone) {
     ::_exit(0);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_TRUE(*is_locked(ring->path()));
+  EXPECT_TRUE(*base::is_locked(ring->path()));
   add_step(*ring, 2);
   EXPECT_THAT(Found(ring->path()).numbers(), ElementsAre(1, 2));
 }
 
 TEST(FlightRing, LargerThanTheDiskSaysWhatToDo) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = FlightRing::create({.directory = dir.path(), .bytes = std::uint64_t{1} << 60});
   ASSERT_FALSE(ring.ok());
   EXPECT_EQ(ring.error().code(), Code::no_space);
@@ -160,7 +160,7 @@ TEST(FlightRing, LargerThanTheDiskSaysWhatToDo) {
 }
 
 TEST(FlightRing, IfTooSmallSaysHowLargeItMustBe) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = FlightRing::create({.directory = dir.path(), .bytes = 5000});
   ASSERT_FALSE(ring.ok());
   EXPECT_EQ(ring.error().code(), Code::invalid_argument);
@@ -240,7 +240,7 @@ TEST(FlightRing, KeepsEveryCompletedStepOfAKilledProcess) {
   auto& completed = *new (memory) std::atomic<std::int64_t>(0);
   std::mt19937 random(std::random_device{}());
   for (int round = 0; round < 50; ++round) {
-    TempDir dir;
+    base::TempDir dir;
     completed = 0;
     const pid_t child = ::fork();
     if (child == 0) write_until_killed(dir.path(), completed);
@@ -249,7 +249,7 @@ TEST(FlightRing, KeepsEveryCompletedStepOfAKilledProcess) {
     ::kill(child, SIGKILL);
     ASSERT_EQ(::waitpid(child, nullptr, 0), child);
     std::string path = std::filesystem::directory_iterator(dir.path())->path().string();
-    EXPECT_FALSE(*is_locked(path));
+    EXPECT_FALSE(*base::is_locked(path));
     const Found found(path);
     ASSERT_NO_FATAL_FAILURE(check_survivors(found, completed.load())) << "round " << round;
   }

@@ -48,13 +48,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(FlightRing, IsAPrivateFileOfTheGivenSizeThatNamesItsOwner) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = FlightRing::create({.directory = dir.path(),
                                         .bytes = 100'000,
                                         .writer = "17.host.1.0",
                                         .allow_negative_infinity = {"attention/.*", "mask"}});
   ASSERT_TRUE(ring.ok());
-  const std::string name = "flight-" + host_name() + "-" + std::to_string(process_id()) + "-0.ring";
+  const std::string name = "flight-" + base::host_name() + "-" + std::to_string(base::process_id()) + "-0.ring";
   EXPECT_EQ((*ring)->path(), dir / name);
   struct stat info{};
   ASSERT_EQ(::stat((*ring)->path().c_str(), &info), 0);
@@ -62,8 +62,8 @@ TEST(FlightRing, IsAPrivateFileOfTheGivenSizeThatNamesItsOwner) {
   EXPECT_EQ((*ring)->bytes(), 100'000u / 64 * 64);
   EXPECT_EQ(info.st_mode & 0777u, 0600u);
   const Found found((*ring)->path());
-  EXPECT_EQ(found.contents->identity.host, host_name());
-  EXPECT_EQ(found.contents->identity.pid, process_id());
+  EXPECT_EQ(found.contents->identity.host, base::host_name());
+  EXPECT_EQ(found.contents->identity.pid, base::process_id());
   EXPECT_EQ(found.contents->identity.writer, "17.host.1.0");
   EXPECT_GT(found.contents->identity.start_time, 1e9);
   EXPECT_THAT(found.contents->allow_negative_infinity, ElementsAre("attention/.*", "mask"));
@@ -71,7 +71,7 @@ TEST(FlightRing, IsAPrivateFileOfTheGivenSizeThatNamesItsOwner) {
 }
 
 TEST(FlightRing, GivesBackTensorsOfAllTypesAsTheyWere) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   std::string memory(4096, '\0');
   std::iota(memory.begin(), memory.end(), '\0');
@@ -121,7 +121,7 @@ TEST(FlightRing, GivesBackTensorsOfAllTypesAsTheyWere) {
 }
 
 TEST(FlightRing, OverwritesTheOldestStepsWhole) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);  // 4096 for entries; a step takes 320
   for (int step = 0; step < 100; ++step) {
     add_step(*ring, step);
@@ -135,7 +135,7 @@ TEST(FlightRing, OverwritesTheOldestStepsWhole) {
 }
 
 TEST(FlightRing, KeepsNoMoreStepsThanAskedFor) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20, 3);
   for (int step = 0; step < 10; ++step) add_step(*ring, step);
   EXPECT_THAT(Found(ring->path()).numbers(), ElementsAre(7, 8, 9));
@@ -144,7 +144,7 @@ TEST(FlightRing, KeepsNoMoreStepsThanAskedFor) {
 }
 
 TEST(FlightRing, ShowsAStepInProgressAsIncomplete) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_step(*ring, 1);
   add_floats(*ring, 2, "x", {2, 2});
@@ -156,7 +156,7 @@ TEST(FlightRing, ShowsAStepInProgressAsIncomplete) {
 }
 
 TEST(FlightRing, DistinguishesTrainingAndEvaluationInProgress) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_floats(*ring, 7, "train a", {1});
   add_floats(*ring, 7, "eval a", {2}, true);
@@ -175,7 +175,7 @@ TEST(FlightRing, DistinguishesTrainingAndEvaluationInProgress) {
 }
 
 TEST(FlightRing, SaysHowManyTensorsOfAStepWereDroppedBeforeTheyReachedIt) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   ring->lose({.wall_time = 1, .step = 7}, false, 2);
   add_floats(*ring, 7, "x", {1});
@@ -193,7 +193,7 @@ TEST(FlightRing, SaysHowManyTensorsOfAStepWereDroppedBeforeTheyReachedIt) {
 
 // Both in progress at once in a ring that is always full: no step is ever there in part without saying so.
 TEST(FlightRing, NeverShowsAPartOfAnInterleavedStepThatWasGivenUp) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   std::mt19937 random(3);
   std::int64_t step[2] = {0, 0};
@@ -226,7 +226,7 @@ TEST(FlightRing, NeverShowsAPartOfAnInterleavedStepThatWasGivenUp) {
 }
 
 TEST(FlightRing, ShowsAStepWhoseEndNeverCameAsIncompleteAndLetsItGo) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_floats(*ring, 1, "x", {1});
   add_step(*ring, 2);
@@ -238,7 +238,7 @@ TEST(FlightRing, ShowsAStepWhoseEndNeverCameAsIncompleteAndLetsItGo) {
 }
 
 TEST(FlightRing, LeavesOutATensorLargerThanItself) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_step(*ring, 1);
   EXPECT_FALSE(add_floats(*ring, 2, "large", std::vector<float>(5000)));
@@ -252,7 +252,7 @@ TEST(FlightRing, LeavesOutATensorLargerThanItself) {
 }
 
 TEST(FlightRing, AcceptsATensorAsLargeAsItselfAtAnyPosition) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   for (int step = 0; step < 30; ++step) {
     for (int i = 0; i < step % 5; ++i) add_floats(*ring, 2 * step, "x", std::vector<float>(50));
@@ -264,7 +264,7 @@ TEST(FlightRing, AcceptsATensorAsLargeAsItselfAtAnyPosition) {
 }
 
 TEST(FlightRing, CountsTensorsLeftOutOfAStepLargerThanTheRing) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   std::uint64_t kept = 0;
   for (int i = 0; i < 100; ++i) kept += add_floats(*ring, 1, "x", std::vector<float>(64)) ? 1U : 0U;
@@ -282,7 +282,7 @@ TEST(FlightRing, CountsTensorsLeftOutOfAStepLargerThanTheRing) {
 }
 
 TEST(FlightRing, LeavesOutScalarsRatherThanTheEndOfAStep) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   const std::string name(100, 'n');
   const Scalars many(1000, {name, 1.0});
@@ -302,7 +302,7 @@ void end_pass(FlightRing& ring, std::uint32_t pass, std::int64_t step) {
 }
 
 TEST(FlightRing, DistinguishesPassesInProgress) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 64 << 10);
   constexpr std::uint32_t kPasses = 20;
   for (std::uint32_t pass = 1; pass <= kPasses; ++pass) {
@@ -325,7 +325,7 @@ TEST(FlightRing, DistinguishesPassesInProgress) {
 }
 
 TEST(FlightRing, DistinguishesTwoPassesOfOneNumber) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 16 << 10);
   ASSERT_TRUE(add_in_pass(*ring, 1, 7, {1}));
   ASSERT_TRUE(add_in_pass(*ring, 2, 7, {2}));
@@ -338,7 +338,7 @@ TEST(FlightRing, DistinguishesTwoPassesOfOneNumber) {
 }
 
 TEST(FlightRing, ALongPassLosesItsOldestTensorsToOthers) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 16 << 10);
   ASSERT_TRUE(add_in_pass(*ring, 1, 1, std::vector<float>(16)));
   for (std::uint32_t pass = 2; pass < 100; ++pass) {
@@ -353,7 +353,7 @@ TEST(FlightRing, ALongPassLosesItsOldestTensorsToOthers) {
 }
 
 TEST(FlightPin, TakesThePassThatEndedLastThoughItBeganFirst) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 16 << 10);
   ASSERT_TRUE(add_in_pass(*ring, 1, 1, {1}));
   ASSERT_TRUE(add_in_pass(*ring, 2, 2, {2}));
@@ -368,7 +368,7 @@ TEST(FlightPin, TakesThePassThatEndedLastThoughItBeganFirst) {
 }
 
 TEST(FlightRing, RejectsAnInvalidView) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   EXPECT_FALSE(ring->add({}, false, {.name = "x", .view = view(std::vector<float>(3), {4})}));
   EXPECT_EQ(ring->dropped(), 1u);
@@ -419,7 +419,7 @@ struct Expected {
 TEST(FlightRing, HoldsExactlyTheNewestStepsThatFit) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
-    TempDir dir;
+    base::TempDir dir;
     std::mt19937 random(seed);
     const std::uint64_t capacity = 4096 + random() % 300 * 64;
     const auto ring = make_ring(dir, 4096 + capacity);
@@ -450,7 +450,7 @@ TEST(FlightRing, HoldsExactlyTheNewestStepsThatFit) {
 
 #if !defined(SONDE_SANITIZED)
 TEST(FlightRing, AllocatesNothingInSteadyState) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   const std::vector<float> values(1000);
   const std::vector<std::string> inputs = {"a/rather/long/name/of/an/input"};
@@ -470,7 +470,7 @@ TEST(FlightRing, AllocatesNothingInSteadyState) {
 #endif
 
 TEST(FlightRing, ALongEvaluationPassLosesItsOldestTensorsToTrainingSteps) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_floats(*ring, 7, "early", {1}, true);
   for (int step = 0; step < 50; ++step) {
@@ -490,7 +490,7 @@ TEST(FlightRing, ALongEvaluationPassLosesItsOldestTensorsToTrainingSteps) {
 }
 
 TEST(FlightRing, ATrainingStepLosesNoTensors) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   add_floats(*ring, 1, "early", {1});
   bool room = true;
@@ -512,7 +512,7 @@ void expect_whole(const flight::Step* step, std::int64_t number, std::size_t ele
 }
 
 TEST(FlightPin, HoldsItsStepsWhileTheRingContinues) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   for (int step = 0; step < 20; ++step) add_step(*ring, step);
   FlightPin pin = ring->pin(15, 17);
@@ -528,7 +528,7 @@ TEST(FlightPin, HoldsItsStepsWhileTheRingContinues) {
 }
 
 TEST(FlightPin, HoldsStepsAcrossTheEndOfTheFile) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   for (int step = 0; step < 100; ++step) {
     add_step(*ring, step, 100);
@@ -541,7 +541,7 @@ TEST(FlightPin, HoldsStepsAcrossTheEndOfTheFile) {
 }
 
 TEST(FlightPin, CountsStepsThatCouldNotBeCopiedToMemory) {
-  TempDir dir;
+  base::TempDir dir;
   FlightRing::Options options = {.directory = dir.path(), .bytes = 8192, .copy_bytes = 1000};
   const auto ring = *FlightRing::create(options);
   for (int step = 0; step < 10; ++step) add_step(*ring, step, 100);
@@ -567,7 +567,7 @@ TEST(FlightPin, CountsStepsThatCouldNotBeCopiedToMemory) {
 }
 
 TEST(FlightPin, HoldsAgainstTheLimitOfSteps) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20, 2);
   for (int step = 0; step < 4; ++step) add_step(*ring, step);
   {
@@ -581,7 +581,7 @@ TEST(FlightPin, HoldsAgainstTheLimitOfSteps) {
 }
 
 TEST(FlightPin, TakesCompleteStepsOfBothSortsOnly) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_step(*ring, 1);
   add_floats(*ring, 2, "in progress", {1});
@@ -602,7 +602,7 @@ std::vector<std::int64_t> numbers(FlightPin pin) {
 }
 
 TEST(FlightPin, SelectsStepsByCountNotByNumber) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   EXPECT_EQ(ring->ended(), 0u);
   for (const int step : {5, 6, 7, 5, 6, 6, 100}) add_step(*ring, step);  // the job went back, twice
@@ -616,7 +616,7 @@ TEST(FlightPin, SelectsStepsByCountNotByNumber) {
 }
 
 TEST(FlightPin, TakesTheEvaluationPassesThatBeganAfterTheStepBefore) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   for (int step = 1; step <= 3; ++step) {
     add_step(*ring, step);
@@ -633,7 +633,7 @@ TEST(FlightPin, TakesTheEvaluationPassesThatBeganAfterTheStepBefore) {
 }
 
 TEST(FlightPin, TakesNoStepTwiceIfAnEvaluationPassSpansSeveral) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_step(*ring, 1);
   add_floats(*ring, 9, "e", {1}, true);
@@ -649,7 +649,7 @@ TEST(FlightPin, TakesNoStepTwiceIfAnEvaluationPassSpansSeveral) {
 }
 
 TEST(FlightPin, GrowsByStepsAndByPassesThatEndLaterThanTheyBegan) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_step(*ring, 1);
   FlightPin pin = ring->pin(0, 0);
@@ -665,7 +665,7 @@ TEST(FlightPin, GrowsByStepsAndByPassesThatEndLaterThanTheyBegan) {
 }
 
 TEST(FlightPin, AStepWhoseEndNeverCameIsNotCounted) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20);
   add_step(*ring, 1);
   add_floats(*ring, 2, "x", {1});
@@ -676,7 +676,7 @@ TEST(FlightPin, AStepWhoseEndNeverCameIsNotCounted) {
 }
 
 TEST(FlightPin, HoldsAllStepsThatAreStillInTheRing) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 20, 3);
   for (int step = 0; step < 10; ++step) add_step(*ring, step);
   EXPECT_EQ(ring->pin(0, 8).training_steps(), 2u);
@@ -687,7 +687,7 @@ TEST(FlightPin, HoldsAllStepsThatAreStillInTheRing) {
 
 TEST(FlightPin, HoldsNothingOfLaterSteps) {
   constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 8192);
   FlightPin early = ring->pin(0, kLast);
   for (int step = 0; step < 3; ++step) add_step(*ring, step);
@@ -703,7 +703,7 @@ TEST(FlightPin, HoldsNothingOfLaterSteps) {
 }
 
 TEST(FlightPin, IsReadByAnotherThreadWhileTheRingContinues) {
-  TempDir dir;
+  base::TempDir dir;
   const auto ring = make_ring(dir, 1 << 16);
   std::atomic<int> wrong = 0;
   std::int64_t step = 0;

@@ -21,7 +21,7 @@ namespace sonde::sinks {
 
 using Scalars = std::vector<std::pair<std::string_view, double>>;
 
-inline std::unique_ptr<FlightRing> make_ring(const TempDir& dir, std::uint64_t bytes, std::int64_t steps = 0) {
+inline std::unique_ptr<FlightRing> make_ring(const base::TempDir& dir, std::uint64_t bytes, std::int64_t steps = 0) {
   auto ring = FlightRing::create({.directory = dir.path(), .bytes = bytes, .steps = steps, .writer = "w"});
   EXPECT_TRUE(ring.ok()) << ring.status().message();
   return ring ? *std::move(ring) : nullptr;
@@ -29,7 +29,7 @@ inline std::unique_ptr<FlightRing> make_ring(const TempDir& dir, std::uint64_t b
 
 // A ring's file as another reader sees it now.
 struct Found {
-  explicit Found(const std::string& path) : file(*MappedFile::open(path)), contents(flight::read(file.bytes())) {
+  explicit Found(const std::string& path) : file(*base::MappedFile::open(path)), contents(flight::read(file.bytes())) {
     EXPECT_TRUE(contents.ok()) << contents.status().message();
   }
   const std::vector<flight::Step>& steps() const { return contents->steps; }
@@ -39,13 +39,13 @@ struct Found {
     return found;
   }
 
-  MappedFile file;
+  base::MappedFile file;
   Result<flight::Contents> contents;
 };
 
 inline std::string dense(const TensorView& view) {
-  std::string bytes(byte_size(view), '\0');
-  copy_dense(view, bytes.data());
+  std::string bytes(tensor::byte_size(view), '\0');
+  tensor::copy_dense(view, bytes.data());
   return bytes;
 }
 

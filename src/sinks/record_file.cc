@@ -48,7 +48,7 @@ Status RecordFile::flush() noexcept {
 Status RecordFile::write() {
   Status status;
   if (!file_) {
-    auto created = AppendFile::create(path_);
+    auto created = base::AppendFile::create(path_);
     if (created) {
       file_.emplace(std::move(*created));
     } else {
@@ -59,7 +59,7 @@ Status RecordFile::write() {
   failing_ = !status.ok();
   if (failing_ && file_ && file_->size() == 0) {  // leaves no empty file
     file_.reset();
-    (void)remove_file(path_);
+    (void)base::remove_file(path_);
   }
   if (failing_) {
     tally_.write_errors.fetch_add(1, std::memory_order_relaxed);

@@ -94,7 +94,7 @@ class RecordFile {
 
   std::string path_;
   Tally& tally_;
-  std::optional<AppendFile> file_;
+  std::optional<base::AppendFile> file_;
   std::string buffer_;
   std::uint64_t records_ = 0;  // in the buffer, of these steps
   std::int64_t first_step_ = 0;

@@ -26,16 +26,16 @@ class SinksTest : public ::testing::Test {
   }
   ~SinksTest() override { std::filesystem::remove_all(dir_); }
 
-  std::string path() const { return join_path(dir_, "file"); }
+  std::string path() const { return base::join_path(dir_, "file"); }
   // The payloads of all records in the file.
   std::vector<std::string> records() const {
-    const auto file = MappedFile::open(path());
+    const auto file = base::MappedFile::open(path());
     std::vector<std::string> found;
     if (!file) return found;
     tfrecord::RecordReader reader(file->bytes(), tfrecord::RecordReader::Tail::complete);
     for (auto next = reader.next(); next != tfrecord::RecordReader::Found::end; next = reader.next()) {
       EXPECT_EQ(next, tfrecord::RecordReader::Found::record);
-      found.emplace_back(as_text(reader.payload()));
+      found.emplace_back(base::as_text(reader.payload()));
     }
     return found;
   }
@@ -67,20 +67,20 @@ TEST_F(SinksTest, RecordFileWritesByItselfWhenItsBufferIsFull) {
 }
 
 TEST_F(SinksTest, RecordFileKeepsAndRetriesFailedRecords) {
-  const std::string missing = join_path(dir_, "missing");
-  RecordFile file(join_path(missing, "file"), tally_);
+  const std::string missing = base::join_path(dir_, "missing");
+  RecordFile file(base::join_path(missing, "file"), tally_);
   tfrecord::put_record(file.buffer(), "one");
   ASSERT_TRUE(file.appended(0).ok());
   EXPECT_EQ(file.flush().code(), Code::not_found);
   EXPECT_EQ(tally_.write_errors.load(), 1U);
-  ASSERT_TRUE(make_directories(missing).ok());
+  ASSERT_TRUE(base::make_directories(missing).ok());
   EXPECT_TRUE(file.flush().ok());
   EXPECT_EQ(tally_.lost_records.load(), 0U);
-  EXPECT_EQ(std::filesystem::file_size(join_path(missing, "file")), 19U);
+  EXPECT_EQ(std::filesystem::file_size(base::join_path(missing, "file")), 19U);
 }
 
 TEST_F(SinksTest, RecordFileGivesUpBeyondItsLimitAndCounts) {
-  RecordFile file(join_path(dir_, "missing/file"), tally_);
+  RecordFile file(base::join_path(dir_, "missing/file"), tally_);
   const std::string large(1 << 20, 'x');
   int failures = 0;
   for (int i = 0; i < 20; ++i) {
@@ -113,11 +113,11 @@ TEST_F(SinksTest, EventFileWritesMetadataWithTheFirstValueOfATagOnly) {
   ASSERT_TRUE(sink.close().ok());
   const auto found = records();
   ASSERT_EQ(found.size(), 4U);
-  const auto version = tfevents::decode_event(as_bytes(found[0]));
+  const auto version = tfevents::decode_event(base::as_bytes(found[0]));
   EXPECT_EQ(version->text, "brain.Event:2");
   EXPECT_EQ(version->wall_time, 1.5);
   for (std::size_t i = 1; i < 4; ++i) {
-    const auto event = tfevents::decode_event(as_bytes(found[i]));
+    const auto event = tfevents::decode_event(base::as_bytes(found[i]));
     ASSERT_TRUE(event.ok());
     EXPECT_EQ(event->step, static_cast<std::int64_t>(i - 1));
     EXPECT_EQ(event->wall_time, 2.5);
@@ -136,7 +136,7 @@ TEST_F(SinksTest, EventFileWritesTheGoodValuesOfAnEventThatHasABadOne) {
   ASSERT_TRUE(sink.close().ok());
   const auto found = records();
   ASSERT_EQ(found.size(), 2U);
-  const auto event = tfevents::decode_event(as_bytes(found[1]));
+  const auto event = tfevents::decode_event(base::as_bytes(found[1]));
   ASSERT_EQ(event->values.size(), 2U);
   EXPECT_EQ(event->values[1].tag, "note");
 }
@@ -157,7 +157,7 @@ TEST_F(SinksTest, StatsFileDefinesEachProbeOnceAndNotesChangesOfForm) {
 
   const auto found = records();
   ASSERT_EQ(found.size(), 5U);
-  const auto decode = [&](std::size_t i) { return *stats_record::decode_record(as_bytes(found[i])); };
+  const auto decode = [&](std::size_t i) { return *stats_record::decode_record(base::as_bytes(found[i])); };
   EXPECT_EQ(std::get<stats_record::Header>(decode(0)).pid, 7U);
   const auto definition = std::get<stats_record::Definition>(decode(1));
   EXPECT_EQ(definition.name, "out");

@@ -15,7 +15,7 @@ namespace {
 
 std::string header_of(const render::Table& table) {
   std::vector<std::string> names = {"step", "wall_time", "row"};
-  for (const std::string& name : table.names()) names.push_back(valid_utf8(name));
+  for (const std::string& name : table.names()) names.push_back(base::valid_utf8(name));
   const std::vector<std::string_view> fields(names.begin(), names.end());
   std::string header;
   csv::put_row(header, fields, csv::LineEnd::lf);
@@ -56,22 +56,22 @@ Status nothing_added(const std::string& path, const Status& why) {
 
 }  // namespace
 
-Result<AppendFile> TableFile::next_file() {
+Result<base::AppendFile> TableFile::next_file() {
   if (const std::size_t slash = path_.rfind('/'); slash != std::string::npos && slash > 0) {
     made_.clear();
-    for (std::string above = path_.substr(0, slash); !above.empty() && !file_state(above).ok();) {
+    for (std::string above = path_.substr(0, slash); !above.empty() && !base::file_state(above).ok();) {
       made_ = above;
       const std::size_t next = above.rfind('/');
       above.resize(next == std::string::npos ? 0 : next);
     }
-    if (Status status = make_directories(path_.substr(0, slash)); !status) {
+    if (Status status = base::make_directories(path_.substr(0, slash)); !status) {
       remove_made_directories();
       return status;
     }
   }
-  while (file_state(numbered(path_, number_)).ok()) ++number_;
+  while (base::file_state(numbered(path_, number_)).ok()) ++number_;
   std::string path = numbered(path_, number_);
-  Result<AppendFile> file = AppendFile::create(path);
+  Result<base::AppendFile> file = base::AppendFile::create(path);
   if (!file) {
     remove_made_directories();
     return file;
@@ -83,24 +83,24 @@ Result<AppendFile> TableFile::next_file() {
 }
 
 void TableFile::remove_made_directories() {
-  if (!made_.empty()) remove_empty_directories(path_.substr(0, path_.rfind('/')), made_);
+  if (!made_.empty()) base::remove_empty_directories(path_.substr(0, path_.rfind('/')), made_);
 }
 
-Result<AppendFile> TableFile::open(const std::string& header) {
+Result<base::AppendFile> TableFile::open(const std::string& header) {
   if (current_.empty() || (!header_.empty() && header_ != header)) return next_file();
-  Result<AppendFile> file = AppendFile::reopen(current_);
+  Result<base::AppendFile> file = base::AppendFile::reopen(current_);
   if (!file && file.error().code() == Code::not_found) return next_file();  // somebody has deleted it
   return file;
 }
 
 Status TableFile::write(const std::string& header, const std::string& rows) {
-  Result<AppendFile> file = open(header);
+  Result<base::AppendFile> file = open(header);
   if (!file) return file.error();
   std::string written_header = header;  // before the rows are written: nothing may fail then
   const std::string text = header_.empty() ? header + rows : rows;
   if (Status status = file->append(text); !status) {
     if (header_.empty()) {  // nothing was ever in it
-      (void)remove_file(current_);
+      (void)base::remove_file(current_);
       remove_made_directories();
       current_.clear();
       --number_;

@@ -44,9 +44,9 @@ class TableFile {
   const std::string& path() const { return current_.empty() ? path_ : current_; }
 
  private:
-  Result<AppendFile> next_file();  // the next free name
-  void remove_made_directories();  // if they are empty
-  Result<AppendFile> open(const std::string& header);
+  Result<base::AppendFile> next_file();  // the next free name
+  void remove_made_directories();        // if they are empty
+  Result<base::AppendFile> open(const std::string& header);
   Status write(const std::string& header, const std::string& rows);
   Status write_counted(const Stamp& stamp, const render::Table& table, std::span<const std::int64_t> numbers);
 

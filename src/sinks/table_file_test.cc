@@ -23,11 +23,11 @@ using Column = TableFile::Column;
 class TableFileTest : public ::testing::Test {
  protected:
   std::string content(std::string_view name) const {
-    const auto text = read_file(dir_ / name);
+    const auto text = base::read_file(dir_ / name);
     return text.ok() ? *text : text.error().message();
   }
 
-  TempDir dir_;
+  base::TempDir dir_;
   Tally tally_;
   TableFile file_{dir_ / "tables/validation.csv", tally_};
 };
@@ -97,8 +97,8 @@ TEST_F(TableFileTest, OtherColumnsBeginANewFile) {
 }
 
 TEST_F(TableFileTest, AnExistingFileIsNotTouched) {
-  ASSERT_TRUE(make_directories(dir_ / "tables").ok());
-  ASSERT_TRUE(write_file(dir_ / "tables/validation.csv", "mine").ok());
+  ASSERT_TRUE(base::make_directories(dir_ / "tables").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "tables/validation.csv", "mine").ok());
   const float value = 1;
   ASSERT_TRUE(file_.append({}, std::vector<Column>{{"x", view(&value, {1})}}).ok());
   EXPECT_EQ(content("tables/validation.csv"), "mine");
@@ -138,7 +138,7 @@ TEST_F(TableFileTest, AFullDiskLeavesNoPartialRows) {
   EXPECT_EQ(content("tables/validation.csv"), "step,wall_time,row,x\n2,0,0,1.5\n2,0,1,1.5\n2,0,2,1.5\n");
 }
 
-std::size_t open_descriptors() { return names_in("/proc/self/fd").size(); }
+std::size_t open_descriptors() { return base::names_in("/proc/self/fd").size(); }
 
 TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
   constexpr std::size_t kTables = 200;
@@ -161,7 +161,7 @@ TEST_F(TableFileTest, TablesWithoutNumberLeaveTheProgramItsDescriptors) {
     ASSERT_EQ(content(stem + ".csv"), "step,wall_time,row,x\n1,0,0,1\n1,0,1,2\n2,0,0,1\n2,0,1,2\n");
     ASSERT_EQ(content(stem + ".1.csv"), "step,wall_time,row,x[0],x[1]\n3,0,0,1,2\n");
   }
-  EXPECT_EQ(names_in(dir_.path()).size(), 2 * kTables) << "no temporary file stays";
+  EXPECT_EQ(base::names_in(dir_.path()).size(), 2 * kTables) << "no temporary file stays";
   EXPECT_EQ(tally_.write_errors, 0U);
 }
 
@@ -171,14 +171,14 @@ TEST_F(TableFileTest, StartsAgainIfTheFileWasDeleted) {
   ASSERT_TRUE(file_.append({.step = 1}, columns).ok());
   std::filesystem::remove(file_.path());
   ASSERT_TRUE(file_.append({.step = 2}, columns).ok());
-  EXPECT_EQ(*read_file(file_.path()), "step,wall_time,row,x\n2,0,0,1\n");
+  EXPECT_EQ(*base::read_file(file_.path()), "step,wall_time,row,x\n2,0,0,1\n");
 }
 
 TEST_F(TableFileTest, FollowsNoLinkThatTookItsPlace) {
   const std::vector<float> values = {1};
   const std::vector<Column> columns = {{"x", view(values)}};
   ASSERT_TRUE(file_.append({.step = 1}, columns).ok());
-  ASSERT_TRUE(write_file(dir_ / "other", "kept").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "other", "kept").ok());
   std::filesystem::remove(file_.path());
   std::filesystem::create_symlink(dir_ / "other", file_.path());
   EXPECT_FALSE(file_.append({.step = 2}, columns).ok());
@@ -202,7 +202,7 @@ TEST_F(TableFileTest, FailedRowsKeepTheEarlierOnes) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(content("tables/validation.csv"), first);
-  EXPECT_EQ(names_in(dir_ / "tables").size(), 1U);
+  EXPECT_EQ(base::names_in(dir_ / "tables").size(), 1U);
 }
 
 }  // namespace

@@ -9,12 +9,13 @@
 namespace sonde::sinks {
 
 TableFiles::TableFiles(const std::string& run_directory, std::string writer, Tally& tally)
-    : directory_(join_path(run_directory, run_layout::kTables)), writer_(std::move(writer)), tally_(tally) {}
+    : directory_(base::join_path(run_directory, run_layout::kTables)), writer_(std::move(writer)), tally_(tally) {}
 
 TableFile& TableFiles::file_of(const std::string& table) {
   const auto known = tables_.find(table);
   if (known != tables_.end()) return known->second;
-  std::string path = join_path(directory_, file_path_of(table, "." + writer_ + std::string(run_layout::kCsv)));
+  std::string path =
+      base::join_path(directory_, base::file_path_of(table, "." + writer_ + std::string(run_layout::kCsv)));
   return tables_.try_emplace(table, std::move(path), tally_).first->second;
 }
 

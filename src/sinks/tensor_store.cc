@@ -24,9 +24,9 @@ using run_layout::kSafetensors;
 
 // Whether a file with names can hold it beside those before it.
 Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_view>& keys) {
-  if (!tensor.view.valid()) return {Code::invalid_argument, std::string(why_invalid(tensor.view))};
+  if (!tensor.view.valid()) return {Code::invalid_argument, std::string(tensor::why_invalid(tensor.view))};
   if (tensor.key.empty()) return {Code::invalid_argument, "it has no name"};
-  if (valid_utf8(tensor.key) != tensor.key) return {Code::invalid_argument, "its name is not UTF-8"};
+  if (base::valid_utf8(tensor.key) != tensor.key) return {Code::invalid_argument, "its name is not UTF-8"};
   if (!keys.insert(tensor.key).second) return {Code::invalid_argument, "the step already has a tensor of this name"};
   return Status::success();
 }
@@ -34,7 +34,7 @@ Status can_be_named(const StoredTensor& tensor, std::unordered_set<std::string_v
 }  // namespace
 
 TensorStore::TensorStore(const std::string& run_directory, std::string writer, Tally& tally)
-    : directory_(join_path(run_directory, run_layout::kTensors)), writer_(std::move(writer)), tally_(tally) {}
+    : directory_(base::join_path(run_directory, run_layout::kTensors)), writer_(std::move(writer)), tally_(tally) {}
 
 template <class Asked, class Write>
 void TensorStore::guarded(std::span<const StoredTensor> tensors, const Asked& asked, const Write& write) noexcept {
@@ -80,10 +80,10 @@ Status TensorStore::write_step(const Stamp& stamp, bool evaluation, std::span<co
 
 // One name for all files of the step that no existing file has.
 std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
-  const std::string first = join_path(directory_, run_layout::tensors_stem(stamp.step, evaluation, writer_));
+  const std::string first = base::join_path(directory_, run_layout::tensors_stem(stamp.step, evaluation, writer_));
   const auto taken = [](const std::string& stem) {
-    return file_state(stem).ok() || file_state(stem + std::string(kSafetensors)).ok() ||
-           file_state(stem + std::string(kNpz)).ok();
+    return base::file_state(stem).ok() || base::file_state(stem + std::string(kSafetensors)).ok() ||
+           base::file_state(stem + std::string(kNpz)).ok();
   };
   std::string stem = first;
   for (int again = 1; taken(stem); ++again) stem = first + "." + std::to_string(again);
@@ -93,7 +93,7 @@ std::string TensorStore::free_stem(const Stamp& stamp, bool evaluation) const {
 void TensorStore::account(const std::string& path, const Status& status, std::size_t tensors) {
   if (status) {
     try {
-      const Result<FileState> state = file_state(path);
+      const Result<base::FileState> state = base::file_state(path);
       if (state) tally_.bytes_written.fetch_add(state->size, std::memory_order_relaxed);
     } catch (...) {  // only its size is not known
       tally_.out_of_memory.fetch_add(1, std::memory_order_relaxed);
@@ -105,7 +105,7 @@ void TensorStore::account(const std::string& path, const Status& status, std::si
   tally_.lost_records.fetch_add(tensors, std::memory_order_relaxed);
   lost_ += tensors;
   errors_.push_back(status);
-  remove_empty_directories(path.substr(0, path.rfind('/')), directory_);
+  base::remove_empty_directories(path.substr(0, path.rfind('/')), directory_);
 }
 
 void TensorStore::leave_out(std::string_view key, const std::string& path, const Status& why) {
@@ -113,7 +113,7 @@ void TensorStore::leave_out(std::string_view key, const std::string& path, const
   ++lost_;
   if (!first_time(key, path, why.message())) return;
   std::string message = "the tensor '";
-  message.append(valid_utf8(key)).append("' is not in '").append(path).append("': ").append(why.message());
+  message.append(base::valid_utf8(key)).append("' is not in '").append(path).append("': ").append(why.message());
   errors_.emplace_back(why.code(), std::move(message));
 }
 
@@ -143,7 +143,7 @@ void TensorStore::write_safetensors(const std::string& stem, std::span<const Sto
     }
   }
   if (named.empty()) return;
-  Status status = make_directories(directory_);
+  Status status = base::make_directories(directory_);
   if (status) status = save_safetensors(path, named);
   account(path, status, named.size());
 }
@@ -156,8 +156,8 @@ void TensorStore::write_npz(const std::string& stem, std::span<const StoredTenso
   for (const StoredTensor& tensor : tensors) {
     if (!tensor.npz) continue;
     StoredTensor entry = tensor;
-    const bool renamed = valid_utf8(tensor.key) == tensor.key && !tensor.key.empty() && !npz::is_name(tensor.key);
-    if (renamed) entry.key = names.emplace_back(file_path_of(tensor.key, ""));
+    const bool renamed = base::valid_utf8(tensor.key) == tensor.key && !tensor.key.empty() && !npz::is_name(tensor.key);
+    if (renamed) entry.key = names.emplace_back(base::file_path_of(tensor.key, ""));
     if (const Status status = can_be_named(entry, keys); !status) {
       leave_out(entry.key, path, status);
       continue;
@@ -169,7 +169,7 @@ void TensorStore::write_npz(const std::string& stem, std::span<const StoredTenso
                     "', since npz can hold neither NUL nor more than 65,000 bytes in a name: give it another one"};
   }
   if (named.empty()) return;
-  Status status = make_directories(directory_);
+  Status status = base::make_directories(directory_);
   if (status) status = save_npz(path, named);
   account(path, status, named.size());
 }
@@ -177,12 +177,12 @@ void TensorStore::write_npz(const std::string& stem, std::span<const StoredTenso
 void TensorStore::write_npy(const std::string& stem, std::span<const StoredTensor> tensors, std::size_t i) {
   const StoredTensor& tensor = tensors[i];
   if (!tensor.npy) return;
-  const std::string path = join_path(stem, file_path_of(tensor.key, kNpy));
+  const std::string path = base::join_path(stem, base::file_path_of(tensor.key, kNpy));
   const auto same = [&](const StoredTensor& other) { return other.npy && other.key == tensor.key; };
   if (std::ranges::any_of(tensors.first(i), same)) {
     return leave_out(tensor.key, path, {Code::invalid_argument, "the step already has a tensor of this name"});
   }
-  Status status = make_directories(path.substr(0, path.rfind('/')));
+  Status status = base::make_directories(path.substr(0, path.rfind('/')));
   if (status) status = save_npy(path, tensor.view);
   account(path, status, 1);
 }

@@ -43,7 +43,7 @@ class TensorStoreTest : public ::testing::Test {
   }
   std::set<std::string> files() const { return files_in(dir_ / "tensors"); }
 
-  TempDir dir_;
+  base::TempDir dir_;
   Tally tally_;
   TensorStore store_{dir_.path(), "host.1.0", tally_};
 };
@@ -176,7 +176,7 @@ TEST_F(TensorStoreTest, KeysStayBelowTheStep) {
 
 TEST(TensorStoreOnAFullDisk, LosesTheStepAndNoOther) {
   enum Outcome { kRight, kNotSaved, kNotRefused, kNotCounted, kLost, kLeftBehind, kNoRecovery };
-  test_on_small_disk(4 << 20, [](SmallDisk& disk) -> int {
+  base::test_on_small_disk(4 << 20, [](base::SmallDisk& disk) -> int {
     Tally tally;
     TensorStore store(disk.path(), "host.1.0", tally);
     const std::vector<float> values(700'000);  // 2.8 MB: one fits
@@ -191,15 +191,15 @@ TEST(TensorStoreOnAFullDisk, LosesTheStepAndNoOther) {
     const std::string first = disk / "tensors/000000000001.host.1.0.safetensors";
     if (!load_safetensors(first).ok()) return kLost;
     if (files_in(disk / "tensors").size() != 1) return kLeftBehind;
-    if (!remove_file(first).ok()) return kNoRecovery;
+    if (!base::remove_file(first).ok()) return kNoRecovery;
     return write(3).ok() && files_in(disk / "tensors").size() == 1 ? kRight : kNoRecovery;
   });
 }
 
 // Existing files of a step are complete; missing ones are counted, named, and leave nothing behind.
 TEST(EveryFault, LosesOnlyACountedWholeTensor) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     Tally tally;
     TensorStore store(dir.path(), "w", tally);
     const std::vector<StoredTensor> tensors = {
@@ -212,7 +212,7 @@ TEST(EveryFault, LosesOnlyACountedWholeTensor) {
     const std::string stem = dir / "tensors/000000000001.w";
     std::uint64_t missing = 0;
     for (const char* name : {".safetensors", ".npz", "/a/b.npy", "/a/c.npy"}) {
-      if (!file_state(stem + name).ok()) {
+      if (!base::file_state(stem + name).ok()) {
         ++missing;
         continue;
       }
@@ -228,7 +228,7 @@ TEST(EveryFault, LosesOnlyACountedWholeTensor) {
       EXPECT_THAT(status.message(), HasSubstr(dir / "tensors"));
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.path())) {
-      if (fault.operation == FileOperation::remove) break;
+      if (fault.operation == base::FileOperation::remove) break;
       EXPECT_EQ(entry.path().string().find(".part-"), std::string::npos) << entry.path();
       const bool stays = entry.path() == dir / "tensors";  // where other processes may be about to write
       EXPECT_FALSE(!stays && entry.is_directory() && std::filesystem::is_empty(entry.path())) << entry.path();

@@ -29,8 +29,8 @@ std::uint64_t near_row(double value) noexcept {
 
 // Two floats a load: half the loads, and the second row needs no mask.
 Rows four_rows(const float* values) noexcept {
-  const auto a = load<std::uint64_t>(values);
-  const auto b = load<std::uint64_t>(values + 2);
+  const auto a = base::load<std::uint64_t>(values);
+  const auto b = base::load<std::uint64_t>(values + 2);
   return {(a >> 19) & 0x1fff, a >> 51, (b >> 19) & 0x1fff, b >> 51};
 }
 Rows four_rows(const double* values) noexcept {

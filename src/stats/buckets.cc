@@ -69,8 +69,8 @@ class Counter {
 
 void count(const TensorView& view, Counter& counter) {
   const auto size = static_cast<std::int64_t>(size_of(view.dtype));
-  for_each_run(view, [&](const std::byte* at, std::int64_t run, std::int64_t stride) {
-    for (std::int64_t i = 0; i < run; ++i) counter.add(element_as_double(at + i * stride * size, view.dtype));
+  tensor::for_each_run(view, [&](const std::byte* at, std::int64_t run, std::int64_t stride) {
+    for (std::int64_t i = 0; i < run; ++i) counter.add(tensor::element_as_double(at + i * stride * size, view.dtype));
   });
 }
 
@@ -101,7 +101,7 @@ class FloatCounter {
   }
 
   void add(const TensorView& view) {
-    for_each_run(view, [&](const std::byte* at, std::int64_t run, std::int64_t stride) {
+    tensor::for_each_run(view, [&](const std::byte* at, std::int64_t run, std::int64_t stride) {
       const auto step = stride * static_cast<std::int64_t>(size_of(view.dtype));
       alignas(64) std::array<float, kBlock> gathered;
       for (std::int64_t piece = 0; run > 0; run -= piece, at += piece * step) {
@@ -163,7 +163,7 @@ class FloatCounter {
 };
 
 template <class AnyCounter, class Add>
-void count_parts(const TensorView& view, const AnyCounter& empty, const Add& add, TaskPool& pool,
+void count_parts(const TensorView& view, const AnyCounter& empty, const Add& add, base::TaskPool& pool,
                  std::vector<Bucket>& buckets) {
   const std::vector<TensorView> parts = parts_of(view);
   std::vector<AnyCounter> counters(parts.size(), empty);
@@ -175,7 +175,7 @@ void count_parts(const TensorView& view, const AnyCounter& empty, const Add& add
 }  // namespace
 
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
-                                        int buckets, TaskPool& pool) {
+                                        int buckets, base::TaskPool& pool) {
   std::vector<Bucket> result = tensorboard_buckets(summary, histogram, buckets);
   if (result.size() < 2 || !is_coarse(result, summary, histogram)) return result;
   if (FloatCounter::suits(view, result)) {
@@ -190,7 +190,7 @@ std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& s
 
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
                                         int buckets) {
-  TaskPool alone("stats", 1);
+  base::TaskPool alone("stats", 1);
   return tensorboard_buckets(view, summary, histogram, buckets, alone);
 }
 

@@ -17,6 +17,6 @@ std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& s
                                         int buckets);
 // The same, with the second pass on the threads of a pool.
 std::vector<Bucket> tensorboard_buckets(const TensorView& view, const Summary& summary, const Histogram& histogram,
-                                        int buckets, TaskPool& pool);
+                                        int buckets, base::TaskPool& pool);
 
 }  // namespace sonde::stats

@@ -152,10 +152,10 @@ struct TargetCase {
   std::function<float(float)> round_trip;
 };
 std::vector<TargetCase> targets() {
-  return {{Target::f16, 0x1p-14, [](float x) { return to_float(to_float16(x)); }},
-          {Target::bf16, 0x1p-126, [](float x) { return to_float(to_bfloat16(x)); }},
-          {Target::f8_e4m3, 0x1p-6, [](float x) { return to_float(to_float8_e4m3(x)); }},
-          {Target::f8_e5m2, 0x1p-14, [](float x) { return to_float(to_float8_e5m2(x)); }}};
+  return {{Target::f16, 0x1p-14, [](float x) { return tensor::to_float(tensor::to_float16(x)); }},
+          {Target::bf16, 0x1p-126, [](float x) { return tensor::to_float(tensor::to_bfloat16(x)); }},
+          {Target::f8_e4m3, 0x1p-6, [](float x) { return tensor::to_float(tensor::to_float8_e4m3(x)); }},
+          {Target::f8_e5m2, 0x1p-14, [](float x) { return tensor::to_float(tensor::to_float8_e5m2(x)); }}};
 }
 Fate fate_of(double value, const TargetCase& target) {
   const double rounded = static_cast<double>(target.round_trip(static_cast<float>(value)));

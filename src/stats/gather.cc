@@ -14,9 +14,9 @@ template <class Element, class Value>
 void cast(const std::byte* at, std::int64_t count, std::int64_t stride, Value* out) noexcept {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
   if (stride == 1) {  // apart, so that the compiler can vectorise it
-    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Value>(load<Element>(at + i * kSize));
+    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Value>(base::load<Element>(at + i * kSize));
   } else {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Value>(load<Element>(at + i * stride * kSize));
+    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Value>(base::load<Element>(at + i * stride * kSize));
   }
 }
 
@@ -44,12 +44,12 @@ template <class Float8>
 Table make_table() noexcept {
   Table table;
   for (std::size_t bits = 0; bits < table.size(); ++bits)
-    table[bits] = to_float(Float8{static_cast<std::uint8_t>(bits)});
+    table[bits] = tensor::to_float(Float8{static_cast<std::uint8_t>(bits)});
   return table;
 }
 
 void look_up(const std::byte* at, std::int64_t count, std::int64_t stride, const Table& table, float* out) noexcept {
-  for (std::int64_t i = 0; i < count; ++i) out[i] = table[load<std::uint8_t>(at + i * stride)];
+  for (std::int64_t i = 0; i < count; ++i) out[i] = table[base::load<std::uint8_t>(at + i * stride)];
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ void gather(DType dtype, const std::byte* at, std::int64_t count, std::int64_t s
   static const Table e5m2 = make_table<Float8E5M2>();
   switch (dtype) {
     case DType::boolean:
-      for (std::int64_t i = 0; i < count; ++i) out[i] = load<std::uint8_t>(at + i * stride) != 0 ? 1.0F : 0.0F;
+      for (std::int64_t i = 0; i < count; ++i) out[i] = base::load<std::uint8_t>(at + i * stride) != 0 ? 1.0F : 0.0F;
       break;
     case DType::i8: cast<std::int8_t>(at, count, stride, out); break;
     case DType::i16: cast<std::int16_t>(at, count, stride, out); break;

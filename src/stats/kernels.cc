@@ -222,7 +222,7 @@ void widen_f16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t cou
     const auto value = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x400)), subnormal, normal);
     hn::StoreU(hn::BitCast(d, hn::Or(value, sign)), d, out + i);
   }
-  for (; i < count; ++i) out[i] = to_float(Float16{bits[i]});
+  for (; i < count; ++i) out[i] = tensor::to_float(Float16{bits[i]});
 }
 
 void widen_bf16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t count, float* HWY_RESTRICT out) {
@@ -235,7 +235,7 @@ void widen_bf16_on_target(const std::uint16_t* HWY_RESTRICT bits, std::size_t co
     const auto words = hn::PromoteTo(wide, hn::LoadU(narrow, bits + i));
     hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(words)), d, out + i);
   }
-  for (; i < count; ++i) out[i] = to_float(BFloat16{bits[i]});
+  for (; i < count; ++i) out[i] = tensor::to_float(BFloat16{bits[i]});
 }
 
 }  // namespace sonde::stats::HWY_NAMESPACE

@@ -40,7 +40,7 @@ std::vector<TensorView> parts_of(const TensorView& view) {
   return parts;
 }
 
-Result<Summary> summarize(const TensorView& view, Histogram* histogram, TaskPool& pool) {
+Result<Summary> summarize(const TensorView& view, Histogram* histogram, base::TaskPool& pool) {
   if (!view.valid() || view.size() <= kPartElements) {
     return histogram != nullptr ? summarize(view, *histogram) : summarize(view);
   }

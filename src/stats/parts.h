@@ -24,6 +24,6 @@ constexpr std::int64_t kPartElements = std::int64_t{1} << 18;
 std::vector<TensorView> parts_of(const TensorView& view);
 
 // Like summarize; `histogram` may be null.
-Result<Summary> summarize(const TensorView& view, Histogram* histogram, TaskPool& pool);
+Result<Summary> summarize(const TensorView& view, Histogram* histogram, base::TaskPool& pool);
 
 }  // namespace sonde::stats

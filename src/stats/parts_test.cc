@@ -62,12 +62,12 @@ TEST(Parts, GiveTheSameBitsForAnyNumberOfThreads) {
   std::vector<float> values = normal(5 * kPartElements + 321);
   values[17] = std::numeric_limits<float>::quiet_NaN();
   values[kPartElements + 3] = std::numeric_limits<float>::infinity();
-  TaskPool one("test", 1);
+  base::TaskPool one("test", 1);
   Histogram expected;
   const auto alone = summarize(view(values), &expected, one);
   ASSERT_TRUE(alone.ok());
   for (const int threads : {2, 3, 8}) {
-    TaskPool pool("test", threads);
+    base::TaskPool pool("test", threads);
     Histogram histogram;
     const auto together = summarize(view(values), &histogram, pool);
     ASSERT_TRUE(together.ok());
@@ -80,7 +80,7 @@ TEST(Parts, AgreeWithOnePass) {
   std::vector<float> values = normal(4 * kPartElements + 1);
   values[5] = std::numeric_limits<float>::quiet_NaN();
   values[6] = 0;
-  TaskPool pool("test", 2);
+  base::TaskPool pool("test", 2);
   Histogram in_parts;
   Histogram in_one;
   const auto parts = summarize(view(values), &in_parts, pool);
@@ -107,7 +107,7 @@ TEST(Parts, GiveTheSameBucketsForAnyNumberOfThreads) {
   const auto summary = summarize(view(values), histogram);
   ASSERT_TRUE(summary.ok());
   const auto alone = tensorboard_buckets(view(values), *summary, histogram, 30);
-  TaskPool pool("test", 3);
+  base::TaskPool pool("test", 3);
   const auto together = tensorboard_buckets(view(values), *summary, histogram, 30, pool);
   ASSERT_EQ(together.size(), alone.size());
   double total = 0;
@@ -119,7 +119,7 @@ TEST(Parts, GiveTheSameBucketsForAnyNumberOfThreads) {
 }
 
 TEST(Parts, RejectWhatSummarizeRejects) {
-  TaskPool pool("test", 2);
+  base::TaskPool pool("test", 2);
   const std::vector<double> pairs(4 * kPartElements);
   EXPECT_FALSE(summarize(view(pairs.data(), DType::c64, {2 * kPartElements}), nullptr, pool).ok());
   EXPECT_FALSE(summarize(view(nullptr, DType::f32, {2 * kPartElements}), nullptr, pool).ok());

@@ -44,7 +44,7 @@ bool close(double a, double b) { return a == b || std::abs(a - b) <= 1e-6 * std:
 
 // Whether an answer is that of the scalar reference.
 bool check(const TensorView& view, const Summary& summary) {
-  const auto values = to_doubles(view);
+  const auto values = tensor::to_doubles(view);
   if (!values) return false;
   const Summary expected = reference_summary(*values);
   return summary.count == expected.count && summary.nan == expected.nan && summary.zeros == expected.zeros &&
@@ -72,7 +72,7 @@ void run_histogram(benchmark::State& state, const TensorView& view) {
     benchmark::DoNotOptimize(summary);
   }
   set_rate(state, view);
-  if (!check(view, summary) || histogram != reference_histogram(*to_doubles(view))) {
+  if (!check(view, summary) || histogram != reference_histogram(*tensor::to_doubles(view))) {
     state.SkipWithError("wrong answer");
   }
 }
@@ -109,8 +109,8 @@ void BM_half(benchmark::State& state) {
   for (const float x : make_values(state.range(0), Data::normal)) values.push_back(kConvert(x));
   run_stats(state, view(values));
 }
-BENCHMARK_TEMPLATE(BM_half, Float16, to_float16)->Name("BM_stats/f16")->Arg(kCache)->Arg(kDram);
-BENCHMARK_TEMPLATE(BM_half, BFloat16, to_bfloat16)->Name("BM_stats/bf16")->Arg(kCache)->Arg(kDram);
+BENCHMARK_TEMPLATE(BM_half, Float16, tensor::to_float16)->Name("BM_stats/f16")->Arg(kCache)->Arg(kDram);
+BENCHMARK_TEMPLATE(BM_half, BFloat16, tensor::to_bfloat16)->Name("BM_stats/bf16")->Arg(kCache)->Arg(kDram);
 
 void BM_stats_f64(benchmark::State& state) {
   const std::vector<float> floats = make_values(state.range(0), Data::normal);

@@ -24,7 +24,7 @@ void require(bool condition, const std::string& what) {
 }
 
 void require_same(const Summary& got, const TensorView& view, const char* what) {
-  const std::string text = difference(got, reference_summary(*to_doubles(view)));
+  const std::string text = difference(got, reference_summary(*tensor::to_doubles(view)));
   require(text.empty(), std::string(what) + " of " + std::string(to_string(view.dtype)) + ": " + text);
 }
 
@@ -68,14 +68,14 @@ void check_derived(const Summary& summary, const Histogram& histogram) {
   }
 }
 
-void check(ByteReader& reader, DType dtype) {
+void check(base::ByteReader& reader, DType dtype) {
   const std::size_t offset = reader.get<std::uint8_t>() % 8U;
   const std::int64_t stride_byte = reader.get<std::uint8_t>();
   const std::int64_t stride = stride_byte < 128 ? stride_byte : stride_byte - 256;
   const std::int64_t columns = 1 + reader.get<std::uint8_t>() % 40;
   const std::int64_t cut = reader.get<std::uint8_t>();
   reader.take(std::min(offset, reader.remaining()));
-  const Bytes elements = reader.take(reader.remaining());
+  const base::Bytes elements = reader.take(reader.remaining());
   const auto count = static_cast<std::int64_t>(elements.size() / size_of(dtype));
 
   // Rows of `columns` elements, `stride` apart within a row, all inside the elements.
@@ -93,7 +93,7 @@ void check(ByteReader& reader, DType dtype) {
   require(alone.ok() && both.ok(), "no summary");
   require_same(*alone, view, "the summary");
   require_same(*both, view, "the summary beside the histogram");
-  require(histogram == reference_histogram(*to_doubles(view)), "the histogram is not that of the reference");
+  require(histogram == reference_histogram(*tensor::to_doubles(view)), "the histogram is not that of the reference");
   check_parts(view, std::min(cut, row_count), histogram);
   check_derived(*both, histogram);
 }
@@ -102,7 +102,7 @@ void check(ByteReader& reader, DType dtype) {
 }  // namespace sonde::stats
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  sonde::ByteReader reader(std::as_bytes(std::span(data, size)));
+  sonde::base::ByteReader reader(std::as_bytes(std::span(data, size)));
   const auto dtype = static_cast<sonde::DType>(reader.get<std::uint8_t>() % (sonde::kDTypeCount - 2));  // not complex
   sonde::stats::check(reader, dtype);
   return 0;

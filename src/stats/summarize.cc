@@ -145,7 +145,7 @@ bool aligned(const void* data) noexcept {
 template <class T>
 Summary summarize_values(const TensorView& view, Histogram* histogram) {
   Pass<T> pass(scratch(), histogram);
-  for_each_run(view, [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
+  tensor::for_each_run(view, [&](const std::byte* at, std::int64_t count, std::int64_t stride) {
     if (view.dtype == dtype_of<T> && stride == 1 && count >= kDirectRun && aligned<T>(at)) {
       pass.add_dense(reinterpret_cast<const T*>(at), static_cast<std::size_t>(count));
     } else {
@@ -162,9 +162,9 @@ Summary summarize_values(const TensorView& view, Histogram* histogram) {
 
 Status check(const TensorView& view) {
   if (!view.valid()) {
-    return {Code::invalid_argument, "the tensor cannot be summarised: " + std::string(why_invalid(view))};
+    return {Code::invalid_argument, "the tensor cannot be summarised: " + std::string(tensor::why_invalid(view))};
   }
-  if (is_complex(view.dtype)) {
+  if (tensor::is_complex(view.dtype)) {
     return {Code::unsupported, "a tensor of " + std::string(to_string(view.dtype)) +
                                    " cannot be summarised because complex numbers have no order; pass its real and "
                                    "imaginary parts or its magnitude"};

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 // What differs between the kernels and the reference over a valid real view, or nothing.
 std::string difference_over(const TensorView& view) {
-  const std::vector<double> values = *to_doubles(view);
+  const std::vector<double> values = *tensor::to_doubles(view);
   const Summary expected = reference_summary(values);
   const auto alone = summarize(view);
   Histogram histogram;
@@ -138,7 +138,7 @@ void expect_every_pattern() {
   }
   EXPECT_EQ(difference_over(view(values)), "") << to_string(dtype_of<T>);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double value = element_as_double(&values[i], dtype_of<T>);
+    const double value = tensor::element_as_double(&values[i], dtype_of<T>);
     ASSERT_EQ(difference(*summarize(view(&values[i], {1})), reference_summary({&value, 1})), "")
         << to_string(dtype_of<T>) << " bits " << i;
   }
@@ -283,8 +283,8 @@ TEST(Summarize, TheSameValuesOfAnotherTypeGiveTheSameHistogram) {
   std::vector<float> floats;
   std::vector<double> doubles;
   for (const Float16 x : halves) {
-    floats.push_back(to_float(x));
-    doubles.push_back(static_cast<double>(to_float(x)));
+    floats.push_back(tensor::to_float(x));
+    doubles.push_back(static_cast<double>(tensor::to_float(x)));
   }
   Histogram of_halves;
   Histogram of_floats;
@@ -316,7 +316,7 @@ TEST(Summarize, IsRightTo1e6OnNormal1000WithDeviation001) {
   const auto size = static_cast<std::int64_t>(values.size());
   constexpr std::int64_t kRepeats = 16;  // 16M values
   const Summary got = *summarize(view(values.data(), {kRepeats, size}, {0, 1}));
-  const Summary once = reference_summary(*to_doubles(view(values)));
+  const Summary once = reference_summary(*tensor::to_doubles(view(values)));
   EXPECT_EQ(got.count, static_cast<std::uint64_t>(kRepeats * size));
   EXPECT_NEAR(got.mean, once.mean, 1e-6);
   EXPECT_NEAR(got.stddev() / once.stddev(), 1, 1e-6);
@@ -400,9 +400,9 @@ TEST(Summarize, NeitherObeysNorChangesTheCallersFloatingPointMode) {
   EXPECT_EQ(after_floats, hostile);
   EXPECT_EQ(after, hostile);
   EXPECT_EQ(expected_floats, "");
-  EXPECT_EQ(difference(*floats_summary, reference_summary(*to_doubles(view(values)))), "");
+  EXPECT_EQ(difference(*floats_summary, reference_summary(*tensor::to_doubles(view(values)))), "");
   EXPECT_EQ(difference(*doubles_summary, reference_summary(doubles)), "");
-  EXPECT_EQ(of_floats, reference_histogram(*to_doubles(view(values))));
+  EXPECT_EQ(of_floats, reference_histogram(*tensor::to_doubles(view(values))));
   EXPECT_EQ(of_doubles, reference_histogram(doubles));
 }
 #endif

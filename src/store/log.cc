@@ -21,7 +21,7 @@ Result<std::unique_ptr<RawValue>> read_raw(const Run& run, const ValueRef& value
   auto raw = std::make_unique<RawValue>();
   raw->payload = std::move(*payload);
   raw->part = value.part;
-  if (Status status = decode_event(as_bytes(raw->payload), raw->event); !status) return status;
+  if (Status status = decode_event(base::as_bytes(raw->payload), raw->event); !status) return status;
   if (raw->event.what == tfevents::Event::What::summary && value.part >= raw->event.values.size()) {
     return Status(Code::invalid_argument, "the value is not of this run");
   }
@@ -42,7 +42,7 @@ Result<std::unique_ptr<RawValue>> read_value(const Run& run, const ValueRef& val
 }
 
 // MetaGraphDef { graph_def=2 }
-Result<std::string> graph_of_meta_graph(Bytes meta_graph) {
+Result<std::string> graph_of_meta_graph(base::Bytes meta_graph) {
   try {
     protozero::pbf_reader reader(reinterpret_cast<const char*>(meta_graph.data()), meta_graph.size());
     if (reader.next(2, protozero::pbf_wire_type::length_delimited)) return reader.get_bytes();
@@ -122,7 +122,7 @@ Result<EncodedImages> Run::images(const ValueRef& value) const {
   const auto found = as_images((*raw)->value());
   if (!found) return found.error();
   EncodedImages images{.width = found->width, .height = found->height, .files = {}};
-  for (const Bytes file : found->encoded) images.files.emplace_back(as_text(file));
+  for (const base::Bytes file : found->encoded) images.files.emplace_back(base::as_text(file));
   return images;
 }
 
@@ -133,7 +133,7 @@ Result<std::vector<AudioClip>> Run::audio(const ValueRef& value) const {
   if (!found) return found.error();
   std::vector<AudioClip> clips;
   for (const tfevents::Clip& clip : *found)
-    clips.push_back({std::string(as_text(clip.encoded)), std::string(clip.label)});
+    clips.push_back({std::string(base::as_text(clip.encoded)), std::string(clip.label)});
   return clips;
 }
 
@@ -162,7 +162,7 @@ Result<std::string> Run::graph(const ValueRef& value) const {
   if (!raw) return raw.error();
   const tfevents::Event& event = (*raw)->event;
   if (event.what == tfevents::Event::What::meta_graph_def) return graph_of_meta_graph(event.bytes);
-  if (event.what == tfevents::Event::What::graph_def) return std::string(as_text(event.bytes));
+  if (event.what == tfevents::Event::What::graph_def) return std::string(base::as_text(event.bytes));
   return Status(Code::invalid_argument, "the value is not a graph");
 }
 

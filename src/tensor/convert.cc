@@ -8,7 +8,7 @@
 #include "tensor/copy.h"
 #include "tensor/why_invalid.h"
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 // A small float of `Exponent` and `Mantissa` bits below a sign bit, IEEE-like except e4m3fn, which has no infinities.
@@ -84,23 +84,23 @@ Float8E5M2 to_float8_e5m2(float value) noexcept { return {static_cast<std::uint8
 
 double element_as_double(const void* data, DType dtype) noexcept {
   switch (dtype) {
-    case DType::boolean: return load<std::uint8_t>(data) != 0 ? 1 : 0;
-    case DType::i8: return load<std::int8_t>(data);
-    case DType::i16: return load<std::int16_t>(data);
-    case DType::i32: return load<std::int32_t>(data);
-    case DType::i64: return static_cast<double>(load<std::int64_t>(data));
-    case DType::u8: return load<std::uint8_t>(data);
-    case DType::u16: return load<std::uint16_t>(data);
-    case DType::u32: return load<std::uint32_t>(data);
-    case DType::u64: return static_cast<double>(load<std::uint64_t>(data));
-    case DType::f8_e4m3: return static_cast<double>(to_float(load<Float8E4M3>(data)));
-    case DType::f8_e5m2: return static_cast<double>(to_float(load<Float8E5M2>(data)));
-    case DType::f16: return static_cast<double>(to_float(load<Float16>(data)));
-    case DType::bf16: return static_cast<double>(to_float(load<BFloat16>(data)));
+    case DType::boolean: return base::load<std::uint8_t>(data) != 0 ? 1 : 0;
+    case DType::i8: return base::load<std::int8_t>(data);
+    case DType::i16: return base::load<std::int16_t>(data);
+    case DType::i32: return base::load<std::int32_t>(data);
+    case DType::i64: return static_cast<double>(base::load<std::int64_t>(data));
+    case DType::u8: return base::load<std::uint8_t>(data);
+    case DType::u16: return base::load<std::uint16_t>(data);
+    case DType::u32: return base::load<std::uint32_t>(data);
+    case DType::u64: return static_cast<double>(base::load<std::uint64_t>(data));
+    case DType::f8_e4m3: return static_cast<double>(to_float(base::load<Float8E4M3>(data)));
+    case DType::f8_e5m2: return static_cast<double>(to_float(base::load<Float8E5M2>(data)));
+    case DType::f16: return static_cast<double>(to_float(base::load<Float16>(data)));
+    case DType::bf16: return static_cast<double>(to_float(base::load<BFloat16>(data)));
     case DType::f32:
-    case DType::c64: return static_cast<double>(load<float>(data));
+    case DType::c64: return static_cast<double>(base::load<float>(data));
     case DType::f64:
-    case DType::c128: return load<double>(data);
+    case DType::c128: return base::load<double>(data);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -117,4 +117,4 @@ Result<std::vector<double>> to_doubles(const TensorView& view) {
   return values;
 }
 
-}  // namespace sonde
+}  // namespace sonde::tensor

@@ -8,7 +8,7 @@
 #include "sonde/status.h"
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::tensor {
 
 constexpr bool is_complex(DType dtype) noexcept { return dtype == DType::c64 || dtype == DType::c128; }
 
@@ -29,4 +29,4 @@ double element_as_double(const void* data, DType dtype) noexcept;
 // All elements in row-major order. Fails on an invalid view.
 Result<std::vector<double>> to_doubles(const TensorView& view);
 
-}  // namespace sonde
+}  // namespace sonde::tensor

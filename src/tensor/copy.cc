@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 // The same elements in the same order with as few axes as possible: axes of size 1 are removed, and neighbouring axes
@@ -125,4 +125,4 @@ void copy_dense_past_cache(const TensorView& view, void* out) noexcept {
   copy_past_cache(static_cast<const std::byte*>(view.data), static_cast<std::byte*>(out), bytes);
 }
 
-}  // namespace sonde
+}  // namespace sonde::tensor

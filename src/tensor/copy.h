@@ -6,7 +6,7 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::tensor {
 
 // Bytes that the elements of a valid view take when dense.
 inline std::size_t byte_size(const TensorView& view) noexcept {
@@ -41,4 +41,4 @@ class RunBody {
 // innermost axis, joined where memory allows: a dense view is one run with stride 1.
 void for_each_run(const TensorView& view, const RunBody& run);
 
-}  // namespace sonde
+}  // namespace sonde::tensor

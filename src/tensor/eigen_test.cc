@@ -9,7 +9,7 @@
 
 #include "tensor/copy.h"
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 // The elements in row-major order, as everything that takes a view reads them.
@@ -106,4 +106,4 @@ TEST(EigenView, OfAnEmptyMatrixHasNoElements) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::tensor

@@ -6,7 +6,7 @@
 
 #include "tensor/copy.h"
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 // splitmix64: a good 64-bit mixer without state to keep.
@@ -67,4 +67,4 @@ TensorView copy_rows(const TensorView& view, std::span<const std::int64_t> rows,
   return sonde::view(out, view.dtype, shape);
 }
 
-}  // namespace sonde
+}  // namespace sonde::tensor

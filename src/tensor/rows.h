@@ -7,7 +7,7 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::tensor {
 
 // The first rows, in place; the tensor itself if it has no more, or no axes.
 TensorView first_rows(const TensorView& view, std::int64_t rows) noexcept;
@@ -20,4 +20,4 @@ std::size_t row_bytes(const TensorView& view, std::size_t rows) noexcept;
 // Writes them to `out`, dense and row-major, and returns the view of the copy. The tensor has at least one axis.
 TensorView copy_rows(const TensorView& view, std::span<const std::int64_t> rows, void* out) noexcept;
 
-}  // namespace sonde
+}  // namespace sonde::tensor

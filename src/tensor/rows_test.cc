@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 using testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(Rows, AreCopiedFromStridedTensors) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::tensor

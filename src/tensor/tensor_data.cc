@@ -2,7 +2,7 @@
 
 #include "tensor/copy.h"
 
-namespace sonde {
+namespace sonde::tensor {
 
 std::optional<std::uint64_t> dense_bytes(DType dtype, const Shape& shape) noexcept {
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
@@ -46,4 +46,4 @@ Tensor to_tensor(const TensorView& view) {
   return result;
 }
 
-}  // namespace sonde
+}  // namespace sonde::tensor

@@ -8,7 +8,7 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::tensor {
 
 // Bytes of a dense tensor. Empty if a size is negative, there are too many dimensions, or the product of the non-zero
 // sizes exceeds 2^62 bytes: then not even the strides of an empty tensor could be computed. For shapes from files.
@@ -26,4 +26,4 @@ TensorView transposed(const TensorView& view) noexcept;
 // Creates a dense row-major copy of a valid view.
 Tensor to_tensor(const TensorView& view);
 
-}  // namespace sonde
+}  // namespace sonde::tensor

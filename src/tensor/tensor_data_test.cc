@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
@@ -54,4 +54,4 @@ TEST(ToTensor, KeepsAnEmptyShape) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::tensor

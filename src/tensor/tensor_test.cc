@@ -13,7 +13,7 @@
 #include "tensor/convert.h"
 #include "tensor/copy.h"
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 using ::testing::Each;
@@ -179,4 +179,4 @@ TEST(Convert, ReadsEveryRealTypeAsADouble) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::tensor

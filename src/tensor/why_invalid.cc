@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sonde {
+namespace sonde::tensor {
 
 std::string_view why_invalid(const TensorView& view) noexcept {
   static_assert(kMaxRank == 8, "the sentence below says so");
@@ -17,4 +17,4 @@ std::string_view why_invalid(const TensorView& view) noexcept {
   return "its shape does not match its data";
 }
 
-}  // namespace sonde
+}  // namespace sonde::tensor

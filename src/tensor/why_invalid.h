@@ -5,9 +5,9 @@
 
 #include "sonde/tensor.h"
 
-namespace sonde {
+namespace sonde::tensor {
 
 // The end of a sentence about a view that is not valid(): "its shape does not match its data".
 std::string_view why_invalid(const TensorView& view) noexcept;
 
-}  // namespace sonde
+}  // namespace sonde::tensor

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace sonde {
+namespace sonde::tensor {
 namespace {
 
 TEST(WhyInvalid, NamesTheErrorOfAView) {
@@ -25,4 +25,4 @@ TEST(WhyInvalid, NamesTheErrorOfAView) {
 }
 
 }  // namespace
-}  // namespace sonde
+}  // namespace sonde::tensor

@@ -54,15 +54,15 @@ Result<stats::Summary> count_elements(TensorView view) {
 
 class Writer {
  public:
-  Writer(CaptureInfo info, const NumberedDirectory& directory) : info_(std::move(info)), directory_(directory) {}
+  Writer(CaptureInfo info, const base::NumberedDirectory& directory) : info_(std::move(info)), directory_(directory) {}
 
   Status write(const NextStep& next) {
     info_.steps.clear();
     while (const flight::Step* step = next ? next() : nullptr) {
       if (Status status = add(*step); !status) return status;
     }
-    return write_file(join_path(directory_.path(), run_layout::kCaptureFile),
-                      capture_json::encode(info_, find_origin(info_)));
+    return base::write_file(base::join_path(directory_.path(), run_layout::kCaptureFile),
+                            capture_json::encode(info_, find_origin(info_)));
   }
 
  private:
@@ -104,12 +104,12 @@ class Writer {
 
   static CapturedTensor describe(const flight::Tensor& tensor, bool evaluation) {
     CapturedTensor described;
-    described.name = valid_utf8(tensor.name);
+    described.name = base::valid_utf8(tensor.name);
     described.kind = tensor.kind;
     described.occurrence = tensor.occurrence;
     described.key =
         tags::tag_of({described.name, tensor.kind, tensor.occurrence, evaluation}, tags::Plugin::histograms);
-    for (const std::string& input : tensor.inputs) described.inputs.push_back(valid_utf8(input));
+    for (const std::string& input : tensor.inputs) described.inputs.push_back(base::valid_utf8(input));
     described.dtype = tensor.view.dtype;
     described.shape = tensor.view.shape;
     return described;
@@ -138,27 +138,28 @@ class Writer {
 
   Status save(const CapturedStep& step, const std::vector<const TensorView*>& views) const {
     std::vector<NamedView> tensors;
-    JsonWriter order;
+    formats::JsonWriter order;
     order.array();
     for (std::size_t i = 0; i < views.size(); ++i) {
       tensors.push_back({step.tensors[i].key, *views[i]});
       order.text(step.tensors[i].key);
     }
     // The file has its own order, so that elements are aligned.
-    return save_safetensors(join_path(directory_.path(), step.file), tensors,
+    return save_safetensors(base::join_path(directory_.path(), step.file), tensors,
                             {{"step", std::to_string(step.step)},
-                             {"wall_time", JsonWriter().number(step.wall_time).take()},
+                             {"wall_time", formats::JsonWriter().number(step.wall_time).take()},
                              {"order", order.end().take()}});
   }
 
   CaptureInfo info_;
-  const NumberedDirectory& directory_;
+  const base::NumberedDirectory& directory_;
   std::map<std::string, int> files_;  // how many steps have that name already
 };
 
 Result<std::string> write(const std::string& run_directory, CaptureInfo info, const NextStep& next) {
   const std::string name = directory_name(info.reason);
-  Result<NumberedDirectory> directory = NumberedDirectory::create(join_path(run_directory, run_layout::kCaptures));
+  Result<base::NumberedDirectory> directory =
+      base::NumberedDirectory::create(base::join_path(run_directory, run_layout::kCaptures));
   if (!directory) return directory.error();
   const std::string path = directory->final_path(name);
   Status status = Writer(std::move(info), *directory).write(next);

@@ -21,6 +21,7 @@
 namespace sonde {
 namespace {
 
+using tensor_files::Captures;
 using tensor_files::each_of;
 using tensor_files::write_capture;
 using ::testing::ElementsAre;
@@ -31,11 +32,12 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 TEST_F(Captures, HoldWhatTheRingHeld) {
-  flight::Step first = step(3, {tensor("a", values_, Kind::input), tensor("b", bad_values_, Kind::activation, {"a"})});
+  flight::Step first = tensor_files::step(3, {tensor_files::tensor("a", values_, Kind::input),
+                                              tensor_files::tensor("b", bad_values_, Kind::activation, {"a"})});
   first.tensors[1].occurrence = 2;
   first.tensors[1].view.shape = {2, 3};
   first.tensors[1].view.strides = {3, 1};
-  flight::Step second = step(4, {});
+  flight::Step second = tensor_files::step(4, {});
   second.evaluation = true;
   second.complete = false;
   const Capture capture = opened(written("nan", {first, second}));
@@ -77,18 +79,19 @@ TEST_F(Captures, HoldWhatTheRingHeld) {
 }
 
 TEST_F(Captures, HaveTheOriginInTheirJson) {
-  const std::string path = written("nan", {step(3, {tensor("a", bad_values_, Kind::input)})});
-  EXPECT_THAT(*read_file(join_path(path, "capture.json")),
+  const std::string path =
+      written("nan", {tensor_files::step(3, {tensor_files::tensor("a", bad_values_, Kind::input)})});
+  EXPECT_THAT(*base::read_file(base::join_path(path, "capture.json")),
               HasSubstr(R"("origin":{"found":true,"producers":[{"key":"input/a")"));
 }
 
 TEST_F(Captures, KeepStepsAndEvaluationsOfOneNumberApart) {
-  flight::Step evaluation = step(3, {tensor("a", values_)});
+  flight::Step evaluation = tensor_files::step(3, {tensor_files::tensor("a", values_)});
   evaluation.evaluation = true;
-  const Capture capture =
-      opened(written("x", {step(3, {tensor("a", values_)}), evaluation, step(3, {tensor("a", values_)})}));
-  EXPECT_THAT(names_in(capture.directory()), ElementsAre("000000000003-2.safetensors", "000000000003.safetensors",
-                                                         "capture.json", "eval-000000000003.safetensors"));
+  const Capture capture = opened(written("x", {tensor_files::step(3, {tensor_files::tensor("a", values_)}), evaluation,
+                                               tensor_files::step(3, {tensor_files::tensor("a", values_)})}));
+  EXPECT_THAT(base::names_in(capture.directory()), ElementsAre("000000000003-2.safetensors", "000000000003.safetensors",
+                                                               "capture.json", "eval-000000000003.safetensors"));
   EXPECT_EQ(capture.steps()[1].tensors[0].key, "eval/activation/a");
   for (const CapturedStep& one : capture.steps()) EXPECT_TRUE(capture.step_file(one).ok());
 }
@@ -97,13 +100,14 @@ TEST_F(Captures, CountEveryTypeOfNumber) {
   std::mt19937 random(1);
   std::vector<Tensor> tensors;
   for (const DType dtype : testing::all_dtypes()) tensors.push_back(testing::random_tensor(random, dtype, {3, 5}));
-  flight::Step all = step(1, {});
+  flight::Step all = tensor_files::step(1, {});
   for (const Tensor& one : tensors) {
     all.tensors.emplace_back();
     all.tensors.back().name = to_string(one.dtype);
     all.tensors.back().view = one.view();
   }
-  const std::vector<std::complex<float>> complex = {{1, kNan}, {kInfinity, kNan}};
+  const std::vector<std::complex<float>> complex = {{1, tensor_files::kNan},
+                                                    {tensor_files::kInfinity, tensor_files::kNan}};
   all.tensors.push_back({.name = "complex", .inputs = {}, .view = view(complex)});
   const Capture capture = opened(written("x", {all}));
   // All but c128.
@@ -117,7 +121,8 @@ TEST_F(Captures, CountEveryTypeOfNumber) {
 }
 
 TEST_F(Captures, SayWhatTheyLack) {
-  flight::Step lossy = step(5, {tensor("a", values_), tensor("a", values_), tensor("b\xff", values_)});
+  flight::Step lossy = tensor_files::step(5, {tensor_files::tensor("a", values_), tensor_files::tensor("a", values_),
+                                              tensor_files::tensor("b\xff", values_)});
   lossy.dropped = 17;
   const Capture capture = opened(written("x", {lossy}));
   ASSERT_THAT(capture.info().dropped, SizeIs(2));
@@ -137,8 +142,8 @@ TEST_F(Captures, HaveNamesThatEveryShellTakes) {
 
 TEST_F(Captures, AreListedByNumber) {
   for (int i = 0; i < 11; ++i) written(i % 2 == 0 ? "nan" : "manual", {});
-  ASSERT_TRUE(make_directories(dir_ / "captures/.part-99").ok());
-  ASSERT_TRUE(write_file(dir_ / "captures/12-file", "").ok());
+  ASSERT_TRUE(base::make_directories(dir_ / "captures/.part-99").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "captures/12-file", "").ok());
   const auto list = list_captures(dir_.path());
   ASSERT_TRUE(list.ok());
   ASSERT_THAT(*list, SizeIs(11));
@@ -156,7 +161,7 @@ TEST_F(Captures, OfSeveralThreadsNeverCollide) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([this] {
-      for (int n = 0; n < 10; ++n) written("x", {step(n, {tensor("a", values_)})});
+      for (int n = 0; n < 10; ++n) written("x", {tensor_files::step(n, {tensor_files::tensor("a", values_)})});
     });
   }
   threads.clear();
@@ -166,22 +171,23 @@ TEST_F(Captures, OfSeveralThreadsNeverCollide) {
 }
 
 TEST_F(Captures, NameTheFileThatIsMissingOrDamaged) {
-  const std::string path = written("x", {step(3, {tensor("a", values_)})});
-  const std::string json = *read_file(join_path(path, "capture.json"));
-  ASSERT_TRUE(write_file(join_path(path, "capture.json"), json.substr(0, 100)).ok());
+  const std::string path = written("x", {tensor_files::step(3, {tensor_files::tensor("a", values_)})});
+  const std::string json = *base::read_file(base::join_path(path, "capture.json"));
+  ASSERT_TRUE(base::write_file(base::join_path(path, "capture.json"), json.substr(0, 100)).ok());
   Status status = Capture::open(path).status();
   EXPECT_EQ(status.code(), Code::corrupt);
   EXPECT_THAT(status.message(), HasSubstr("1-x/capture.json"));
-  ASSERT_TRUE(remove_file(join_path(path, "capture.json")).ok());
+  ASSERT_TRUE(base::remove_file(base::join_path(path, "capture.json")).ok());
   status = Capture::open(path).status();
   EXPECT_EQ(status.code(), Code::not_found);
   EXPECT_THAT(status.message(), HasSubstr("1-x/capture.json"));
 }
 
 TEST_F(Captures, NameAMissingOrDamagedFileAndShowTheRest) {
-  const std::string path = written("x", {step(3, {tensor("a", values_)}), step(4, {tensor("a", values_)})});
-  const std::string file = join_path(path, "000000000003.safetensors");
-  const std::string good = *read_file(file);
+  const std::string path = written("x", {tensor_files::step(3, {tensor_files::tensor("a", values_)}),
+                                         tensor_files::step(4, {tensor_files::tensor("a", values_)})});
+  const std::string file = base::join_path(path, "000000000003.safetensors");
+  const std::string good = *base::read_file(file);
   const auto error = [&] {
     const Capture capture = opened(path);
     EXPECT_TRUE(capture.step_file(capture.steps()[1]).ok());
@@ -189,16 +195,16 @@ TEST_F(Captures, NameAMissingOrDamagedFileAndShowTheRest) {
     EXPECT_THAT(status.message(), HasSubstr(file));
     return status.code();
   };
-  ASSERT_TRUE(remove_file(file).ok());
+  ASSERT_TRUE(base::remove_file(file).ok());
   EXPECT_EQ(error(), Code::not_found);
-  ASSERT_TRUE(make_directories(file).ok());
+  ASSERT_TRUE(base::make_directories(file).ok());
   EXPECT_NE(error(), Code::ok);
   std::filesystem::remove(file);
   // Cut off, empty, and with a header that claims all the memory there is.
   std::string claims = good;
   claims.replace(0, 8, "\xff\xff\xff\xff\xff\xff\xff\x7f", 8);
   for (const std::string& bytes : {good.substr(0, good.size() - 4), std::string(), good.substr(0, 5), claims}) {
-    ASSERT_TRUE(write_file(file, bytes).ok());
+    ASSERT_TRUE(base::write_file(file, bytes).ok());
     EXPECT_NE(error(), Code::ok);
   }
   // A whole file, but of other tensors.
@@ -208,16 +214,17 @@ TEST_F(Captures, NameAMissingOrDamagedFileAndShowTheRest) {
 }
 
 TEST_F(Captures, WithAnyByteOfTheirJsonChangedAreReadOrRejected) {
-  const std::string path =
-      written("x", {step(3, {tensor("a", bad_values_), tensor("b", values_, Kind::weight, {"a"})})});
-  const std::string json_path = join_path(path, "capture.json");
-  const std::string json = *read_file(json_path);
+  const std::string path = written(
+      "x", {tensor_files::step(
+               3, {tensor_files::tensor("a", bad_values_), tensor_files::tensor("b", values_, Kind::weight, {"a"})})});
+  const std::string json_path = base::join_path(path, "capture.json");
+  const std::string json = *base::read_file(json_path);
   std::mt19937 random(5);
   int refused = 0;
   for (int round = 0; round < 500; ++round) {
     std::string damaged = json;
     for (unsigned i = 0; i <= random() % 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
-    ASSERT_TRUE(write_file(json_path, damaged).ok());
+    ASSERT_TRUE(base::write_file(json_path, damaged).ok());
     const auto capture = Capture::open(path);
     if (capture) {
       EXPECT_FALSE(find_origin(capture->info()).text().empty());
@@ -231,7 +238,7 @@ TEST_F(Captures, WithAnyByteOfTheirJsonChangedAreReadOrRejected) {
 }
 
 TEST_F(Captures, HoldAStepThatRepeats) {
-  const std::vector<flight::Step> steps(300, step(0, {tensor("a", values_)}));
+  const std::vector<flight::Step> steps(300, tensor_files::step(0, {tensor_files::tensor("a", values_)}));
   const Capture capture = opened(written("x", steps));
   EXPECT_EQ(capture.steps()[1].file, "000000000000-2.safetensors");
   EXPECT_EQ(capture.steps()[299].file, "000000000000-300.safetensors");
@@ -240,26 +247,28 @@ TEST_F(Captures, HoldAStepThatRepeats) {
 
 TEST(CapturesOnAFullDisk, LeaveNothingBehind) {
   const std::vector<float> large(1 << 19, 1.0F);  // 2 MiB a tensor
-  test_on_small_disk(3 << 20, [&](SmallDisk& disk) -> int {
-    const std::vector<flight::Step> steps = {step(1, {tensor("a", large)}), step(2, {tensor("a", large)})};
-    const auto path = write_capture(disk.path(), info("nan"), each_of(steps));
+  base::test_on_small_disk(3 << 20, [&](base::SmallDisk& disk) -> int {
+    const std::vector<flight::Step> steps = {tensor_files::step(1, {tensor_files::tensor("a", large)}),
+                                             tensor_files::step(2, {tensor_files::tensor("a", large)})};
+    const auto path = write_capture(disk.path(), tensor_files::info("nan"), each_of(steps));
     if (path.ok() || path.error().code() != Code::no_space) return 1;
     const std::string& message = path.error().message();
     if (message.find("captures/1-nan") == std::string::npos) return 2;
     if (message.find("No space left on device") == std::string::npos) return 3;
-    if (!names_in(disk / "captures").empty()) return 4;
+    if (!base::names_in(disk / "captures").empty()) return 4;
     // There is space again for a smaller one.
-    return write_capture(disk.path(), info("nan"), each_of(std::span(steps).first(1))).ok() ? 0 : 5;
+    return write_capture(disk.path(), tensor_files::info("nan"), each_of(std::span(steps).first(1))).ok() ? 0 : 5;
   });
 }
 
 TEST_F(Captures, AreCompleteOrAbsentAfterAnyFault) {
-  const std::vector<flight::Step> steps = {step(1, {tensor("a", values_)}), step(2, {tensor("a", values_)})};
-  const auto met = for_each_fault([&](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const std::vector<flight::Step> steps = {tensor_files::step(1, {tensor_files::tensor("a", values_)}),
+                                           tensor_files::step(2, {tensor_files::tensor("a", values_)})};
+  const auto met = base::for_each_fault([&](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     fault.path = dir.path();
     faults.add(fault);
-    const auto path = write_capture(dir.path(), info("nan"), each_of(steps));
+    const auto path = write_capture(dir.path(), tensor_files::info("nan"), each_of(steps));
     faults.clear();
     if (path.ok()) {
       const auto capture = Capture::open(*path);
@@ -269,12 +278,12 @@ TEST_F(Captures, AreCompleteOrAbsentAfterAnyFault) {
     } else {
       EXPECT_FALSE(fault.harmless()) << path.error().message();
       EXPECT_THAT(path.error().message(), HasSubstr(dir / "captures"));
-      if (fault.operation != FileOperation::remove) {
-        EXPECT_THAT(names_in(dir / "captures"), IsEmpty());
+      if (fault.operation != base::FileOperation::remove) {
+        EXPECT_THAT(base::names_in(dir / "captures"), IsEmpty());
       }
     }
-    EXPECT_TRUE(write_capture(dir.path(), info("later"), each_of(steps)).ok());
-    for (const std::string& name : names_in(dir / "captures")) EXPECT_THAT(name, Not(HasSubstr(".part-")));
+    EXPECT_TRUE(write_capture(dir.path(), tensor_files::info("later"), each_of(steps)).ok());
+    for (const std::string& name : base::names_in(dir / "captures")) EXPECT_THAT(name, Not(HasSubstr(".part-")));
   });
   EXPECT_GT(met, 60U);
 }

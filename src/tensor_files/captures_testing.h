@@ -15,7 +15,7 @@
 #include "sonde/capture.h"
 #include "tensor_files/capture_files.h"
 
-namespace sonde {
+namespace sonde::tensor_files {
 
 inline const float kNan = std::nanf("");
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -60,9 +60,9 @@ class Captures : public ::testing::Test {
     return *std::move(capture);
   }
 
-  TempDir dir_;
+  base::TempDir dir_;
   const std::vector<float> values_ = {1, 2, 3, 4, 5, 6};
   const std::vector<float> bad_values_ = {1, kNan, kInfinity, -kInfinity, kNan, 6};
 };
 
-}  // namespace sonde
+}  // namespace sonde::tensor_files

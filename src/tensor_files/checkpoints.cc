@@ -22,7 +22,9 @@ constexpr std::string_view kExtension = run_layout::kSafetensors;
 constexpr std::string_view kOwnKeys = "sonde.";
 constexpr std::size_t kLongestName = 100;
 
-std::string folder_of(std::string_view run_directory) { return join_path(run_directory, run_layout::kCheckpoints); }
+std::string folder_of(std::string_view run_directory) {
+  return base::join_path(run_directory, run_layout::kCheckpoints);
+}
 
 std::string file_name(std::string_view name, std::int64_t step) {
   return std::string(name) + "-" + std::to_string(step) + std::string(kExtension);
@@ -50,12 +52,12 @@ std::optional<Identity> parse_file_name(std::string_view file) {
 Status check_name(std::string_view name) {
   const auto wrong = [&](std::string_view why) {
     return Status(Code::invalid_argument,
-                  "the checkpoint's name '" + valid_utf8(name.substr(0, kLongestName)) + "' " + std::string(why));
+                  "the checkpoint's name '" + base::valid_utf8(name.substr(0, kLongestName)) + "' " + std::string(why));
   };
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (name.empty()) return {Code::invalid_argument, "a checkpoint needs a name, and this one is empty"};
   if (name.size() > kLongestName) return wrong("... is longer than 100 bytes");
-  if (valid_utf8(name) != name) return wrong("is not UTF-8");
+  if (base::valid_utf8(name) != name) return wrong("is not UTF-8");
   if (std::ranges::any_of(name, is_control)) {
     return {Code::invalid_argument, "the checkpoint's name has a control character in it"};
   }
@@ -90,7 +92,7 @@ struct Found {
 };
 
 Result<Found> read_head(const std::string& path, Identity identity) {
-  const Result<FileState> state = file_state(path);
+  const Result<base::FileState> state = base::file_state(path);
   if (!state) return state.error();
   const Result<TensorFile> file = TensorFile::open(path);
   if (!file) return file.error();
@@ -131,16 +133,17 @@ struct Candidate {
 // Files that are named like a checkpoint; none if the folder does not exist yet.
 Result<std::vector<Candidate>> candidates(const std::string& folder) {
   std::vector<Candidate> found;
-  Result<Directory> directory = read_directory(folder);
+  Result<base::Directory> directory = base::read_directory(folder);
   if (!directory) {
-    if (directory.error().code() == Code::not_found && !file_state(folder).ok()) return found;
+    if (directory.error().code() == Code::not_found && !base::file_state(folder).ok()) return found;
     return directory.error();
   }
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type == DirectoryEntry::Type::directory) continue;
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type == base::DirectoryEntry::Type::directory) continue;
     std::optional<Identity> identity = parse_file_name(entry.name);
     if (!identity) continue;
-    found.push_back({*std::move(identity), join_path(folder, entry.name), entry.type == DirectoryEntry::Type::file});
+    found.push_back(
+        {*std::move(identity), base::join_path(folder, entry.name), entry.type == base::DirectoryEntry::Type::file});
   }
   return found;
 }
@@ -174,7 +177,7 @@ Status retain(const std::string& folder, std::string_view name, const std::strin
   own.resize(std::min(own.size(), static_cast<std::size_t>(options.keep_best)));
   for (const CheckpointInfo& info : older) {
     if (std::ranges::find(own, info.path, &CheckpointInfo::path) != own.end()) continue;
-    if (Status status = remove_file(info.path); !status) {
+    if (Status status = base::remove_file(info.path); !status) {
       return {status.code(), "the checkpoint '" + saved + "' is saved, but " + status.message()};
     }
   }
@@ -198,35 +201,35 @@ std::optional<std::uint64_t> writer_of_part(std::string_view file) {
 }
 
 bool may_live(std::uint64_t pid) {
-  return !file_state("/proc/self").ok() || file_state("/proc/" + std::to_string(pid)).ok();
+  return !base::file_state("/proc/self").ok() || base::file_state("/proc/" + std::to_string(pid)).ok();
 }
 
 // Removes temporary files of killed processes. The pid of a process on another machine means nothing here, and one of
 // this machine may be in another container: for those the lock decides.
 void tidy(const std::string& folder) {
-  const Result<Directory> directory = read_directory(folder);
+  const Result<base::Directory> directory = base::read_directory(folder);
   if (!directory) return;
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.type != DirectoryEntry::Type::file || entry.link) continue;
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.type != base::DirectoryEntry::Type::file || entry.link) continue;
     const std::optional<std::uint64_t> pid = writer_of_part(entry.name);
     if (!pid || may_live(*pid)) continue;
-    const std::string path = join_path(folder, entry.name);
-    const Result<FileLock> lock = FileLock::acquire(path);
-    if (lock) (void)remove_file(path);  // if that fails, it only costs space
+    const std::string path = base::join_path(folder, entry.name);
+    const Result<base::FileLock> lock = base::FileLock::acquire(path);
+    if (lock) (void)base::remove_file(path);  // if that fails, it only costs space
   }
 }
 
 // RUN/checkpoints, whose own name is on the disk too.
 Status make_folder(std::string_view run_directory, const std::string& folder) {
-  if (file_state(folder).ok()) return make_directories(folder);  // which reports if it is not a directory
-  if (Status status = make_directories(folder); !status) return status;
-  return sync_directory(run_directory.empty() ? "." : std::string(run_directory));
+  if (base::file_state(folder).ok()) return base::make_directories(folder);  // which reports if it is not a directory
+  if (Status status = base::make_directories(folder); !status) return status;
+  return base::sync_directory(run_directory.empty() ? "." : std::string(run_directory));
 }
 
 FileMetadata metadata_of(std::string_view name, std::int64_t step, const CheckpointOptions& options) {
   FileMetadata metadata = {{"sonde.name", std::string(name)},
                            {"sonde.step", std::to_string(step)},
-                           {"sonde.time", number_text(wall_seconds())}};
+                           {"sonde.time", number_text(base::wall_seconds())}};
   if (!std::isnan(options.metric)) {
     metadata.emplace_back("sonde.metric", number_text(options.metric));
     metadata.emplace_back("sonde.best", options.lower_is_better ? "lowest" : "highest");
@@ -265,7 +268,7 @@ Status save_checkpoint(std::string_view run_directory, std::string_view name, st
   const std::string folder = folder_of(run_directory);
   if (Status status = make_folder(run_directory, folder); !status) return status;
   tidy(folder);  // before, since the room may be needed
-  const std::string path = join_path(folder, file_name(name, step));
+  const std::string path = base::join_path(folder, file_name(name, step));
   if (Status status = tensor_files::save_synced(path, tensors, metadata_of(name, step, options)); !status) {
     return status;
   }
@@ -274,7 +277,7 @@ Status save_checkpoint(std::string_view run_directory, std::string_view name, st
 
 Result<CheckpointList> list_checkpoints(std::string_view run_directory) {
   const std::string run(run_directory.empty() ? "." : run_directory);
-  Result<Directory> directory = read_directory(run);
+  Result<base::Directory> directory = base::read_directory(run);
   if (!directory) return directory.error();
   Result<std::vector<Candidate>> files = candidates(folder_of(run));
   if (!files) return files.error();
@@ -305,7 +308,7 @@ Result<Safetensors> load_checkpoint(std::string_view run_directory, std::int64_t
     return Status(code, std::string("'").append(folder).append("' has ").append(text));
   };
   std::erase_if(*files, [&](const Candidate& file) { return !name.empty() && file.identity.name != name; });
-  const std::string of_name = name.empty() ? "" : " of '" + valid_utf8(name) + "'";
+  const std::string of_name = name.empty() ? "" : " of '" + base::valid_utf8(name) + "'";
   if (files->empty()) return error(Code::not_found, "no checkpoints" + of_name);
   std::erase_if(*files, [&](const Candidate& file) { return file.identity.step != step; });
   const std::string of_step = " of step " + std::to_string(step);

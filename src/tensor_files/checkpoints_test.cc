@@ -46,8 +46,8 @@ class Checkpoint : public ::testing::Test {
   }
   std::vector<std::string> files() const {
     std::vector<std::string> names;
-    const auto directory = read_directory(run_ + "/checkpoints");
-    for (const DirectoryEntry& entry : directory->entries) names.push_back(entry.name);
+    const auto directory = base::read_directory(run_ + "/checkpoints");
+    for (const base::DirectoryEntry& entry : directory->entries) names.push_back(entry.name);
     return names;
   }
   std::vector<std::int64_t> steps(std::string_view name) const {
@@ -59,12 +59,12 @@ class Checkpoint : public ::testing::Test {
     return steps;
   }
 
-  TempDir dir_;
+  base::TempDir dir_;
   std::string run_ = dir_ / "logs/train";
 };
 
 TEST_F(Checkpoint, LoadsAsItWasSaved) {
-  const double before = wall_seconds();
+  const double before = base::wall_seconds();
   ASSERT_TRUE(save("model", 300, {.metric = 0.1, .metadata = {{"epoch", "3"}}}).ok());
   const auto loaded = load_checkpoint(run_, 300, "model");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
@@ -85,7 +85,7 @@ TEST_F(Checkpoint, LoadsAsItWasSaved) {
   EXPECT_EQ(info.metric, 0.1);
   EXPECT_TRUE(info.lower_is_better);
   EXPECT_GE(info.wall_time, before);
-  EXPECT_LE(info.wall_time, wall_seconds());
+  EXPECT_LE(info.wall_time, base::wall_seconds());
   EXPECT_THAT(info.metadata, ElementsAre(Pair("epoch", "3")));
   EXPECT_THAT(list->unreadable, IsEmpty());
 }
@@ -206,8 +206,8 @@ TEST_F(Checkpoint, NeitherOtherNamesNorFilesOfOthersAreRemoved) {
   ASSERT_TRUE(save("model-2", 1).ok());
   const std::string folder = run_ + "/checkpoints/";
   ASSERT_TRUE(save_safetensors(folder + "model-1.safetensors", kTensors).ok());
-  ASSERT_TRUE(write_file(folder + "model-2.safetensors", "damaged").ok());
-  ASSERT_TRUE(write_file(folder + "model-notes.txt", "mine").ok());
+  ASSERT_TRUE(base::write_file(folder + "model-2.safetensors", "damaged").ok());
+  ASSERT_TRUE(base::write_file(folder + "model-notes.txt", "mine").ok());
   for (std::int64_t step = 3; step < 6; ++step) ASSERT_TRUE(save("model", step, {.keep_last = 1}).ok());
   EXPECT_THAT(files(), UnorderedElementsAre("other-1.safetensors", "model-2-1.safetensors", "model-1.safetensors",
                                             "model-2.safetensors", "model-notes.txt", "model-5.safetensors"));
@@ -222,7 +222,7 @@ TEST_F(Checkpoint, FilesOfOtherProgramsAreListedByTheirNames) {
     ASSERT_TRUE(save_safetensors(folder + ignored, kTensors).ok());
   }
   std::filesystem::create_directory(folder + "folder-1.safetensors");
-  ASSERT_TRUE(write_file(folder + "a-1.safetensors.part-17-0", "half").ok());
+  ASSERT_TRUE(base::write_file(folder + "a-1.safetensors.part-17-0", "half").ok());
   const auto list = list_checkpoints(run_);
   ASSERT_EQ(list->checkpoints.size(), 2U);
   EXPECT_EQ(list->checkpoints[1].name, "weights");
@@ -237,8 +237,8 @@ TEST_F(Checkpoint, FilesOfOtherProgramsAreListedByTheirNames) {
 TEST_F(Checkpoint, UnreadableFilesAreNamed) {
   ASSERT_TRUE(save("model", 1).ok());
   const std::string folder = run_ + "/checkpoints/";
-  ASSERT_TRUE(write_file(folder + "model-2.safetensors", "").ok());
-  ASSERT_TRUE(write_file(folder + "model-3.safetensors", "no tensors").ok());
+  ASSERT_TRUE(base::write_file(folder + "model-2.safetensors", "").ok());
+  ASSERT_TRUE(base::write_file(folder + "model-3.safetensors", "no tensors").ok());
   ASSERT_TRUE(save_npy(folder + "model-4.safetensors", view(kKernel)).ok());
   ASSERT_EQ(::mkfifo((folder + "model-5.safetensors").c_str(), 0600), 0);
   const auto list = list_checkpoints(run_);
@@ -264,9 +264,9 @@ TEST_F(Checkpoint, WithoutANameIsTheOnlyOneOfThatStep) {
 
 TEST_F(Checkpoint, ARunWithoutCheckpointsHasNoneAndAMissingRunIsAnError) {
   EXPECT_EQ(list_checkpoints(run_).status().code(), Code::not_found);
-  ASSERT_TRUE(make_directories(run_).ok());
+  ASSERT_TRUE(base::make_directories(run_).ok());
   EXPECT_THAT(list_checkpoints(run_)->checkpoints, IsEmpty());
-  ASSERT_TRUE(write_file(run_ + "/checkpoints", "a file in the way").ok());
+  ASSERT_TRUE(base::write_file(run_ + "/checkpoints", "a file in the way").ok());
   EXPECT_FALSE(list_checkpoints(run_).ok());
   EXPECT_THAT(save("model", 1).message(), HasSubstr(run_ + "/checkpoints'"));
 }
@@ -282,7 +282,7 @@ TEST_F(Checkpoint, ATensorThatCannotBeSavedCostsNothing) {
 
 TEST(CheckpointOnAFullDisk, FailsAndKeepsExistingCheckpoints) {
   enum Outcome { kRight, kNotSaved, kNotRefused, kLost, kLeftBehind, kNoRecovery };
-  test_on_small_disk(4 << 20, [](SmallDisk& disk) -> int {
+  base::test_on_small_disk(4 << 20, [](base::SmallDisk& disk) -> int {
     const std::vector<float> values(300'000);  // 1.2 MB each: three fit
     const std::vector<NamedView> tensors = {{"values", view(values)}};
     const CheckpointOptions options = {.keep_last = 1, .keep_best = 3, .metric = 1};
@@ -295,16 +295,16 @@ TEST(CheckpointOnAFullDisk, FailsAndKeepsExistingCheckpoints) {
       const auto loaded = load_checkpoint(disk.path(), step);
       if (!loaded || loaded->tensors[0].tensor.data.size() != 1'200'000) return kLost;
     }
-    if (names_in(disk / "checkpoints").size() != 3) return kLeftBehind;
-    if (!remove_file(disk / "checkpoints/model-2.safetensors").ok()) return kNoRecovery;
+    if (base::names_in(disk / "checkpoints").size() != 3) return kLeftBehind;
+    if (!base::remove_file(disk / "checkpoints/model-2.safetensors").ok()) return kNoRecovery;
     return save_checkpoint(disk.path(), "model", 4, tensors).ok() ? kRight : kNoRecovery;
   });
 }
 
 // A save that fails costs none of those before it; one that succeeds keeps those that it is asked to keep.
 TEST(EveryFault, LeavesCheckpointsWhole) {
-  const auto met = for_each_fault([](Faults& faults, Fault fault) {
-    const TempDir dir;
+  const auto met = base::for_each_fault([](base::Faults& faults, base::Fault fault) {
+    const base::TempDir dir;
     const CheckpointOptions options = {.keep_last = 2};
     for (const std::int64_t step : {1, 2}) ASSERT_TRUE(save_checkpoint(dir.path(), "m", step, kTensors, options).ok());
     fault.path = dir.path();
@@ -316,7 +316,7 @@ TEST(EveryFault, LeavesCheckpointsWhole) {
     EXPECT_THAT(list->unreadable, IsEmpty());
     EXPECT_GE(list->checkpoints.size(), 2U);
     for (const CheckpointInfo& info : list->checkpoints) EXPECT_TRUE(load_safetensors(info.path).ok()) << info.path;
-    const bool saved = file_state(dir / "checkpoints/m-3.safetensors").ok();
+    const bool saved = base::file_state(dir / "checkpoints/m-3.safetensors").ok();
     if (status.ok()) {
       EXPECT_TRUE(saved);
     } else {
@@ -324,12 +324,12 @@ TEST(EveryFault, LeavesCheckpointsWhole) {
       EXPECT_THAT(status.message(), HasSubstr(dir / "checkpoints"));
     }
     for (const char* step : {"m-1", "m-2"}) {
-      const bool there = file_state((dir / "checkpoints/") + step + ".safetensors").ok();
+      const bool there = base::file_state((dir / "checkpoints/") + step + ".safetensors").ok();
       EXPECT_TRUE(there || (saved && step == std::string("m-1"))) << step;
     }
     ASSERT_TRUE(save_checkpoint(dir.path(), "m", 4, kTensors, options).ok());
-    if (fault.operation != FileOperation::remove) {
-      for (const std::string& name : names_in(dir / "checkpoints")) EXPECT_THAT(name, EndsWith(".safetensors"));
+    if (fault.operation != base::FileOperation::remove) {
+      for (const std::string& name : base::names_in(dir / "checkpoints")) EXPECT_THAT(name, EndsWith(".safetensors"));
     }
   });
   EXPECT_GT(met, 40U);
@@ -339,7 +339,7 @@ TEST(EveryFault, LeavesCheckpointsWhole) {
 TEST(CheckpointOfAKilledProcess, IsWholeOrNotThere) {
   std::mt19937 random(23);
   for (int round = 0; round < 30; ++round) {
-    TempDir dir;
+    base::TempDir dir;
     int pipe_ends[2];
     ASSERT_EQ(::pipe(pipe_ends), 0);
     const pid_t child = ::fork();
@@ -387,7 +387,7 @@ TEST(CheckpointOfAKilledProcess, IsWholeOrNotThere) {
     EXPECT_TRUE(first && last) << "round " << round;
 
     ASSERT_TRUE(save_checkpoint(dir.path(), "other", 1, kTensors).ok());
-    for (const std::string& name : names_in(dir / "checkpoints")) EXPECT_THAT(name, EndsWith(".safetensors"));
+    for (const std::string& name : base::names_in(dir / "checkpoints")) EXPECT_THAT(name, EndsWith(".safetensors"));
   }
 }
 
@@ -397,7 +397,7 @@ TEST_F(Checkpoint, OnlyTemporaryFilesOfAKilledProcessAreRemoved) {
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::string dead = std::to_string(child);
   const std::string folder = run_ + "/checkpoints/";
-  ASSERT_TRUE(make_directories(folder + "model-6.safetensors.part-" + dead + "-3").ok());
+  ASSERT_TRUE(base::make_directories(folder + "model-6.safetensors.part-" + dead + "-3").ok());
   const std::string held = "model-5.safetensors.part-" + dead + "-1";  // of another machine, or in another container
   std::vector<std::string> stay = {held,
                                    "model-5.safetensors.part-" + std::to_string(::getppid()) + "-0",
@@ -407,11 +407,11 @@ TEST_F(Checkpoint, OnlyTemporaryFilesOfAKilledProcessAreRemoved) {
                                    "model-5.safetensors.part--1-0",
                                    "model.safetensors.part-" + dead + "-0",
                                    "notes.part-" + dead + "-0"};
-  for (const std::string& name : stay) ASSERT_TRUE(write_file(folder + name, "x").ok());
+  for (const std::string& name : stay) ASSERT_TRUE(base::write_file(folder + name, "x").ok());
   std::filesystem::create_symlink(folder + stay[7], folder + "model-5.safetensors.part-" + dead + "-9");
-  ASSERT_TRUE(write_file(folder + "model-5.safetensors.part-" + dead + "-0", "x").ok());
-  ASSERT_TRUE(write_file(folder + "other--7.safetensors.part-" + dead + "-12", "x").ok());
-  const auto lock = FileLock::acquire(folder + held);
+  ASSERT_TRUE(base::write_file(folder + "model-5.safetensors.part-" + dead + "-0", "x").ok());
+  ASSERT_TRUE(base::write_file(folder + "other--7.safetensors.part-" + dead + "-12", "x").ok());
+  const auto lock = base::FileLock::acquire(folder + held);
   ASSERT_TRUE(save("model", 1).ok());
   stay.insert(stay.end(), {"model-1.safetensors", "model-6.safetensors.part-" + dead + "-3",
                            "model-5.safetensors.part-" + dead + "-9"});
@@ -427,7 +427,7 @@ TEST_F(Checkpoint, TheTemporaryFileIsLocked) {
   while (!seen) {
     for (const std::string& name : files()) {
       if (name == "model-1.safetensors") continue;
-      const auto locked = is_locked(run_ + "/checkpoints/" + name);
+      const auto locked = base::is_locked(run_ + "/checkpoints/" + name);
       if (locked && *locked) seen = true;
     }
   }

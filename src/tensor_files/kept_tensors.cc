@@ -20,13 +20,13 @@ namespace {
 // The paths below a folder of all files in it, at any depth, by name. Nobody puts links there.
 void add_files(const std::string& folder, const std::string& within, const std::string& below,
                std::string_view extension, std::vector<std::string>& paths) {
-  const Result<Directory> directory = read_directory(join_path(folder, below), within);
+  const Result<base::Directory> directory = base::read_directory(base::join_path(folder, below), within);
   if (!directory) return;
-  for (const DirectoryEntry& entry : directory->entries) {
-    if (entry.link && (!within.empty() || entry.type == DirectoryEntry::Type::directory)) continue;
-    const std::string path = below.empty() ? entry.name : join_path(below, entry.name);
-    if (entry.type == DirectoryEntry::Type::directory) add_files(folder, within, path, extension, paths);
-    if (entry.type == DirectoryEntry::Type::file && entry.name.ends_with(extension)) paths.push_back(path);
+  for (const base::DirectoryEntry& entry : directory->entries) {
+    if (entry.link && (!within.empty() || entry.type == base::DirectoryEntry::Type::directory)) continue;
+    const std::string path = below.empty() ? entry.name : base::join_path(below, entry.name);
+    if (entry.type == base::DirectoryEntry::Type::directory) add_files(folder, within, path, extension, paths);
+    if (entry.type == base::DirectoryEntry::Type::file && entry.name.ends_with(extension)) paths.push_back(path);
   }
 }
 
@@ -76,16 +76,16 @@ class RowCounter {
 
 KeptTensors::KeptTensors(const std::string& run_directory, const std::string& within, OnUnreadable on_unreadable)
     : on_unreadable_(std::move(on_unreadable)) {
-  const std::string path = join_path(run_directory, run_layout::kTensors);
-  const Result<Directory> directory = read_directory(path, within);
+  const std::string path = base::join_path(run_directory, run_layout::kTensors);
+  const Result<base::Directory> directory = base::read_directory(path, within);
   if (!directory) return;
-  for (const DirectoryEntry& entry : directory->entries) {
+  for (const base::DirectoryEntry& entry : directory->entries) {
     if (entry.link && !within.empty()) continue;
     const std::optional<std::int64_t> step = run_layout::step_of_tensors(entry.name);
-    const bool folder = entry.type == DirectoryEntry::Type::directory;
+    const bool folder = entry.type == base::DirectoryEntry::Type::directory;
     const bool file = entry.name.ends_with(run_layout::kSafetensors) || entry.name.ends_with(run_layout::kNpz);
     if (!step || (!folder && !file)) continue;
-    places_.push_back({*step, join_path(path, entry.name), folder});
+    places_.push_back({*step, base::join_path(path, entry.name), folder});
   }
   // Writers' names begin with the time at which they began, so the order of names is theirs.
   std::ranges::stable_sort(places_, {}, &Place::step);
@@ -99,8 +99,9 @@ std::optional<TensorFile> KeptTensors::open(const std::string& path) const {
 }
 
 std::optional<KeptTensor> KeptTensors::find(const Place& place, const std::string& tag) const {
-  const std::string path = place.folder ? join_path(place.path, file_path_of(tag, run_layout::kNpy)) : place.path;
-  if (place.folder && !file_state(path)) return std::nullopt;
+  const std::string path =
+      place.folder ? base::join_path(place.path, base::file_path_of(tag, run_layout::kNpy)) : place.path;
+  if (place.folder && !base::file_state(path)) return std::nullopt;
   const std::optional<TensorFile> file = open(path);
   if (!file) return std::nullopt;
   if (place.folder) return KeptTensor{place.step, path, ""};
@@ -140,7 +141,7 @@ std::vector<std::string> KeptTensors::tags_of(const Place& place) const {
   std::vector<std::string> tags;
   if (place.folder) {
     add_files(place.path, "", "", run_layout::kNpy, tags);
-    for (std::string& tag : tags) tag = text_of_file_path(tag, run_layout::kNpy);
+    for (std::string& tag : tags) tag = base::text_of_file_path(tag, run_layout::kNpy);
   } else if (const std::optional<TensorFile> file = open(place.path)) {
     tags = file->names();
   }
@@ -151,7 +152,8 @@ std::vector<WholeTensor> KeptTensors::all() const {
   std::map<std::pair<std::string, std::int64_t>, WholeTensor> found;
   for (const Place& place : places_) {
     for (const std::string& tag : tags_of(place)) {
-      const std::string path = place.folder ? join_path(place.path, file_path_of(tag, run_layout::kNpy)) : place.path;
+      const std::string path =
+          place.folder ? base::join_path(place.path, base::file_path_of(tag, run_layout::kNpy)) : place.path;
       found[{tag, place.step}] = {tag, place.step, path, place.folder ? "" : tag};
     }
   }
@@ -180,8 +182,8 @@ std::vector<KeptSeries> KeptTensors::list() const {
 
 std::vector<std::string> table_paths(const std::string& run_directory, const std::string& within) {
   std::vector<std::string> paths;
-  add_files(join_path(run_directory, run_layout::kTables), within, "", run_layout::kCsv, paths);
-  for (std::string& path : paths) path = join_path(run_layout::kTables, path);
+  add_files(base::join_path(run_directory, run_layout::kTables), within, "", run_layout::kCsv, paths);
+  for (std::string& path : paths) path = base::join_path(run_layout::kTables, path);
   return paths;
 }
 
@@ -190,13 +192,13 @@ std::vector<KeptSeries> tables_of(const std::string& run_directory, const std::s
   std::vector<KeptSeries> tables;
   std::vector<std::byte> piece(std::size_t{1} << 16);
   for (const std::string& path : table_paths(run_directory, within)) {
-    const Result<InputFile> file = InputFile::open(join_path(run_directory, path), within);
+    const Result<base::InputFile> file = base::InputFile::open(base::join_path(run_directory, path), within);
     RowCounter counter;
     Result<std::size_t> count = file ? Result<std::size_t>(0) : file.error();
     for (std::uint64_t at = 0; file; at += *count) {
       count = file->read_at(at, piece);
       if (!count || *count == 0) break;
-      counter.read(as_text(Bytes(piece).first(*count)));
+      counter.read(base::as_text(base::Bytes(piece).first(*count)));
     }
     if (!count && on_unreadable) on_unreadable(count.error());
     if (!count || !counter.is_table()) continue;
@@ -216,7 +218,7 @@ template <class Do>
 auto of_run(std::string_view run_directory, Do what) -> decltype(what(std::string())) {
   try {
     const std::string path(run_directory);
-    if (const Result<Directory> directory = read_directory(path); !directory) return directory.error();
+    if (const Result<base::Directory> directory = base::read_directory(path); !directory) return directory.error();
     return what(path);
   } catch (const std::bad_alloc&) {
     return Status(Code::exhausted, "there is not enough memory to list what the run kept");
@@ -238,7 +240,7 @@ Result<WholeTensorList> list_whole_tensors(std::string_view run_directory) {
 Result<std::vector<std::string>> list_tables(std::string_view run_directory) {
   return of_run(run_directory, [](const std::string& path) -> Result<std::vector<std::string>> {
     std::vector<std::string> paths = tensor_files::table_paths(path);
-    for (std::string& table : paths) table = join_path(path, table);
+    for (std::string& table : paths) table = base::join_path(path, table);
     return paths;
   });
 }

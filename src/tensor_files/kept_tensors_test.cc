@@ -18,22 +18,22 @@ using ::testing::HasSubstr;
 
 class KeptTensorsTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(make_directories(tensors()).ok()); }
+  void SetUp() override { ASSERT_TRUE(base::make_directories(tensors()).ok()); }
   std::string tensors() const { return dir_ / "tensors"; }
 
   void keep(std::int64_t step, const std::string& writer, std::vector<std::string> names) {
     std::vector<NamedView> views;
     for (const std::string& name : names) views.push_back({name, view(values_, {2})});
     const std::string stem = run_layout::tensors_stem(step, false, writer);
-    ASSERT_TRUE(save_safetensors(join_path(tensors(), stem + ".safetensors"), views).ok());
+    ASSERT_TRUE(save_safetensors(base::join_path(tensors(), stem + ".safetensors"), views).ok());
   }
   void keep_npy(std::int64_t step, const std::string& writer, const std::string& name) {
-    const std::string folder = join_path(tensors(), run_layout::tensors_stem(step, false, writer));
-    ASSERT_TRUE(make_directories(folder).ok());
-    ASSERT_TRUE(save_npy(join_path(folder, name + ".npy"), view(values_, {2})).ok());
+    const std::string folder = base::join_path(tensors(), run_layout::tensors_stem(step, false, writer));
+    ASSERT_TRUE(base::make_directories(folder).ok());
+    ASSERT_TRUE(save_npy(base::join_path(folder, name + ".npy"), view(values_, {2})).ok());
   }
 
-  TempDir dir_;
+  base::TempDir dir_;
   std::vector<float> values_ = {1, 2};
 };
 
@@ -66,7 +66,8 @@ TEST_F(KeptTensorsTest, AProgramListsWholeTensorsByTagAndStep) {
 
 TEST_F(KeptTensorsTest, AProgramIsToldWhichFilesItCannotRead) {
   keep(1, "w", {"a"});
-  ASSERT_TRUE(write_file(join_path(tensors(), run_layout::tensors_stem(2, false, "w") + ".safetensors"), "x").ok());
+  ASSERT_TRUE(
+      base::write_file(base::join_path(tensors(), run_layout::tensors_stem(2, false, "w") + ".safetensors"), "x").ok());
   const Result<WholeTensorList> list = list_whole_tensors(dir_ / "");
   ASSERT_TRUE(list);
   EXPECT_EQ(list->tensors.size(), 1u);
@@ -76,8 +77,8 @@ TEST_F(KeptTensorsTest, AProgramIsToldWhichFilesItCannotRead) {
 }
 
 TEST_F(KeptTensorsTest, AProgramListsTables) {
-  ASSERT_TRUE(make_directories(dir_ / "tables").ok());
-  ASSERT_TRUE(write_file(dir_ / "tables/validation.w.csv", "step,row\n1,0\n").ok());
+  ASSERT_TRUE(base::make_directories(dir_ / "tables").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "tables/validation.w.csv", "step,row\n1,0\n").ok());
   EXPECT_THAT(*list_tables(dir_ / ""), ElementsAre(HasSubstr("tables/validation.w.csv")));
   EXPECT_EQ(list_tables(dir_ / "none").error().code(), Code::not_found);
 }
@@ -95,7 +96,7 @@ TEST_F(KeptTensorsTest, TheLastOfAStepIsTheOneWrittenLast) {
 
 TEST_F(KeptTensorsTest, ReportsFilesThatCannotBeRead) {
   keep(1, "w", {"a"});
-  ASSERT_TRUE(write_file(join_path(tensors(), "000000000002.w.safetensors"), "damaged").ok());
+  ASSERT_TRUE(base::write_file(base::join_path(tensors(), "000000000002.w.safetensors"), "damaged").ok());
   std::vector<std::string> unreadable;
   const KeptTensors kept(dir_ / "", "", [&](const Status& status) { unreadable.push_back(status.message()); });
   EXPECT_THAT(kept.list(), ElementsAre(KeptSeries{"a", 1, 1, 1}));
@@ -104,22 +105,22 @@ TEST_F(KeptTensorsTest, ReportsFilesThatCannotBeRead) {
 
 TEST_F(KeptTensorsTest, FollowsNoLinkIfNothingOutsideMayBeRead) {
   keep(1, "w", {"a"});
-  const std::string target = join_path(tensors(), "000000000001.w.safetensors");
-  std::filesystem::create_symlink(target, join_path(tensors(), "000000000002.w.safetensors"));
+  const std::string target = base::join_path(tensors(), "000000000001.w.safetensors");
+  std::filesystem::create_symlink(target, base::join_path(tensors(), "000000000002.w.safetensors"));
   EXPECT_THAT(KeptTensors(dir_ / "").steps("a"), ElementsAre(1, 2));
   EXPECT_THAT(KeptTensors(dir_ / "", dir_ / "").steps("a"), ElementsAre(1));
 }
 
 TEST_F(KeptTensorsTest, CountsTheRowsOfTables) {
-  ASSERT_TRUE(make_directories(dir_ / "tables/deep").ok());
-  ASSERT_TRUE(write_file(dir_ / "tables/deep/x.w.csv", "step,wall_time,a\n4,1,\"two\nlines\"\n7,2,b\n").ok());
-  ASSERT_TRUE(write_file(dir_ / "tables/other.csv", "name,value\nx,1\n").ok());
+  ASSERT_TRUE(base::make_directories(dir_ / "tables/deep").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "tables/deep/x.w.csv", "step,wall_time,a\n4,1,\"two\nlines\"\n7,2,b\n").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "tables/other.csv", "name,value\nx,1\n").ok());
   EXPECT_THAT(tables_of(dir_ / ""), ElementsAre(KeptSeries{"tables/deep/x.w.csv", 2, 4, 7}));
   EXPECT_THAT(table_paths(dir_ / ""), ElementsAre("tables/deep/x.w.csv", "tables/other.csv"));
 }
 
 TEST_F(KeptTensorsTest, ARunThatKeptNothingHasNothing) {
-  const TempDir empty;
+  const base::TempDir empty;
   EXPECT_TRUE(KeptTensors(empty / "").list().empty());
   EXPECT_TRUE(tables_of(empty / "").empty());
 }

@@ -21,7 +21,7 @@ std::optional<TensorFormat> format_of(std::string_view bytes) noexcept {
   // The second is an archive of nothing.
   if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) return TensorFormat::npz;
   // The length of a header that fits the file, and its first character.
-  if (bytes.size() > 8 && bytes[8] == '{' && load<std::uint64_t>(bytes.data()) <= bytes.size() - 8) {
+  if (bytes.size() > 8 && bytes[8] == '{' && base::load<std::uint64_t>(bytes.data()) <= bytes.size() - 8) {
     return TensorFormat::safetensors;
   }
   return std::nullopt;
@@ -55,7 +55,7 @@ namespace tensor_files {
 // A mapped file and its directory. Does not change once it is open.
 class Contents {
  public:
-  Contents(MappedFile file, std::string path, TensorFormat format)
+  Contents(base::MappedFile file, std::string path, TensorFormat format)
       : file_(std::move(file)), path_(std::move(path)), format_(format) {}
 
   Status read_directory();
@@ -63,7 +63,7 @@ class Contents {
 
   const std::string& path() const noexcept { return path_; }
   TensorFormat format() const noexcept { return format_; }
-  Bytes bytes() const noexcept { return file_.bytes(); }
+  base::Bytes bytes() const noexcept { return file_.bytes(); }
   const std::vector<std::string>& names() const noexcept { return names_; }
   const FileMetadata& metadata() const noexcept { return metadata_; }
 
@@ -73,7 +73,7 @@ class Contents {
   Result<Tensor> load(std::size_t index) const;
 
  private:
-  MappedFile file_;
+  base::MappedFile file_;
   std::string path_;
   TensorFormat format_;
   std::vector<std::string> names_;
@@ -168,7 +168,7 @@ Result<Tensor> Contents::load(std::size_t index) const {
       case TensorFormat::npz: return in_file(path_, npz::decode(npz_[index]));
       case TensorFormat::safetensors: break;
     }
-    return to_tensor(safetensors_[index].view());
+    return tensor::to_tensor(safetensors_[index].view());
   } catch (const std::bad_alloc&) {  // the library never throws
     return Status(Code::exhausted, "'" + path_ + "': there is not enough memory for a copy of '" + names_[index] + "'");
   }
@@ -215,9 +215,9 @@ TensorFile::TensorFile(std::shared_ptr<const tensor_files::Contents> contents) n
 
 Result<TensorFile> TensorFile::open(std::string_view path) {
   std::string name(path);
-  Result<MappedFile> file = MappedFile::open(name);
+  Result<base::MappedFile> file = base::MappedFile::open(name);
   if (!file) return file.error();
-  const std::string_view bytes = as_text(file->bytes());
+  const std::string_view bytes = base::as_text(file->bytes());
   std::optional<TensorFormat> format = format_of(bytes);
   if (!format) format = format_named(path);
   if (!format) {

@@ -61,7 +61,7 @@ class RingImage {
  private:
   static constexpr std::uint64_t kCapacity = 65536;
 
-  void entry(flight::EntryType type, std::string_view meta, Bytes data) {
+  void entry(flight::EntryType type, std::string_view meta, base::Bytes data) {
     auto* at = reinterpret_cast<std::byte*>(file_.data()) + flight::kHeaderBytes + position_;
     std::memcpy(at + flight::kUnit, meta.data(), meta.size());
     if (!data.empty()) std::memcpy(at + flight::kUnit + flight::round_up(meta.size()), data.data(), data.size());
@@ -72,7 +72,7 @@ class RingImage {
                                         .size = flight::entry_size(meta.size(), data.size()),
                                         .data_bytes = data.size(),
                                         .meta_bytes = static_cast<std::uint32_t>(meta.size()),
-                                        .body_checksum = crc32c_append(crc32c(as_bytes(meta)), data)};
+                                        .body_checksum = base::crc32c_append(base::crc32c(base::as_bytes(meta)), data)};
     flight::store_entry_header(at, header);
     position_ += header.size;
   }
@@ -84,10 +84,10 @@ class RingImage {
   std::uint64_t tensors_ = 0;
 };
 
-class Rings : public Captures {
+class Rings : public tensor_files::Captures {
  protected:
   std::string left(RingImage ring, std::string_view name = "flight-box-42-0.ring") {
-    EXPECT_TRUE(write_file(dir_ / name, ring.file()).ok());
+    EXPECT_TRUE(base::write_file(dir_ / name, ring.file()).ok());
     return dir_ / name;
   }
   // Two steps of a tensor each; a bit of the second one's is not as it was.
@@ -177,22 +177,22 @@ TEST_F(Rings, ThatCannotBeReadStayAndAreNamed) {
 TEST_F(Rings, ThatAreCopiesOfOneInUseAreNotTouched) {
   const std::string copy = dir_ / "copy.ring";
   {
-    const flight::Identity identity = {host_name(), process_id(), "w.1", 1.5};
+    const flight::Identity identity = {base::host_name(), base::process_id(), "w.1", 1.5};
     std::string image = flight::encode_header(identity, 4096, {});
     image.resize(8192);
-    auto ring = FixedFile::create(dir_ / "flight-box-1-", ".ring", image.size());
+    auto ring = base::FixedFile::create(dir_ / "flight-box-1-", ".ring", image.size());
     ASSERT_TRUE(ring.ok()) << ring.error().message();
-    ASSERT_TRUE(ring->write_at(0, as_bytes(image)));
-    ASSERT_TRUE(write_file(copy, image).ok());
+    ASSERT_TRUE(ring->write_at(0, base::as_bytes(image)));
+    ASSERT_TRUE(base::write_file(copy, image).ok());
     const Status status = recover_ring(copy, dir_.path()).status();
     EXPECT_EQ(status.code(), Code::exhausted);
-    EXPECT_THAT(status.message(),
-                HasSubstr("process " + std::to_string(process_id()) + " on " + host_name() + ", which still runs"));
+    EXPECT_THAT(status.message(), HasSubstr("process " + std::to_string(base::process_id()) + " on " +
+                                            base::host_name() + ", which still runs"));
     EXPECT_TRUE(std::filesystem::exists(copy));
     // Another ring of the same process is not the one that was copied.
-    image = flight::encode_header({host_name(), process_id(), "w.2", 2.5}, 4096, {});
+    image = flight::encode_header({base::host_name(), base::process_id(), "w.2", 2.5}, 4096, {});
     image.resize(8192);
-    ASSERT_TRUE(write_file(dir_ / "other.ring", image).ok());
+    ASSERT_TRUE(base::write_file(dir_ / "other.ring", image).ok());
     EXPECT_TRUE(recover_ring(dir_ / "other.ring", dir_.path()).ok());
   }
   EXPECT_TRUE(recover_ring(copy, dir_.path()).ok()) << "nobody holds it any more";
@@ -200,7 +200,7 @@ TEST_F(Rings, ThatAreCopiesOfOneInUseAreNotTouched) {
 
 TEST_F(Rings, OfAProcessThatEndedBeforeItRecordedBecomeAnEmptyCapture) {
   for (const std::string& file : {RingImage().file(), std::string(8192, '\0')}) {
-    ASSERT_TRUE(write_file(dir_ / "flight-box-1-0.ring", file).ok());
+    ASSERT_TRUE(base::write_file(dir_ / "flight-box-1-0.ring", file).ok());
     const auto path = recover_ring(dir_ / "flight-box-1-0.ring", dir_.path());
     ASSERT_TRUE(path.ok()) << path.error().message();
     EXPECT_THAT(opened(*path).steps(), IsEmpty());
@@ -212,12 +212,12 @@ TEST_F(Rings, AreNotBlankFilesOfOtherNames) {
   for (const char* name : {"precious.txt", "flight-box-1.ring", "flight-box-1-.ring", "flight-box-x-0.ring",
                            "flight-box-1-0.ring.bak", "flight-.ring", "my-flight-box-1-0.ring"}) {
     for (const std::string& file : {std::string(), std::string(4096, '\0')}) {
-      ASSERT_TRUE(write_file(dir_ / name, file).ok());
+      ASSERT_TRUE(base::write_file(dir_ / name, file).ok());
       const auto path = recover_ring(dir_ / name, dir_.path());
       ASSERT_FALSE(path) << name;
       EXPECT_THAT(path.error().message(), HasSubstr(name));
       EXPECT_THAT(path.error().message(), HasSubstr("not a readable flight ring"));
-      EXPECT_EQ(*read_file(dir_ / name), file);
+      EXPECT_EQ(*base::read_file(dir_ / name), file);
     }
   }
   EXPECT_FALSE(std::filesystem::exists(dir_ / "captures"));
@@ -293,8 +293,8 @@ TEST_F(Rings, ThatAreDamagedAnywhereBecomeACaptureOrStayAndAreNamed) {
 TEST_F(Rings, InUseAreNotTouched) {
   const std::string held = left(RingImage(), "flight-box-1-0.ring");
   const std::string free = left(RingImage(), "flight-box-2-0.ring");
-  ASSERT_TRUE(write_file(dir_ / "flight-box-3.txt", "").ok());
-  const auto lock = FileLock::acquire(held);
+  ASSERT_TRUE(base::write_file(dir_ / "flight-box-3.txt", "").ok());
+  const auto lock = base::FileLock::acquire(held);
   ASSERT_TRUE(lock.ok());
   const auto abandoned = abandoned_rings(dir_.path());
   ASSERT_TRUE(abandoned.ok());
@@ -320,18 +320,18 @@ TEST_F(Rings, OfALivingProcessAreNeverTakenForTheOneBeforeAtTheSamePath) {
   }
   constexpr int kProcesses = 200;
   for (int i = 0; i < kProcesses; ++i) {
-    auto ring = FixedFile::create(prefix, ".ring", 8192);
+    auto ring = base::FixedFile::create(prefix, ".ring", 8192);
     if (!ring) {
       ADD_FAILURE() << ring.error().message();
       break;
     }
     EXPECT_EQ(ring->path(), path);
-    const auto made = file_state(path);
+    const auto made = base::file_state(path);
     std::this_thread::sleep_for(std::chrono::microseconds(200));  // for others to go wrong
-    const auto now = file_state(path);
+    const auto now = base::file_state(path);
     EXPECT_TRUE(made.ok() && now.ok() && made->same_file(*now)) << "process " << i;
     ring->release();
-    while (file_state(path).ok()) std::this_thread::yield();
+    while (base::file_state(path).ok()) std::this_thread::yield();
   }
   done = true;
   threads.clear();
@@ -339,35 +339,35 @@ TEST_F(Rings, OfALivingProcessAreNeverTakenForTheOneBeforeAtTheSamePath) {
 }
 
 TEST_F(Rings, InASharedDirectoryBelongToTheRunThatHasTheirWriter) {
-  ASSERT_TRUE(make_directories(dir_ / "run").ok() && make_directories(dir_ / "rings").ok());
+  ASSERT_TRUE(base::make_directories(dir_ / "run").ok() && base::make_directories(dir_ / "rings").ok());
   RingImage ring;  // of the writer w.1
   ring.add(1, values_);
   ring.end_step(1);
   const std::string path = left(ring, "rings/flight-box-42-0.ring");
   const auto found = [&] { return *tensor_files::abandoned_rings_of(dir_ / "run", dir_ / "rings"); };
   EXPECT_THAT(found(), IsEmpty());
-  ASSERT_TRUE(write_file(dir_ / "run/events.out.tfevents.w.10", "").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "run/events.out.tfevents.w.10", "").ok());
   EXPECT_THAT(found(), IsEmpty()) << "another writer";
-  ASSERT_TRUE(write_file(dir_ / "run/events.out.tfevents.w.1.suffix", "").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "run/events.out.tfevents.w.1.suffix", "").ok());
   EXPECT_THAT(found(), ElementsAre(path));
   EXPECT_TRUE(std::filesystem::exists(path)) << "it is only found";
 }
 
 TEST_F(Rings, InASharedDirectoryThatWereNeverUsedAreRemoved) {
-  ASSERT_TRUE(make_directories(dir_ / "run").ok() && make_directories(dir_ / "rings").ok());
+  ASSERT_TRUE(base::make_directories(dir_ / "run").ok() && base::make_directories(dir_ / "rings").ok());
   const std::string blank(8192, '\0');
   std::string used = blank;
   used.back() = 1;
-  const std::string mine = dir_ / ("rings/flight-" + host_name() + "-");
+  const std::string mine = dir_ / ("rings/flight-" + base::host_name() + "-");
   const std::vector<std::string> stay = {mine + "2-0.ring",  // of a process that lives
                                          mine + "3-0.ring",  // not blank
                                          mine + "4.ring", mine + "x-0.ring", dir_ / "rings/flight-elsewhere-5-0.ring"};
-  for (const std::string& path : stay) ASSERT_TRUE(write_file(path, path == stay[1] ? used : blank).ok());
-  ASSERT_TRUE(write_file(mine + "1-0.ring", blank).ok() && write_file(mine + "1-17.ring", "").ok());
-  const auto lock = FileLock::acquire(stay[0]);
+  for (const std::string& path : stay) ASSERT_TRUE(base::write_file(path, path == stay[1] ? used : blank).ok());
+  ASSERT_TRUE(base::write_file(mine + "1-0.ring", blank).ok() && base::write_file(mine + "1-17.ring", "").ok());
+  const auto lock = base::FileLock::acquire(stay[0]);
   EXPECT_THAT(*tensor_files::abandoned_rings_of(dir_ / "run", dir_ / "rings"), IsEmpty());
   std::vector<std::string> left;
-  for (const std::string& name : names_in(dir_ / "rings")) left.push_back(dir_ / ("rings/" + name));
+  for (const std::string& name : base::names_in(dir_ / "rings")) left.push_back(dir_ / ("rings/" + name));
   EXPECT_THAT(left, ::testing::UnorderedElementsAreArray(stay));
 }
 
@@ -376,7 +376,7 @@ TEST_F(Rings, StayIfTheCaptureCannotBeWritten) {
   ring.add(1, values_);
   ring.end_step(1);
   const std::string ring_path = left(ring);
-  ASSERT_TRUE(write_file(dir_ / "captures", "in the way").ok());
+  ASSERT_TRUE(base::write_file(dir_ / "captures", "in the way").ok());
   EXPECT_FALSE(recover_ring(ring_path, dir_.path()).ok());
   EXPECT_TRUE(std::filesystem::exists(ring_path));
 }

@@ -29,14 +29,14 @@ Status saving(std::string_view path, const Status& status) {
 }
 
 // Appends the elements of a valid view in row-major order: dense memory as it is, other memory by some rows at a time.
-Status append_elements(ReplaceFile& file, const TensorView& tensor, std::vector<std::byte>& buffer) {
-  const std::size_t size = byte_size(tensor);
+Status append_elements(base::ReplaceFile& file, const TensorView& tensor, std::vector<std::byte>& buffer) {
+  const std::size_t size = tensor::byte_size(tensor);
   if (size == 0) return Status::success();
   if (tensor.contiguous()) return file.append({static_cast<const char*>(tensor.data), size});
   if (size <= kPiece) {
     buffer.resize(kPiece);
-    copy_dense(tensor, buffer.data());
-    return file.append(as_text(Bytes(buffer).first(size)));
+    tensor::copy_dense(tensor, buffer.data());
+    return file.append(base::as_text(base::Bytes(buffer).first(size)));
   }
   const std::int64_t rows = tensor.shape[0];
   const std::size_t row = size / static_cast<std::size_t>(rows);
@@ -58,7 +58,7 @@ Status append_elements(ReplaceFile& file, const TensorView& tensor, std::vector<
 Status write_npy(const std::string& path, const TensorView& tensor) {
   const Result<npy::Parts> parts = npy::layout(tensor);
   if (!parts) return saving(path, parts.error());
-  Result<ReplaceFile> file = ReplaceFile::create(path);
+  Result<base::ReplaceFile> file = base::ReplaceFile::create(path);
   if (!file) return file.error();
   std::vector<std::byte> buffer;
   Status status = file->append(parts->header);
@@ -67,10 +67,10 @@ Status write_npy(const std::string& path, const TensorView& tensor) {
 }
 
 Status write_npz(const std::string& path, const std::vector<NamedView>& tensors, Compression compression) {
-  Result<ReplaceFile> file = ReplaceFile::create(path);
+  Result<base::ReplaceFile> file = base::ReplaceFile::create(path);
   if (!file) return file.error();
   Status written;
-  npz::Writer writer([&](Bytes bytes) { return written = file->append(as_text(bytes)); },
+  npz::Writer writer([&](base::Bytes bytes) { return written = file->append(base::as_text(bytes)); },
                      compression == Compression::deflate ? npz::Method::deflated : npz::Method::stored);
   Status status;
   for (const NamedView& named : tensors) {
@@ -83,16 +83,17 @@ Status write_npz(const std::string& path, const std::vector<NamedView>& tensors,
 
 // Locks the temporary file of this process for `path`, so that nobody removes it as a leftover. Without support for
 // locks there are none: unlocked files are not removed there either.
-std::vector<FileLock> lock_aside(const std::string& path) {
-  std::vector<FileLock> locks;
+std::vector<base::FileLock> lock_aside(const std::string& path) {
+  std::vector<base::FileLock> locks;
   const std::size_t name = path.rfind('/') + 1;
   const std::string folder = name == 0 ? "." : path.substr(0, name);
-  const Result<Directory> directory = read_directory(folder);
+  const Result<base::Directory> directory = base::read_directory(folder);
   if (!directory) return locks;
-  const std::string begin = path.substr(name) + ".part-" + std::to_string(process_id()) + "-";
-  for (const DirectoryEntry& entry : directory->entries) {
+  const std::string begin = path.substr(name) + ".part-" + std::to_string(base::process_id()) + "-";
+  for (const base::DirectoryEntry& entry : directory->entries) {
     if (!entry.name.starts_with(begin)) continue;
-    if (Result<FileLock> lock = FileLock::acquire(join_path(folder, entry.name))) locks.push_back(*std::move(lock));
+    if (Result<base::FileLock> lock = base::FileLock::acquire(base::join_path(folder, entry.name)))
+      locks.push_back(*std::move(lock));
   }
   return locks;
 }
@@ -103,15 +104,15 @@ Status write_safetensors(const std::string& path, const std::vector<NamedView>& 
   for (const NamedView& named : tensors) {
     if (!named.tensor.valid()) {
       return saving(path, {Code::invalid_argument, "the tensor '" + std::string(named.name) + "' cannot be written: " +
-                                                       std::string(why_invalid(named.tensor))});
+                                                       std::string(tensor::why_invalid(named.tensor))});
     }
     specs.push_back({named.name, named.tensor.dtype, named.tensor.shape});
   }
   const Result<safetensors::Plan> plan = safetensors::plan(specs, metadata);
   if (!plan) return saving(path, plan.error());
-  Result<ReplaceFile> file = ReplaceFile::create(path);
+  Result<base::ReplaceFile> file = base::ReplaceFile::create(path);
   if (!file) return file.error();
-  const std::vector<FileLock> locks = synced ? lock_aside(path) : std::vector<FileLock>();
+  const std::vector<base::FileLock> locks = synced ? lock_aside(path) : std::vector<base::FileLock>();
   std::vector<std::byte> buffer;
   Status status = file->append(plan->header);
   for (std::size_t i : plan->order) {

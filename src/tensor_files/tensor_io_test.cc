@@ -31,9 +31,9 @@ class TensorIo : public ::testing::Test {
   ~TensorIo() override { std::filesystem::remove_all(dir_); }
 
  protected:
-  std::string path(std::string_view name) const { return join_path(dir_, name); }
+  std::string path(std::string_view name) const { return base::join_path(dir_, name); }
   std::string written(std::string_view name, std::string_view bytes) const {
-    EXPECT_TRUE(write_file(path(name), bytes).ok());
+    EXPECT_TRUE(base::write_file(path(name), bytes).ok());
     return path(name);
   }
   std::vector<std::string> files() const {
@@ -136,7 +136,7 @@ TEST_F(TensorIo, StridedTensorsArriveInRowMajorOrder) {
     ASSERT_TRUE(save_npy(path("a.npy"), tensor).ok());
     ASSERT_TRUE(save_npz(path("a.npz"), {{"a", tensor}}).ok());
     ASSERT_TRUE(save_safetensors(path("a.safetensors"), {{"a", tensor}}).ok());
-    const Tensor expected = to_tensor(tensor);
+    const Tensor expected = tensor::to_tensor(tensor);
     testing::expect_same(load_npy(path("a.npy"))->view(), expected.view());
     testing::expect_same(load_npz(path("a.npz"))->front().tensor.view(), expected.view());
     testing::expect_same(load_safetensors(path("a.safetensors"))->tensors.front().tensor.view(), expected.view());
@@ -160,7 +160,7 @@ TEST_F(TensorIo, RejectedTensorsKeepTheOldFile) {
   const std::vector<std::complex<double>> complex(1);
   const TensorView good = view(values), bad = view(values, {7});
   ASSERT_TRUE(save_npy(path("a"), good).ok());
-  const std::string before = *read_file(path("a"));
+  const std::string before = *base::read_file(path("a"));
   const Status refused[] = {
       save_npy(path("a"), bad),
       save_npz(path("a"), {{"x", good}, {"y", bad}}),
@@ -176,7 +176,7 @@ TEST_F(TensorIo, RejectedTensorsKeepTheOldFile) {
     EXPECT_THAT(status.message(), StartsWith("cannot save '" + path("a") + "': "));
   }
   EXPECT_EQ(save_safetensors(path("a"), {{"x", view(complex)}}).code(), Code::unsupported);
-  EXPECT_EQ(*read_file(path("a")), before);
+  EXPECT_EQ(*base::read_file(path("a")), before);
   EXPECT_THAT(files(), ElementsAre("a"));
 }
 
@@ -227,7 +227,7 @@ TEST_F(TensorIo, EveryTruncationIsAnErrorThatNamesTheFile) {
                          : name == "a.npz" ? save_npz(path(name), {{"x", view(values)}}, Compression::deflate)
                                            : save_safetensors(path(name), {{"x", view(values)}});
     ASSERT_TRUE(saved.ok());
-    const std::string whole = *read_file(path(name));
+    const std::string whole = *base::read_file(path(name));
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const auto file = TensorFile::open(written(name, whole.substr(0, length)));
       ASSERT_FALSE(file.ok()) << name << " of " << length << " bytes";
@@ -240,7 +240,7 @@ TEST_F(TensorIo, EveryTruncationIsAnErrorThatNamesTheFile) {
 TEST_F(TensorIo, DamagedElementsOfAnArchiveAreFoundWhenLoaded) {
   const std::vector<float> values(100, 1);
   ASSERT_TRUE(save_npz(path("a.npz"), {{"good", view(values)}, {"bad", view(values)}}).ok());
-  std::string bytes = *read_file(path("a.npz"));
+  std::string bytes = *base::read_file(path("a.npz"));
   bytes[bytes.rfind("bad.npy", bytes.size() - 100) + 300] ^= 1;
   const auto file = TensorFile::open(written("a.npz", bytes));
   ASSERT_TRUE(file.ok());
@@ -253,7 +253,7 @@ TEST_F(TensorIo, DamagedElementsOfAnArchiveAreFoundWhenLoaded) {
 TEST_F(TensorIo, OtherFilesInAnArchiveAreNamed) {
   const std::vector<float> values(3, 1);
   ASSERT_TRUE(save_npz(path("a.npz"), {{"good", view(values)}, {"bad", view(values)}}).ok());
-  std::string bytes = *read_file(path("a.npz"));
+  std::string bytes = *base::read_file(path("a.npz"));
   bytes[bytes.find("NUMPY", bytes.find("bad.npy"))] = 'X';
   const auto file = TensorFile::open(written("a.npz", bytes));
   ASSERT_TRUE(file.ok());
@@ -347,7 +347,7 @@ TEST_F(TensorIo, AnUnknownNameIsAnErrorThatListsTheNames) {
 TEST_F(TensorIo, OfANameTwiceInAnArchiveTheLastCounts) {
   const std::vector<float> first(2, 1), second(3, 2);
   ASSERT_TRUE(save_npz(path("a"), {{"x", view(first)}, {"y", view(first)}, {"z", view(second)}}).ok());
-  std::string bytes = *read_file(path("a"));
+  std::string bytes = *base::read_file(path("a"));
   for (std::size_t at = 0; (at = bytes.find("z.npy", at)) != std::string::npos;) bytes[at] = 'x';
   const auto file = TensorFile::open(written("a", bytes));
   ASSERT_TRUE(file.ok()) << file.error().message();
@@ -358,7 +358,7 @@ TEST_F(TensorIo, OfANameTwiceInAnArchiveTheLastCounts) {
 TEST_F(TensorIo, ADuplicateNameInSafetensorsIsAnError) {
   const std::vector<float> values(2);
   ASSERT_TRUE(save_safetensors(path("a"), {{"x", view(values)}, {"y", view(values)}}).ok());
-  std::string bytes = *read_file(path("a"));
+  std::string bytes = *base::read_file(path("a"));
   bytes[bytes.find("\"y\"") + 1] = 'x';
   EXPECT_EQ(TensorFile::open(written("a", bytes)).status().code(), Code::corrupt);
 }

@@ -113,7 +113,7 @@ int leave_gaps(const std::string& run) {
   stats_record::put_gap(file, {.first_step = 15, .last_step = 15, .reason = GapReason::budget, .detail = "full -> x"});
   stats_record::put_gap(file, {.first_step = 17, .last_step = 17, .count = 1, .reason = GapReason::rejected});
   stats_record::put_gap(file, {.first_step = 18, .last_step = 18, .reason = GapReason::write_error});
-  const Status status = write_file(join_path(run, "stats.w.tfrecord"), file);
+  const Status status = base::write_file(base::join_path(run, "stats.w.tfrecord"), file);
   return status.ok() ? 0 : (std::fprintf(stderr, "%s\n", status.message().c_str()), 1);
 }
 

@@ -33,7 +33,7 @@ std::string hex(std::string_view bytes) {
   }
   return text + '"';
 }
-std::string hex(Bytes bytes) { return hex(as_text(bytes)); }
+std::string hex(base::Bytes bytes) { return hex(base::as_text(bytes)); }
 
 std::string number(double value) {
   char text[64];
@@ -125,7 +125,7 @@ std::string value_json(const tfevents::Value& value) {
     object.add("images", Object()
                              .add("width", number(images->width))
                              .add("height", number(images->height))
-                             .add("encoded", list(images->encoded, [](Bytes each) { return hex(each); }))
+                             .add("encoded", list(images->encoded, [](base::Bytes each) { return hex(each); }))
                              .end());
   }
   if (const auto clips = tfevents::as_audio(value)) {
@@ -135,7 +135,7 @@ std::string value_json(const tfevents::Value& value) {
   return object.end();
 }
 
-std::string node_json(const NodeInfo& node) {
+std::string node_json(const formats::NodeInfo& node) {
   return Object()
       .add("name", hex(node.name))
       .add("op", hex(node.op))
@@ -156,7 +156,7 @@ std::string event_json(const tfevents::Event& event) {
   object.add("checkpoint_path", hex(event.checkpoint_path)).add("writer", hex(event.source_writer));
   object.add("values", list(event.values, value_json));
   if (event.what == tfevents::Event::What::graph_def) {
-    if (const auto nodes = decode_graph_def(event.bytes)) object.add("nodes", list(*nodes, node_json));
+    if (const auto nodes = formats::decode_graph_def(event.bytes)) object.add("nodes", list(*nodes, node_json));
   }
   return object.end();
 }
@@ -164,7 +164,7 @@ std::string event_json(const tfevents::Event& event) {
 int dump(const char* path) {
   std::ifstream in(path, std::ios::binary);
   const std::string file((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  tfrecord::RecordReader reader(as_bytes(file), tfrecord::RecordReader::Tail::complete);
+  tfrecord::RecordReader reader(base::as_bytes(file), tfrecord::RecordReader::Tail::complete);
   for (auto found = reader.next(); found != tfrecord::RecordReader::Found::end; found = reader.next()) {
     if (found != tfrecord::RecordReader::Found::record) {
       std::printf("%s\n", Object().add("damage", hex(reader.reason())).end().c_str());
@@ -287,7 +287,7 @@ bool save(const char* path, const std::string& bytes) {
 int write(const char* path) {
   std::string file;
   tfevents::put_version_event(file, kTime);
-  tfevents::put_graph_event(file, kTime, encode_graph_def(network()));
+  tfevents::put_graph_event(file, kTime, formats::encode_graph_def(network()));
   put_steps(file);
   if (Status status = put_others(file); !status) {
     std::fprintf(stderr, "%s\n", status.message().c_str());

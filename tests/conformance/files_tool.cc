@@ -51,8 +51,8 @@ class Arguments {
     for (int i = 0; i < kDTypeCount; ++i) {
       if (to_string(static_cast<DType>(i)) == name) dtype = static_cast<DType>(i);
     }
-    TensorView result = view(data.data(), dtype, shape, fortran_order ? column_major(shape) : row_major(shape));
-    result.mismatched = dense_bytes(dtype, shape) != data.size();
+    TensorView result = view(data.data(), dtype, shape, fortran_order ? tensor::column_major(shape) : row_major(shape));
+    result.mismatched = tensor::dense_bytes(dtype, shape) != data.size();
     return result;
   }
 
@@ -64,8 +64,8 @@ class Arguments {
 void put_tensor(Fields& out, const TensorView& tensor) {
   std::string sizes;
   for (std::int64_t size : tensor.shape) sizes += std::to_string(size) + " ";
-  const Tensor dense = to_tensor(tensor);
-  out.insert(out.end(), {std::string(to_string(tensor.dtype)), "C", sizes, std::string(as_text(dense.data))});
+  const Tensor dense = tensor::to_tensor(tensor);
+  out.insert(out.end(), {std::string(to_string(tensor.dtype)), "C", sizes, std::string(base::as_text(dense.data))});
 }
 
 Status put(Fields& out, Result<std::string> result) {
@@ -98,7 +98,7 @@ Status npz_encode(Arguments& arguments, Fields& out) {
 }
 
 Status npz_decode(Arguments& arguments, Fields& out) {
-  const auto entries = npz::parse(as_bytes(arguments.text()));
+  const auto entries = npz::parse(base::as_bytes(arguments.text()));
   if (!entries) return entries.error();
   for (const npz::Entry& entry : *entries) {
     out.push_back(entry.name);
@@ -112,7 +112,7 @@ Status npz_decode(Arguments& arguments, Fields& out) {
 Status npz_large(Arguments& arguments, Fields&) {
   std::FILE* file = std::fopen(arguments.text().c_str(), "wb");
   if (file == nullptr) return {Code::io, "cannot open the file"};
-  npz::Writer writer([&](Bytes bytes) {
+  npz::Writer writer([&](base::Bytes bytes) {
     const bool zeros = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
     const bool written = zeros ? std::fseek(file, static_cast<long>(bytes.size()), SEEK_CUR) == 0
                                : std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
@@ -129,7 +129,7 @@ Status npz_large(Arguments& arguments, Fields&) {
 
 // The names and sizes of an archive's arrays, and the last array.
 Status npz_list(Arguments& arguments, Fields& out) {
-  const auto file = MappedFile::open(arguments.text());
+  const auto file = base::MappedFile::open(arguments.text());
   if (!file) return file.error();
   const auto entries = npz::parse(file->bytes());
   if (!entries) return entries.error();
@@ -151,7 +151,7 @@ Status safetensors_encode(Arguments& arguments, Fields& out) {
 }
 
 Status safetensors_decode(Arguments& arguments, Fields& out) {
-  const auto file = safetensors::parse(as_bytes(arguments.text()));
+  const auto file = safetensors::parse(base::as_bytes(arguments.text()));
   if (!file) return file.error();
   out.push_back(std::to_string(file->metadata.size()));
   for (const auto& [key, value] : file->metadata) out.insert(out.end(), {key, value});
@@ -188,7 +188,7 @@ Status wav_encode(Arguments& arguments, Fields& out) {
 }
 
 Status wav_decode(Arguments& arguments, Fields& out) {
-  const auto sound = wav::decode(as_bytes(arguments.text()));
+  const auto sound = wav::decode(base::as_bytes(arguments.text()));
   if (!sound) return sound.error();
   out.push_back(std::to_string(sound->rate));
   put_tensor(out, sound->samples.view());
@@ -231,7 +231,7 @@ Status load_file(Arguments& arguments, Fields& out) {
     }
     const auto seen = file->view(name);
     if (!seen && seen.error().code() != Code::unsupported) return seen.error();
-    if (seen && (seen->shape != tensor->shape || to_tensor(*seen).data != tensor->data)) {
+    if (seen && (seen->shape != tensor->shape || tensor::to_tensor(*seen).data != tensor->data)) {
       return {Code::io, "'" + name + "' in place differs from what was loaded"};
     }
   }
@@ -240,7 +240,7 @@ Status load_file(Arguments& arguments, Fields& out) {
 
 const std::map<std::string, std::function<Status(Arguments&, Fields&)>> kCommands = {
     {"npy_encode", [](Arguments& in, Fields& out) { return put(out, npy::encode(in.tensor())); }},
-    {"npy_decode", [](Arguments& in, Fields& out) { return put(out, npy::decode(as_bytes(in.text()))); }},
+    {"npy_decode", [](Arguments& in, Fields& out) { return put(out, npy::decode(base::as_bytes(in.text()))); }},
     {"npz_encode", npz_encode},
     {"npz_decode", npz_decode},
     {"npz_large", npz_large},
@@ -252,7 +252,7 @@ const std::map<std::string, std::function<Status(Arguments&, Fields&)>> kCommand
     {"csv_encode_tensor", [](Arguments& in, Fields& out) { return put(out, csv::encode_tensor(in.tensor())); }},
     {"csv_decode_tensor", [](Arguments& in, Fields& out) { return put(out, csv::decode_tensor(in.text())); }},
     {"png_encode", [](Arguments& in, Fields& out) { return put(out, png::encode(in.tensor())); }},
-    {"png_decode", [](Arguments& in, Fields& out) { return put(out, png::decode(as_bytes(in.text()))); }},
+    {"png_decode", [](Arguments& in, Fields& out) { return put(out, png::decode(base::as_bytes(in.text()))); }},
     {"wav_encode", wav_encode},
     {"wav_decode", wav_decode},
     {"save_npy",

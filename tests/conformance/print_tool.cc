@@ -36,7 +36,7 @@ int main() {
     std::string end_of_line;
     std::getline(std::cin, end_of_line);
     sonde::TensorView view = sonde::view(nullptr, dtype, shape);
-    std::vector<char> bytes(sonde::byte_size(view) + 1);
+    std::vector<char> bytes(sonde::tensor::byte_size(view) + 1);
     std::cin.read(bytes.data(), static_cast<std::streamsize>(bytes.size() - 1));
     if (!std::cin) return 1;
     view.data = bytes.data();

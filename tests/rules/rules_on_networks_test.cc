@@ -103,7 +103,7 @@ struct Training {
 // Its captures. `policy` decides what triggers one.
 std::vector<sonde::CaptureInfo> captures_of(const Training& training, const sonde::Policy& policy) {
   static const Split digits = load();
-  const sonde::TempDir dir;
+  const sonde::base::TempDir dir;
   // On a machine that is busy the network waits: what rules find must not depend on it.
   auto recorder = sonde::Recorder::open(
       dir.path(), {.tensors = sonde::Overflow::wait, .max_wait = std::chrono::minutes(1), .policy = policy});

@@ -152,6 +152,19 @@ class APlantedViolation(unittest.TestCase):
                    '// std::thread, ::open(\nauto r = Recorder::open("std::ofstream");\nstd::thread::id owner;\n')
         self.assert_clean()
 
+    def test_a_module_declares_its_names_in_the_public_namespace(self):
+        self.plant("src/base/planted.h", "// first\nnamespace sonde {\nvoid planted();\n}  // namespace sonde\n")
+        self.assert_found("src/base/planted.h:2:", "include/sonde", "sonde::base")
+
+    def test_a_module_declares_a_type_of_its_own_in_the_public_namespace(self):
+        self.plant("src/base/planted.h", "namespace sonde {\nclass Planted;\n}  // namespace sonde\n")
+        self.assert_found("src/base/planted.h:1:", "include/sonde")
+
+    def test_public_types_may_be_declared_in_the_public_namespace(self):
+        self.plant("src/base/planted.h", "namespace sonde {\nclass Recorder;\nenum class Kind : int;\n}\n"
+                                         "namespace sonde::base {\nvoid planted();\n}  // namespace sonde::base\n")
+        self.assert_clean()
+
     def test_a_name_in_a_run_directory_outside_its_one_file(self):
         for code in ('auto p = join_path(run, "captures");', 'if (entry.name == "tensors") return;',
                      'auto p = "tables/" + name;', 'bool r = name.ends_with(".ring");',
