@@ -252,7 +252,9 @@ TEST(EveryAllocation, OfTheLibrarysThreadsMayFailFromOneOnUntilThereIsMemory) {
 void fail_recording_thread(const base::AllocationWalk& walk, std::uint64_t least) {
   Deadline deadline;
   {
-    (void)open(base::TempDir().path());
+    const base::TempDir dir;
+    Recorder rec = open(dir.path());
+    record_step(rec, Probes(rec), 0);  // its static variables
   }
   const std::size_t descriptors = open_descriptors();
   const auto met = base::for_each_allocation(base::MemoryFaults::On::this_thread, walk, [&](const auto& begin) {

@@ -259,6 +259,7 @@ def metadata_again(script, expected, logdir):
         recorder.text("notes", f"{step} " + "x" * 40_000, step)
         recorder.histogram("kernel", rng.standard_normal(50), step)
         recorder.image("picture", np.full((2, 3), step, np.uint8), step, Layout.HW, np.full((2, 3), step))
+        script.flush("again")  # pictures are encoded on another thread, and would all follow at the end
     recorder.close()
 
 
