@@ -5,7 +5,7 @@
 //   auto rec = sonde::Recorder::open("logs/train", {.policy = *policy});
 //
 //   [[watch]]
-//   tensors = "encoder/.*"                   # an exact name, or RE2 over the whole name or "kind/name"
+//   tensors = "encoder/.*"                   # an exact name, or a regular expression for the name or "kind/name"
 //   every   = 100                            # steps; or "epoch", "5 epochs"
 //   when    = "loss > 1.0"                   # evaluated when the step ends
 //   record  = ["stats", "histogram", "image"]

@@ -8,7 +8,7 @@ import atexit as _atexit
 import importlib as _importlib
 from typing import Any as _Any
 
-from ._load import _core
+from . import _core
 from ._errors import RecordingWarning
 from ._core import Counters, Group, Probe, Series, Statistics, Step, StepValues, histogram_key, release_owners
 from ._file_writer import FileWriter, merge_all
