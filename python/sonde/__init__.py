@@ -29,7 +29,7 @@ __all__ = ["Capture", "Checkpoint", "Counters", "FileWriter", "Group", "Log", "P
            "SummaryWriter", "TensorFile", "TensorSteps", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
            "release_owners", "serve", "show", "summary", "tap", "tap_grad"]
 
-_MODULES = ("tf_summary",)  # imported when they are used, since each imports its framework
+_MODULES = ("keras", "tf_summary")  # imported when they are used, since each imports its framework
 
 
 def __getattr__(name: str) -> _Any:

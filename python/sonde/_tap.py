@@ -137,11 +137,12 @@ def record(to: Any, name: str, kind: str, value: Any, step: Any) -> None:
         handle.record(place, _on_host(value))
 
 
-def probe(to: Any, name: str, kind: str) -> Any:
+def probe(to: Any, name: str, kind: str, every: int = 1) -> Any:
+    """The probe of a name; `every` counts when it is made."""
     known = _probes.setdefault(to, {})
     found = known.get((name, kind))
     if found is None:
-        found = known[name, kind] = to.probe(name, kind=kind)
+        found = known[name, kind] = to.probe(name, kind=kind, every=every)
     return found
 
 
