@@ -87,7 +87,8 @@ def _symbolic(model: Any, layers: dict[str, Any], sample: Any) -> tuple[Any, lis
             raise ValueError(f"sample must be given, because the model '{model.name}' was not built yet")
         model(sample)
     if getattr(model, "inputs", None):  # Sequential and functional models are graphs already
-        return model.input, [part for name, layer in layers.items() for part in parts(name, layer.output)]
+        inputs = model.inputs[0] if len(model.inputs) == 1 else getattr(model, "_inputs_struct", model.inputs)
+        return inputs, [part for name, layer in layers.items() for part in parts(name, layer.output)]
     if sample is None:
         raise ValueError(f"sample must be given, because the model '{model.name}' is subclassed: its inputs are not known")
     inputs = keras.tree.map_structure(

@@ -274,7 +274,7 @@ class Sample(Recording):
     def test_validation_outputs_as_a_table(self):
         run = self.fit(sequential(), validation_sample=(X, Y, 5))
         [table] = pathlib.Path(run.directory, "tables").glob("validation*.csv")
-        rows = list(csv.DictReader(table.open()))
+        rows = list(csv.DictReader(table.read_text().splitlines()))
         self.assertEqual(len(rows), 10)
         self.assertEqual([row["epoch"] for row in rows], ["0"] * 5 + ["1"] * 5)
         self.assertEqual([int(row["label"]) for row in rows[:5]], Y[:5].tolist())
