@@ -62,7 +62,7 @@ Alphabet::Alphabet(const Program& program) {
     one = number[one] - 1;
   }
   classes_ = used;
-  for (unsigned char byte = 0; byte < ascii_.size(); ++byte) ascii_[byte] = class_of(byte);
+  for (std::size_t byte = 0; byte < ascii_.size(); ++byte) ascii_[byte] = class_of(static_cast<char32_t>(byte));
 }
 
 std::uint32_t Alphabet::class_of(char32_t character) const noexcept {

@@ -27,15 +27,14 @@ std::optional<char32_t> hex_value(char c) {
 
 // Characters of the names of groups beyond ASCII, as in Python.
 const std::vector<Range>& name_characters() {
-  static const CharSet kSet = [] {
+  static const std::vector<Range> ranges = [] {
     CharSet set;
     for (const char* category : {"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Mn", "Mc", "Nd", "Pc"}) {
       add_unicode_class(category, set);
     }
-    (void)set.ranges();  // in order before other threads read it
-    return set;
+    return set.ranges();
   }();
-  return kSet.ranges();
+  return ranges;
 }
 
 // Reads the pattern from left to right. Functions that can fail return false after fail().
@@ -307,7 +306,11 @@ bool Parser::read_counts(std::uint32_t& least, std::uint32_t& most) {
     }
     return at > begin && (pattern_[begin] != '0' || at == begin + 1);
   };
-  const auto skip = [&](char c) { return at < pattern_.size() && pattern_[at] == c && ++at != 0; };
+  const auto skip = [&](char c) {
+    const bool found = at < pattern_.size() && pattern_[at] == c;
+    if (found) ++at;
+    return found;
+  };
   if (!number(least)) return false;
   most = least;
   if (skip(',')) {
@@ -479,8 +482,7 @@ bool Parser::parse_unicode_class(CharSet& set) {
   }
   CharSet named;
   if (!add_unicode_class(name, named)) {
-    return fail(from, quoted(from) +
-                          " is neither a category nor a script of Unicode; names are as in \\pL, \\p{Lu}, \\p{Greek};");
+    return fail(from, quoted(from) + R"( is neither a category nor a script of Unicode, such as \p{Lu} or \p{Greek},)");
   }
   add(set, std::move(named), negated);
   return true;

@@ -87,9 +87,9 @@ TEST(Regexp, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error("a(?=b)"), "'(?=', which looks ahead or behind, is not supported at position 2");
   EXPECT_EQ(error("(?x)a"), "'(?x' is not a group at position 1");
   EXPECT_EQ(error("(?P<n"), "missing '>' behind the name of the group at position 1");
-  EXPECT_EQ(error("\\p{Klingon}"),
-            "'\\p{Klingon}' is neither a category nor a script of Unicode; names are as in \\pL, \\p{Lu}, \\p{Greek}; "
-            "at position 1");
+  EXPECT_EQ(
+      error("\\p{Klingon}"),
+      "'\\p{Klingon}' is neither a category nor a script of Unicode, such as \\p{Lu} or \\p{Greek}, at position 1");
   EXPECT_EQ(error("\\p{Lu"), "missing '}' for '\\p{' at position 1");
   EXPECT_EQ(error("ab\xff"), "a byte that is not UTF-8 at position 3");
   EXPECT_EQ(Regexp::compile("(", Extent::whole).error().code(), Code::invalid_argument);

@@ -34,7 +34,7 @@ class ImportOrder(InFolder):
     def test_every_order_records_and_reads(self):
         orders = list(itertools.permutations((*FRAMEWORKS, "sonde")))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:  # each needs a gigabyte
-            runs = [pool.submit(self.run_python, PROGRAM, self.folder / str(number), *order, timeout=300)
+            runs = [pool.submit(self.run_python, PROGRAM, self.folder / str(number), *order, timeout=1800)
                     for number, order in enumerate(orders)]
         for order, run in zip(orders, runs):
             with self.subTest(order=order):
