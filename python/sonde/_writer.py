@@ -1,8 +1,6 @@
 """sonde.SummaryWriter: the interface of torch.utils.tensorboard.SummaryWriter, without torch and TensorBoard."""
-import datetime
 import json
 import os
-import socket
 import time
 from typing import Any
 
@@ -28,8 +26,8 @@ class SummaryWriter(Options, _core.Writer):
                  purge_step: int | None = None, max_queue: int = 10, flush_secs: float = 120,
                  filename_suffix: str = "", **options: Any) -> None:
         if not log_dir:
-            now = datetime.datetime.now().strftime("%b%d_%H-%M-%S")
-            log_dir = os.path.join("runs", f"{now}_{socket.gethostname()}{comment}")
+            now = time.strftime("%b%d_%H-%M-%S")
+            log_dir = os.path.join("runs", f"{now}_{os.uname().nodename}{comment}")
         options.setdefault("flush_interval", min(0.1, flush_secs))
         super().__init__(log_dir, purge_step=purge_step, file_suffix=filename_suffix, **options)
         self.log_dir = os.fspath(log_dir)
