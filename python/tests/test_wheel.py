@@ -98,8 +98,13 @@ class BareRoot(unittest.TestCase):
         if os.geteuid() != 0:
             raise unittest.SkipTest("only root can enter another root")
         cls.root = pathlib.Path(given).resolve()
-        version = subprocess.run([*cls.enter(), "python3", "-c", "import sys; print('cp%d%d' % sys.version_info[:2])"],
-                                 capture_output=True, text=True, check=True).stdout.strip()
+        done = subprocess.run([*cls.enter(), "python3", "-c", "import sys; print('cp%d%d' % sys.version_info[:2])"],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0 and re.search("Operation not permitted|Permission denied", done.stderr):
+            raise unittest.SkipTest(f"this system allows no root of its own: {done.stderr.strip()}")
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        version = done.stdout.strip()
         if f"-{version}-" not in WHEEL.name and "abi3" not in WHEEL.name:
             raise unittest.SkipTest(f"the root has {version}, and the wheel is {WHEEL.name}")
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(dir=cls.root / "tmp")))
@@ -115,8 +120,10 @@ class BareRoot(unittest.TestCase):
 
     @classmethod
     def enter(cls) -> list[str]:
-        return [shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin"), str(cls.root), "/usr/bin/env", "-i",
-                "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp"]
+        """What goes before a command to run it in the root. The loader finds the libraries beside a program only with /proc,
+        which is mounted for this command alone."""
+        mount = 'mount --bind /proc "$0/proc" && exec chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp "$@"'
+        return ["unshare", "--mount", "sh", "-c", mount, str(cls.root)]
 
     @classmethod
     def run_inside(cls, *command) -> str:
@@ -150,7 +157,7 @@ class BareRoot(unittest.TestCase):
         with opener.open(found.group(), timeout=60) as answer:
             self.assertIn(b"<script", answer.read())
         with opener.open(found.group().partition("?")[0] + "api/runs", timeout=60) as answer:
-            self.assertIn(b'"loss"', answer.read())
+            self.assertIn(b'"run":"."', answer.read())
 
 
 if __name__ == "__main__":
