@@ -63,6 +63,7 @@ class Step {
 class Probe {
  public:
   constexpr bool wanted(const Step&) const noexcept { return false; }
+  constexpr Keep needs(const Step&) const noexcept { return Keep::nothing; }
   void record(const Step&, const TensorArg&) const noexcept {}
   void record(const Step&, const Statistics&) const noexcept {}
 };

@@ -124,6 +124,9 @@ class Probe {
   Probe() noexcept = default;  // inert
   // Whether record() would keep anything of this step; ask before computing or fetching the values.
   SONDE_API bool wanted(const Step& step) const noexcept;
+  // What record() would make of the tensor. Statistics that were computed elsewhere can replace the tensor if this is
+  // at most stats and histogram. The flight ring and a sample of rows count as `whole`, a condition as histogram.
+  SONDE_API Keep needs(const Step& step) const noexcept;
   SONDE_API void record(const Step& step, TensorArg tensor) const noexcept;
   // Statistics that were computed elsewhere, instead of the tensor. Conditions see them, and they are written as if the
   // library had computed them; no picture can be made from them, and the flight ring stores nothing. Inconsistent

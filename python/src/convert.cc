@@ -188,6 +188,14 @@ Keep to_keep(nb::handle object, const char* argument) {
   return keep;
 }
 
+nb::tuple to_names(Keep keep) {
+  nb::list names;
+  for (const auto& [name, value] : kKeeps) {
+    if (has(keep, value)) names.append(nb::str(name.data(), name.size()));
+  }
+  return nb::tuple(names);
+}
+
 std::vector<std::string> to_texts(nb::handle object, const char* argument) {
   std::vector<std::string> texts;
   if (PyUnicode_Check(object.ptr())) raise_type_error(argument, "a sequence of str", object);

@@ -56,6 +56,7 @@ Precision to_precision(nb::handle object, const char* argument);
 DType to_dtype(nb::handle object, const char* argument);
 // "stats", or several of them.
 Keep to_keep(nb::handle object, const char* argument);
+nb::tuple to_names(Keep keep);
 std::vector<std::string> to_texts(nb::handle object, const char* argument);
 Shape to_shape(nb::handle object, const char* argument);
 

@@ -183,6 +183,16 @@ void bind_probe(nb::module_& module) {
 ...     out.wanted(step)
 False)")
       .def(
+          "needs",
+          [](const ProbeObject& self, const StepObject& step) { return to_names(self.probe.needs(step.step)); },
+          "step"_a, nb::sig("def needs(self, step: Step) -> tuple[str, ...]"),
+          R"(What `record` would make of the tensor. Statistics that were computed elsewhere can replace it if this is at most
+"stats" and "histogram". The flight ring counts as "whole".
+
+>>> with rec.step(4) as step:
+...     rec.probe("dense/out").needs(step)
+('stats', 'histogram'))")
+      .def(
           "record",
           [](const ProbeObject& self, const StepObject& step, nb::handle tensor, bool hold) {
             (void)self.state->recorder();

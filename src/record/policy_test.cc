@@ -55,6 +55,24 @@ TEST(Policy, SelectsByNameAndInterval) {
   EXPECT_THAT(steps_of(log, "decoder/0"), IsEmpty());
 }
 
+TEST(Policy, AProbeSaysWhetherStatisticsCanReplaceItsTensor) {
+  base::TempDir dir;
+  Policy policy = watching({{.tensors = "some/.*", .record = Keep::stats},
+                            {.tensors = "some/image", .every = 2, .record = Keep::image},
+                            {.tensors = "some/rows", .sample = {.rows = 2}, .record = Keep::stats}});
+  policy.triggers.push_back({.when = "nonfinite('some/seen')"});
+  policy.flight = {.use = FlightPolicy::Use::on, .bytes = 64 << 10, .tensors = "some/ring"};
+  Recorder rec = open(dir.path(), {.policy = policy});
+  const auto needs = [&](std::string_view name, std::int64_t n) { return rec.probe(name).needs(rec.step(n)); };
+  EXPECT_EQ(needs("other", 0), Keep::nothing);
+  EXPECT_EQ(needs("some/plain", 0), Keep::stats);
+  EXPECT_EQ(needs("some/image", 1), Keep::stats);
+  EXPECT_EQ(needs("some/image", 2), Keep::stats | Keep::image);
+  EXPECT_EQ(needs("some/rows", 2), Keep::stats | Keep::whole);
+  EXPECT_EQ(needs("some/seen", 3), Keep::stats | Keep::histogram);
+  EXPECT_EQ(needs("some/ring", 3), Keep::stats | Keep::whole);
+}
+
 TEST(Policy, AConditionSeesTheLossOfTheSameStep) {
   base::TempDir dir;
   Recorder rec = open(dir.path(), {.policy = watching({{.when = "loss > 1.0", .record = Keep::stats | Keep::whole}})});

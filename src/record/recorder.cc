@@ -136,6 +136,20 @@ bool Probe::wanted(const Step& step) const noexcept {
   return !plan.idle() && channel_->wants(plan, due(plan, step));
 }
 
+Keep Probe::needs(const Step& step) const noexcept {
+  if (!wanted(step)) return Keep::nothing;
+  const policy::Plan& plan = *entry_->plan.load(std::memory_order_acquire);
+  const policy::Parts parts = due(plan, step);
+  Keep all = plan.keep(parts);
+  if (plan.observed) all = all | Keep::stats | Keep::histogram;
+  if (channel_->policy().level() != policy::Level::full) return all & (Keep::stats | Keep::histogram);
+  bool sampled = false;
+  for (std::size_t i = 0; i < plan.parts.size(); ++i) {
+    sampled = sampled || (policy::has_part(parts, i) && plan.parts[i].sample.rows != 0);
+  }
+  return plan.flight || sampled ? all | Keep::whole : all;
+}
+
 // Whether something can be recorded in the step; otherwise it is rejected.
 bool Probe::takes(record::Channel& to, const Step& step) const {
   if (!to.is_open()) {
