@@ -16,6 +16,7 @@ from ._file_writer import FileWriter, merge_all
 from ._recorder import Recorder
 from ._tap import tap, tap_grad
 from ._version import __version__
+from ._watch import watch
 from ._writer import SummaryWriter
 
 if _TYPE_CHECKING:
@@ -30,9 +31,9 @@ _atexit.register(_core._close_all)
 __all__ = ["Capture", "Checkpoint", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run",
            "ScalarTable", "Scalars", "Series", "Server", "Statistics", "StatisticsTable", "Step", "StepValues", "Summary",
            "SummaryWriter", "TensorFile", "TensorSteps", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
-           "release_owners", "serve", "show", "summary", "tap", "tap_grad"]
+           "release_owners", "serve", "show", "summary", "tap", "tap_grad", "watch"]
 
-_MODULES = ("keras", "tf_summary")  # imported when they are used, since each imports its framework
+_MODULES = ("keras", "lightning", "tf_summary", "transformers")  # imported when they are used, since each imports its framework
 # Names of reading and showing, and the modules that define them: imported when they are used, since a job that trains needs
 # only recording.
 _LATER = dict.fromkeys(("Checkpoint", "TensorFile", "TensorSteps", "open_tensors"), "_kept")

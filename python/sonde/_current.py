@@ -4,9 +4,7 @@ The recorder is the one whose step was begun last and has not ended, on this thr
 a framework names (`chosen`); otherwise the one that was opened last and is open; otherwise a new one in
 runs/<time>-<host>. The lookup covers all threads of the process, because frameworks call back on threads of their own.
 """
-import os
 import threading
-import time
 import weakref
 from typing import Any, Callable
 
@@ -91,6 +89,6 @@ def recorder() -> Any:
             if known is not None and not known.closed:
                 return known
         from ._recorder import Recorder
-        now = time.strftime("%Y%m%d-%H%M%S")
-        _default = Recorder(os.path.join("runs", f"{now}-{os.uname().nodename}"))
+        from ._watch import default_directory
+        _default = Recorder(default_directory())
         return _default

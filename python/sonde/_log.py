@@ -333,10 +333,31 @@ class Capture:
         """The numbers recorded in one of its steps."""
         return self._find(step)["scalars"]
 
-    def tensors(self, step: int) -> TensorFile | dict[str, Any]:
-        """The tensors of one of its steps, by name."""
+    def tensors(self, step: int, framework: str = "numpy") -> TensorFile | dict[str, Any]:
+        """The tensors of one of its steps, by name: NumPy arrays, or torch tensors with "torch"."""
         name = self._find(step)["file"]
-        return TensorFile(os.path.join(self.path, name)) if name else {}
+        found = TensorFile(os.path.join(self.path, name)) if name else {}
+        if framework == "numpy":
+            return found
+        if framework != "torch":
+            raise ValueError(f"framework must be 'numpy' or 'torch', not {framework!r}")
+        from ._torch_replay import to_torch
+        return {key: to_torch(found[key]) for key in found}
+
+    def replay(self, module: Any, step: int | None = None, *, rtol: float = 1e-5, atol: float = 1e-8, weights: bool = True) -> Any:
+        """Run a torch module on the input of one of its steps, by default the last one that it holds, and compare what it
+        computes with what was captured. The weights are those of the capture where it has them; the module does not change.
+
+        >>> print(sonde.load_capture("logs/train/captures/1-nonfinite").replay(model))      # doctest: +SKIP
+        step 123: all 24 tensors are the same
+        """
+        from ._torch_replay import replay
+        number = self.steps[-1] if step is None and self.steps else step
+        if number is None:
+            raise ValueError("the capture holds no step")
+        tensors = self.tensors(number, "torch")
+        order = [key for key in self._find(number)["keys"] if key in tensors]
+        return replay({key: tensors[key] for key in order}, number, module, rtol, atol, weights)
 
     def _find(self, step: int) -> dict[str, Any]:
         for each in self._info["steps"]:

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   sonde::python::bind_handles(module);
   sonde::python::bind_recorder(module);
+  sonde::python::bind_taps(module);
   sonde::python::bind_reader(module);
   sonde::python::bind_show(module);
 }

@@ -348,6 +348,9 @@ void bind_files(nb::module_& module) {
       dict["complete"] = step.complete;
       dict["file"] = step.file;
       dict["scalars"] = scalars;
+      nb::list keys;  // in the order of execution
+      for (const CapturedTensor& tensor : step.tensors) keys.append(tensor.key);
+      dict["keys"] = keys;
       steps.append(dict);
     }
     nb::dict dict;

@@ -111,5 +111,6 @@ void bind_summaries(nb::class_<RecorderObject>& type);
 void bind_add_scalar(nb::class_<WriterObject, RecorderObject>& type);
 void bind_reader(nb::module_& module);
 void bind_show(nb::module_& module);
+void bind_taps(nb::module_& module);
 
 }  // namespace sonde::python

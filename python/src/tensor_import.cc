@@ -81,9 +81,13 @@ std::optional<DType> dtype_of(dlpack::DataType type) {
   throw nb::python_error();
 }
 
+bool on_host(const dlpack::Tensor& tensor) {
+  return tensor.device.type == dlpack::kCPU || tensor.device.type == dlpack::kCUDAHost ||
+         tensor.device.type == dlpack::kROCMHost;
+}
+
 TensorView view_of(const dlpack::Tensor& tensor, nb::handle object, const char* argument) {
-  if (tensor.device.type != dlpack::kCPU && tensor.device.type != dlpack::kCUDAHost &&
-      tensor.device.type != dlpack::kROCMHost) {
+  if (!on_host(tensor)) {
     refuse(argument, object, "it is on a device; copy it to the host with .cpu(), or record its statistics");
   }
   const std::optional<DType> dtype = dtype_of(tensor.dtype);
@@ -154,6 +158,21 @@ ImportedTensor::ImportedTensor(nb::handle object, const char* argument) {
     return;
   }
   raise_type_error(argument, kExpected, object);
+}
+
+std::optional<ImportedTensor> ImportedTensor::exchange(nb::handle object) {
+  const dlpack::ExchangeApi* api = exchange_of(object.type());
+  dlpack::Tensor tensor = {};
+  if (api == nullptr) return {};
+  if (api->tensor_from_object(object.ptr(), &tensor) != 0) {
+    PyErr_Clear();
+    return {};
+  }
+  if (!on_host(tensor) || !dtype_of(tensor.dtype) || tensor.rank > kMaxRank) return {};
+  ImportedTensor made;
+  made.view_ = view_of(tensor, object, "tensor");
+  made.keeper_ = nb::borrow(object);
+  return made;
 }
 
 std::int64_t ImportedTensor::bytes() const noexcept {

@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 
 #include "sonde/tensor.h"
 
@@ -18,6 +19,9 @@ class ImportedTensor {
  public:
   // Raises TypeError or ValueError, with the name of the argument, for what is no tensor in this machine's memory.
   ImportedTensor(nb::handle object, const char* argument);
+  // Of an object whose type offers DLPack's exchange interface, such as torch.Tensor; nothing if it does not, or if the
+  // elements are not in this machine's memory.
+  static std::optional<ImportedTensor> exchange(nb::handle object);
   ImportedTensor(ImportedTensor&& other) noexcept = default;
   ImportedTensor& operator=(ImportedTensor&& other) noexcept = default;
   ~ImportedTensor() = default;
@@ -28,6 +32,7 @@ class ImportedTensor {
   TensorArg shared() const;
 
  private:
+  ImportedTensor() = default;
   bool import_exchange(nb::handle object, const char* argument);
   bool import_buffer(nb::handle object, const char* argument);
   bool import_small_floats(nb::handle object, const char* argument);
