@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ Commands all_commands() {
   Commands commands;
   commands.push_back(make_demo_command());
   commands.push_back(make_serve_command());
+  commands.push_back(make_run_command());
   commands.push_back(make_ls_command());
   commands.push_back(make_tail_command());
   commands.push_back(make_export_command());
@@ -59,6 +61,7 @@ int unknown(const Commands& commands, const std::string& word) {
 }
 
 int run_command(Subcommand& command, const std::vector<std::string>& arguments) {
+  if (const std::optional<int> code = command.pass_on(arguments)) return *code;
   if (asks_for_help(arguments)) {
     print(command_help(command, colored(stdout)));
     return kSuccess;

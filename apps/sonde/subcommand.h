@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -107,6 +108,9 @@ class Subcommand {
 
   // Called once, before parsing.
   virtual void setup(Flags& flags) = 0;
+  // For a command that leaves its arguments to another program: gets them as they are, and returns the exit code.
+  // Nothing: they are parsed.
+  virtual std::optional<int> pass_on(const std::vector<std::string>& /*arguments*/) { return {}; }
   // Called after parsing. Returns the exit code: kSuccess, or the result of fail() (terminal.h).
   virtual int run() = 0;
 
@@ -123,6 +127,7 @@ std::unique_ptr<Subcommand> make_export_command();    // export.cc
 std::unique_ptr<Subcommand> make_ls_command();        // ls.cc
 std::unique_ptr<Subcommand> make_policy_command();    // policy.cc
 std::unique_ptr<Subcommand> make_recover_command();   // recover.cc
+std::unique_ptr<Subcommand> make_run_command();       // run.cc
 std::unique_ptr<Subcommand> make_serve_command();     // serve.cc
 std::unique_ptr<Subcommand> make_show_command();      // show.cc
 std::unique_ptr<Subcommand> make_tail_command();      // tail.cc

@@ -1,17 +1,15 @@
-"""`python -m sonde`, and the command `sonde` of an environment: runs the program that comes with the package."""
+"""`python -m sonde`, and the command `sonde` of an environment: runs the program that comes with the package. Only `sonde run`
+runs its script in this interpreter."""
 import os
 import sys
 
-
-def program() -> str:
-    """The path of the command in this package."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "sonde")
-    if not os.access(path, os.X_OK):
-        raise FileNotFoundError(f"the command is not part of this package: {path} is not there; build it with: make wheel")
-    return path
+from ._program import program
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["run"] and sys.argv[2:3] not in (["-h"], ["--help"]):
+        from ._run import main as run
+        sys.exit(run(sys.argv[2:]))
     try:
         path = program()
     except FileNotFoundError as error:

@@ -6,7 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _notebook
-from .__main__ import program
+from ._program import program
 
 if TYPE_CHECKING:  # imported where they are used, so that `import sonde` stays fast
     import subprocess

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import unittest
 import wave
 
@@ -73,6 +74,33 @@ class Help(Case):
         self.assertIn("not 'x'", self.error("show", file, "--cells", "x"))
         self.assertIn("at least 1", self.error("show", file, "--cells", "0"))
         self.assertIn("sonde help show", self.error("show", file, "--cells", "1e9"))
+
+
+
+class Run(Case):
+    """`sonde run` hands its arguments to the Python package; what that does is tested there."""
+
+    def test_starts_the_interpreter_with_the_arguments_as_they_are(self):
+        python = self.path("python")
+        with open(python, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nshift 2\nprintf '%s\\n' \"$@\"\nexit 7\n")
+        os.chmod(python, 0o755)
+        done = self.run_sonde("run", "--every", "3", "train.py", "--help", "-x", SONDE_PYTHON=python)
+        self.assertEqual((done.returncode, done.stdout), (7, "--every\n3\ntrain.py\n--help\n-x\n"))
+
+    def test_says_what_is_missing(self):
+        done = self.run_sonde("run", "train.py", SONDE_PYTHON="/no/such/python")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("cannot start '/no/such/python'", done.stderr)
+        self.assertIn("SONDE_PYTHON", done.stderr)
+        bare = self.path("python")  # one that sees no installed package
+        with open(bare, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
+        os.chmod(bare, 0o755)
+        done = self.run_sonde("run", "train.py", SONDE_PYTHON=bare)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("has no Python package sonde", done.stderr)
+        self.assertIn("make install-python", done.stderr)
 
 
 class ShowFile(Case):
