@@ -54,6 +54,14 @@ class Examples(InFolder):
         [table] = pathlib.Path(run.directory, "tables").glob("*.csv")
         self.assertEqual(len(list(csv.DictReader(table.read_text().splitlines()))), 4 * 8)
 
+    def test_torch_mnist_like(self):
+        accuracy, run = self.run_example("torch_mnist_like.py")
+        self.assertGreater(accuracy, 0.8)
+        self.assertEqual(run.scalars("loss").steps.tolist(), list(range(200)))
+        self.assert_steps(run, range(0, 200, 10), "activation/features.0", "gradient/features.0.weight", "gradient/features.0",
+                          "update/classify.1.weight", "weight/classify.3.bias")
+        self.assertEqual(set(run.statistics("eval/activation/features.0")["count"].tolist()), {500 * 16 * 16 * 16})
+
     def test_the_programs_in_the_document_run(self):
         document = (EXAMPLES.parents[1] / "docs/python.md").read_text()
         programs = re.findall(r"^```python\n(.*?)^```", document, re.MULTILINE | re.DOTALL)
@@ -65,6 +73,7 @@ class Examples(InFolder):
         self.assertEqual(runs["tap"].statistics("gradient/hidden").steps.tolist(), [0, 5])
         self.assertEqual(runs["tf"].scalars("loss").steps.tolist(), list(range(20)))
         self.assertEqual(runs["keras"].statistics("activation/sample/dense_1").steps.tolist(), [0, 4])
+        self.assertEqual(runs["watched"].statistics("update/2.weight").steps.tolist(), list(range(100)))
 
 
 if __name__ == "__main__":
