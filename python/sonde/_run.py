@@ -2,7 +2,6 @@
 import functools
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import os
 import sys
 import threading
@@ -256,14 +255,25 @@ class _Finder(importlib.abc.MetaPathFinder):
         if change is None:
             return None
         then, optional = change
-        del self._changes[name]
-        spec = importlib.util.find_spec(name) if path is None else importlib.machinery.PathFinder.find_spec(name, path)
+
+        def once(module: Any) -> None:  # now, not when a spec is found: some only look whether a module is installed
+            if self._changes.pop(name, None) is not None:
+                then(module)
+
+        spec = self._found_by_others(name, path, target)
         if spec is None:
             if not optional:
                 return None
-            return importlib.machinery.ModuleSpec(name, _Loader(None, then, True))
-        spec.loader = _Loader(spec.loader, then, optional)
+            return importlib.machinery.ModuleSpec(name, _Loader(None, once, True))
+        spec.loader = _Loader(spec.loader, once, optional)
         return spec
+
+    def _found_by_others(self, name: str, path: Any, target: Any) -> Any:
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not self else None
+            if spec is not None:
+                return spec
+        return None
 
 
 def install(session: Session) -> None:

@@ -146,6 +146,10 @@ class Run(Watching):
         self.assertEqual(runs["log"].scalars("loss").steps.tolist(), list(range(8)))
         self.assertIn("weight/dense_1/kernel", self.tags())
 
+    def test_a_script_may_look_for_a_package_before_it_imports_it(self):
+        self.run_script("import importlib.util\nassert importlib.util.find_spec('torch')\n" + TRAINING, "--log", str(self.log))
+        self.assertIn("activation/0", self.tags())
+
     def test_a_second_model_has_a_folder_of_its_own(self):
         self.run_script(TRAINING + textwrap.dedent("""
             other = torch.nn.Bilinear(2, 2, 1)
