@@ -174,8 +174,11 @@ test('playing moves the cursor, and stops where it is told to', async (t) => {
   await page.keyboard.press('Space');
   await eventually(async () => Number(await cursor.getAttribute('aria-valuenow')) > 3, 'a later step');
   await page.getByRole('button', { name: /^Pause/ }).click();
+  await page.getByRole('button', { name: /^Play/ }).waitFor();
+  const frames = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await frames(); // the last step before the click may not be drawn yet
   const stopped = await cursor.getAttribute('aria-valuenow');
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await frames();
   assert.equal(await cursor.getAttribute('aria-valuenow'), stopped);
 });
 
