@@ -5,28 +5,10 @@ import threading
 import unittest
 
 import numpy
-from testing import InFolder
+from taps import Taps
 
 import sonde
 from sonde import _current
-
-
-class Taps(InFolder):
-    def setUp(self):
-        super().setUp()
-        self.rec = sonde.Recorder(self.log, console=False)
-        self.addCleanup(self.rec.close)
-
-    def found(self, tag="activation/x", rec=None):
-        """The steps and means of a tensor."""
-        rec = rec or self.rec
-        if not rec.closed:
-            rec.flush()
-        try:
-            table = sonde.load(rec.directory, cache=False)["."].statistics(tag)
-        except FileNotFoundError:
-            return []
-        return list(zip(table.steps.tolist(), table["mean"].tolist()))
 
 
 class Steps(Taps):

@@ -6,24 +6,9 @@ import unittest
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from testing import InFolder  # noqa: E402
+from taps import Taps  # noqa: E402
 
 import sonde  # noqa: E402
-
-
-class Taps(InFolder):
-    def setUp(self):
-        super().setUp()
-        self.rec = sonde.Recorder(self.log, console=False)
-        self.addCleanup(self.rec.close)
-
-    def found(self, tag="activation/x", directory=None):
-        self.rec.flush()
-        try:
-            table = sonde.load(directory or self.log, cache=False)["."].statistics(tag)
-        except FileNotFoundError:
-            return []
-        return list(zip(table.steps.tolist(), table["mean"].tolist()))
 
 
 class Torch(Taps):
