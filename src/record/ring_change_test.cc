@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/faults_testing.h"
@@ -104,10 +103,10 @@ TEST(RingChange, OfAJobWithoutRingLeavesCapturesThatSayThatItWasNotMadeYet) {
     const HeldRings held;
     ASSERT_TRUE(rec.set_policy(with_ring(256 << 10)).ok());
     ASSERT_TRUE(held.is_making());
-    train(rec, 0, 1, 100);
+    train(rec, 0, 0, 100);
     rec.trigger("early", 5);
-    EXPECT_TRUE(comes_true([&] { return rec.committed_step() == 1; }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    train(rec, 1, 1, 100);
+    EXPECT_TRUE(comes_true([&] { return rec.committed_step() == 1; })) << "and so the trigger has been seen";
   }
   ASSERT_TRUE(rec.close().ok());
   const std::vector<Capture> captures = captures_of(dir.path());
