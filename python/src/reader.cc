@@ -106,6 +106,12 @@ nb::dict statistics_dict(const TensorStatistics& statistics) {
   return dict;
 }
 
+nb::list list_of(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& text : texts) list.append(text);
+  return list;
+}
+
 nb::list sentences(const std::vector<Status>& problems) {
   nb::list list;
   for (const Status& problem : problems) list.append(problem.message());
@@ -280,12 +286,7 @@ void bind_files(nb::module_& module) {
              const std::string text(to_text(path, "path"));
              new (self) TensorFile(take(ask([&] { return TensorFile::open(text); })));
            })
-      .def("names",
-           [](const TensorFile& self) {
-             nb::list names;
-             for (const std::string& name : self.names()) names.append(name);
-             return names;
-           })
+      .def("names", [](const TensorFile& self) { return list_of(self.names()); })
       .def("metadata",
            [](const TensorFile& self) {
              nb::dict metadata;
@@ -299,9 +300,7 @@ void bind_files(nb::module_& module) {
       });
   module.def("list_captures", [](nb::handle directory) {
     const std::string path(to_text(directory, "directory"));
-    nb::list paths;
-    for (const std::string& found : take(ask([&] { return list_captures(path); }))) paths.append(found);
-    return paths;
+    return list_of(take(ask([&] { return list_captures(path); })));
   });
   // (tag, step, path, name) of every tensor, and sentences about files that cannot be read.
   module.def("list_whole_tensors", [](nb::handle directory) {
@@ -315,9 +314,7 @@ void bind_files(nb::module_& module) {
   });
   module.def("list_tables", [](nb::handle directory) {
     const std::string path(to_text(directory, "directory"));
-    nb::list paths;
-    for (const std::string& found : take(ask([&] { return list_tables(path); }))) paths.append(found);
-    return paths;
+    return list_of(take(ask([&] { return list_tables(path); })));
   });
   module.def("list_checkpoints", [](nb::handle directory) {
     const std::string path(to_text(directory, "directory"));
