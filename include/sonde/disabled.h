@@ -22,7 +22,7 @@
 namespace sonde {
 
 // Lets a condition in code (ProbeOptions::when) compile. It is never called. Always inlined: as functions these would
-// replace the library's in a program of which another part records.
+// replace the library's in a program where another part records.
 class StepValues {
  public:
   [[gnu::always_inline]] double scalar(std::string_view) const noexcept {

@@ -145,7 +145,7 @@ struct Policy {
   SONDE_API Status check() const;
 #else
   // These read nothing, so that a program that records nothing needs no library. They are always inlined: as functions
-  // they would replace the library's in a program of which another part records.
+  // they would replace the library's in a program where another part records.
   [[gnu::always_inline]] static Result<Policy> parse(std::string_view, std::string_view = "policy") { return Policy(); }
   [[gnu::always_inline]] static Result<Policy> load(std::string_view) { return Policy(); }
   [[gnu::always_inline]] Status check() const { return {}; }

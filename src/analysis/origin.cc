@@ -310,7 +310,7 @@ class Search {
       return last;
     };
     const std::string text = text_of(probe);
-    if (lossy_ && !later) return unseen(text + " (not in this step, of which tensors are missing)");
+    if (lossy_ && !later) return unseen(text + " (not in this step, which lacks some tensors)");
     const CapturedTensor* before = before_ != nullptr ? last_of(*before_) : nullptr;
     const CapturedTensor* after = later ? last_of(*step_) : nullptr;
     if (probe.kind == Kind::weight && before != nullptr && after != nullptr && !bad(*after)) {

@@ -52,9 +52,10 @@ inline char* write_varint(char* at, std::uint64_t value) noexcept {
   *at++ = static_cast<char>(value);
   return at;
 }
-inline void put_zigzag(std::string& out, std::int64_t value) {
-  put_varint(out, (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+inline std::uint64_t zigzag(std::int64_t value) noexcept {
+  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
+inline void put_zigzag(std::string& out, std::int64_t value) { put_varint(out, zigzag(value)); }
 
 class ByteReader {
  public:

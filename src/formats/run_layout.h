@@ -34,6 +34,7 @@ inline constexpr std::string_view kNote = "note.md";
 // In a log directory: where deleted runs go. It is never read.
 inline constexpr std::string_view kTrash = ".sonde-trash";
 
+inline constexpr std::string_view kEventsFormat = "tfevents";  // what people call the format of event files
 inline constexpr std::string_view kSafetensors = ".safetensors";
 inline constexpr std::string_view kNpz = ".npz";
 inline constexpr std::string_view kNpy = ".npy";

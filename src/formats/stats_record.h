@@ -124,6 +124,7 @@ class StepWriter {
  private:
   std::string& file_;
   std::size_t record_;
+  std::vector<char> scratch_;  // reused for every histogram
 };
 
 // ---- Reading.

@@ -1,4 +1,4 @@
-// control.toml, which changes a running job: a policy, each table of which replaces the program's own, and two
+// control.toml, which changes a running job: a policy, whose tables replace those of the program, and two
 // additional tables:
 //
 //   [control]

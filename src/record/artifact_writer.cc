@@ -35,6 +35,17 @@ ArtifactWriter::ArtifactWriter(const std::string& directory, const std::string& 
       sinks_(sinks),
       files_(directory, writer, counters.tally()) {}
 
+std::optional<sinks::Tag> ArtifactWriter::histogram_tag(const StepData::Tensor& tensor, bool evaluation) {
+  if (tensor.record.occurrence != 0) return tag_of(tensor, evaluation, tags::Plugin::histograms);
+  std::vector<std::optional<std::uint32_t>>& known = histogram_tags_[evaluation ? 1 : 0];
+  const std::uint32_t id = tensor.probe->id;
+  if (id >= known.size()) known.resize(id + 1);
+  if (known[id]) return sinks_.tag(*known[id]);
+  const std::optional<sinks::Tag> tag = tag_of(tensor, evaluation, tags::Plugin::histograms);
+  if (tag) known[id] = tag->id;
+  return tag;
+}
+
 std::optional<sinks::Tag> ArtifactWriter::tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin) {
   auto resolved = tags_.resolve(key_of(*tensor.probe, tensor.record.occurrence, evaluation, plugin), plugin);
   if (resolved) return sinks_.tag(*resolved);
@@ -193,11 +204,12 @@ void ArtifactWriter::lose_for_memory(const sinks::Stamp& stamp, bool evaluation,
 
 void ArtifactWriter::write_histograms(const sinks::Stamp& stamp, const StepData& step, const Decision& decision,
                                       bool evaluation) {
-  std::vector<sinks::Value> values;
+  std::vector<sinks::Value>& values = values_;
+  values.clear();
   for (std::size_t i = 0; i < step.tensors.size(); ++i) {
     const StepData::Tensor& tensor = step.tensors[i];
     if (!tensor.record.histogram || !has(decision.keeps[i], Keep::histogram)) continue;
-    if (const auto tag = tag_of(tensor, evaluation, tags::Plugin::histograms)) {
+    if (const auto tag = histogram_tag(tensor, evaluation)) {
       values.emplace_back(sinks::HistogramValue{*tag, tensor.buckets});
     }
   }

@@ -4,6 +4,7 @@
 // Where memory runs out it costs the records at hand: they are counted as lost and told, and the rest is written.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,6 +52,8 @@ class ArtifactWriter {
 
  private:
   std::optional<sinks::Tag> tag_of(const StepData::Tensor& tensor, bool evaluation, tags::Plugin plugin);
+  // The same for a histogram; the tag of a probe stays what it was found to be.
+  std::optional<sinks::Tag> histogram_tag(const StepData::Tensor& tensor, bool evaluation);
   using Batch = FileWriter::Batch;
   void push(std::unique_ptr<Batch> batch) noexcept;
   // All that is kept of a tensor's elements. Makes the batch where there is none.
@@ -59,7 +62,7 @@ class ArtifactWriter {
   // Sound and print at once; the picture goes into the batch. What is done is no longer `left`.
   void show(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep& left,
             const TensorView& view, Batch& batch);
-  // What goes into files, likewise.
+  // What goes into files goes into the batch. What is done is no longer `left`.
   void store(const sinks::Stamp& stamp, const StepData::Tensor& tensor, policy::Parts held, Keep& left,
              const Payload& payload, Batch& batch);
   // Hands what takes long to FileWriter.
@@ -76,7 +79,11 @@ class ArtifactWriter {
   CounterSet& counters_;
   LossReport& loss_report_;
   SinkSet& sinks_;
-  std::vector<sinks::StepTensor> kept_;  // reused for every step
+  // Tags of the histograms of probes, by the probe's id, of training and of evaluation.
+  std::array<std::vector<std::optional<std::uint32_t>>, 2> histogram_tags_;
+  // Reused for every step.
+  std::vector<sinks::StepTensor> kept_;
+  std::vector<sinks::Value> values_;
   std::uint64_t begun_ = 0;
   std::uint64_t done_ = 0;
   FileWriter files_;

@@ -20,6 +20,10 @@ using namespace std::chrono_literals;
 // took half of the memory wakes the backend at once.
 constexpr auto kShortestPause = 2000us;
 constexpr auto kLongestPause = 10ms;  // when there was none for a while
+// When there was none for so many rounds, half a second. A tensor or a step wakes the backend then; a scalar waits,
+// since waking a thread takes a hundred times as long as recording it, and still reaches the disk in time.
+constexpr auto kIdlePause = 30ms;
+constexpr int kIdleRounds = 50;
 constexpr auto kExitDrain = 2000ms;
 constexpr auto kLeastParking = 200ms;             // at exit, also where draining took all of the time
 constexpr std::uint64_t kSecond = 1'000'000'000;  // ns
@@ -31,6 +35,9 @@ std::once_flag g_once;
 // A second thread has recorded, so stamps of different threads are compared. Set before its first stamp: every thread
 // that knows about its call sees this too.
 std::atomic<bool> g_several_threads{false};
+
+// The backend is in an idle pause. A thread may see it too late, and the backend then looks only after the pause.
+std::atomic<bool> g_idle{false};
 
 std::uint64_t stamp() noexcept {
   return g_several_threads.load(std::memory_order_relaxed) ? base::ticks() : base::thread_ticks();
@@ -100,6 +107,7 @@ void Backend::push_payload(Channel& channel, PayloadPtr payload, std::int64_t st
     message.payload = payload.release();
     message.step = step;
   });
+  wake_if_idle();
 }
 
 void Backend::push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_t step) noexcept {
@@ -107,6 +115,13 @@ void Backend::push_step(Channel& channel, Op op, std::uint32_t pass, std::int64_
     message.tag = pass;
     message.step = step;
   });
+  wake_if_idle();
+}
+
+void Backend::wake_if_idle() noexcept {
+  if (g_idle.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (g_idle.exchange(false)) get().wake();
+  }
 }
 
 void Backend::push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept {
@@ -517,7 +532,9 @@ void Backend::forget_unused() {
 }
 
 void Backend::rest(bool busy) {
-  pause_ = busy ? kShortestPause : std::min<std::chrono::microseconds>(pause_ * 2, kLongestPause);
+  idle_rounds_ = busy ? 0 : std::min(idle_rounds_ + 1, kIdleRounds);
+  pause_ = busy ? kShortestPause : std::clamp<std::chrono::microseconds>(pause_ * 2, kShortestPause, kLongestPause);
+  const bool idle = idle_rounds_ == kIdleRounds;
   std::unique_lock lock(mutex_);
   // After the drain at the end of the process nothing is touched any more.
   if (exiting_) {
@@ -525,7 +542,9 @@ void Backend::rest(bool busy) {
     answered_.notify_all();
     wakeup_.wait(lock, [] { return false; });
   }
-  wakeup_.wait_for(lock, pause_, [&] { return awake_; });
+  if (idle) g_idle.store(true);
+  wakeup_.wait_for(lock, idle ? std::chrono::microseconds(kIdlePause) : pause_, [&] { return awake_; });
+  if (idle) g_idle.store(false);
   awake_ = false;
 }
 

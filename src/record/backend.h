@@ -66,6 +66,7 @@ class Backend {
 
   template <class Fill>
   static void push(Channel& channel, Op op, Overflow overflow, const Fill& fill) noexcept;
+  static void wake_if_idle() noexcept;
   static void push_slowly(Channel& channel, Message& message, Overflow overflow) noexcept;
   static void drop(const Message& message) noexcept;
   static void prepare_fork();
@@ -112,6 +113,7 @@ class Backend {
   std::uint64_t last_anchor_ = 0;           // ns
   std::uint64_t anchor_after_ = 1'000'000;  // ns
   std::chrono::microseconds pause_{0};
+  int idle_rounds_ = 0;  // without any work, one after the other
   std::vector<Message> batch_;
   bool gathered_ = true;                         // the last round took all that was there
   std::vector<std::shared_ptr<Request>> asked_;  // that are not answered

@@ -34,7 +34,7 @@ class FlightRecorder {
   bool awaits_ring() const noexcept { return ring_jobs_ > 0; }
   // What became of a ring that was to be made or removed, one a call, oldest first; none where there is no news. A new
   // one takes the place of the old one here. Where it could not be made the old one stays, if any; otherwise captures
-  // say why they hold nothing. `in_progress`: the steps that have begun, of which it lacks a part.
+  // say why they hold nothing. `in_progress`: the steps that have begun; the new ring lacks their first part.
   std::optional<Status> follow_ring(std::span<const std::int64_t> in_progress);
   // Works without a ring; captures give this reason.
   void forgo(std::string why) { no_ring_ = std::move(why); }

@@ -48,7 +48,7 @@ void RunController::poll(Steps& steps, BudgetController& budget, double wall_tim
   const std::optional<base::FileState> before = control_;
   try {
     if (const auto text = changed_control()) take(*text, steps, budget, wall_time);
-  } catch (...) {  // out of memory: the next look begins anew
+  } catch (...) {  // out of memory: the next poll reads the file again
     control_ = before;
     throw;
   }

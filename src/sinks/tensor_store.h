@@ -63,7 +63,7 @@ class TensorStore final : public Sink {
   Tally& tally_;
   std::vector<Status> errors_;  // of the step
   std::uint64_t lost_ = 0;      // of the step: tensors
-  bool out_of_memory_ = false;  // likewise: some were lost for it
+  bool out_of_memory_ = false;  // of the step: whether tensors were lost because memory ran out
   Status renamed_;              // a tensor got another name: reported if there is not an error, one at a time
   std::set<std::string> told_;  // tensors, formats and problems already reported
 };

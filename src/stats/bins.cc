@@ -14,6 +14,7 @@ using Rows = std::array<std::uint64_t, 4>;
 
 constexpr double kNearMin = 0x1p-126;  // the smallest normal float
 constexpr double kNearEnd = 0x1p128;   // the first that no float reaches
+constexpr std::size_t kManyZeros = 2;  // a block with more than one zero in so many values is counted without them
 // From a row to its key: rows count octaves from 2^-127, keys from 2^-1074.
 constexpr std::int32_t kKeyOfRow = 1 + (1074 - 127) * 16;
 
@@ -43,14 +44,22 @@ std::size_t far_index(std::int32_t key) noexcept {
 
 }  // namespace
 
-void BinTables::add(const float* values, std::size_t count, const BlockSums& sums) { add_values(values, count, sums); }
-void BinTables::add(const double* values, std::size_t count, const BlockSums& sums) { add_values(values, count, sums); }
-
-template <class T>
-void BinTables::add_values(const T* values, std::size_t count, const BlockSums& sums) {
+void BinTables::add(const float* values, std::size_t count, const BlockSums& sums) {
   const double largest = std::max(-sums.min, sums.max);
   if (largest == 0) return;  // only zeros
-  pending_ += count;
+  if (largest >= kNearMin) note_near(sums.smallest, largest);
+  const bool tiny = sums.smallest < kNearMin;
+  if (sums.zeros > count / kManyZeros && takes_nonzero_fast()) {
+    count = take_nonzero(values, count, some_.data());
+    values = some_.data();
+  }
+  add_near(values, count);
+  if (tiny) add_tiny(values, count);
+}
+
+void BinTables::add(const double* values, std::size_t count, const BlockSums& sums) {
+  const double largest = std::max(-sums.min, sums.max);
+  if (largest == 0) return;
   if (largest >= kNearMin && sums.smallest < kNearEnd) note_near(sums.smallest, largest);
   if (sums.smallest >= kNearMin && largest < kNearEnd) {
     add_near(values, count);
@@ -61,12 +70,13 @@ void BinTables::add_values(const T* values, std::size_t count, const BlockSums& 
 
 void BinTables::note_near(double smallest, double largest) noexcept {
   const double end = std::nextafter(kNearEnd, 0);
-  near_low_ = std::min(near_low_, static_cast<std::uint32_t>(near_row(std::clamp(smallest, kNearMin, end))));
-  near_high_ = std::max(near_high_, static_cast<std::uint32_t>(near_row(std::clamp(largest, kNearMin, end))));
+  near_touched_.add(static_cast<std::uint32_t>(near_row(std::clamp(smallest, kNearMin, end))));
+  near_touched_.add(static_cast<std::uint32_t>(near_row(std::clamp(largest, kNearMin, end))));
 }
 
 template <class T>
 void BinTables::add_near(const T* values, std::size_t count) {
+  pending_ += count;
   std::size_t i = 0;
   if (count < kSpread) {
     for (; i < count; ++i) ++near_[0][near_row(values[i])];
@@ -83,14 +93,27 @@ void BinTables::add_near(const T* values, std::size_t count) {
   for (; i < count; ++i) ++near_[0][near_row(values[i])];
 }
 
-template <class T>
-void BinTables::add_mixed(const T* values, std::size_t count) {
+// Their rows among the near ones, which all of them have been counted in, are in the first octave, which is not
+// reported.
+void BinTables::add_tiny(const float* values, std::size_t count) {
+  const std::size_t found = take_subnormal(values, count, some_.data());  // perhaps in place
+  for (std::size_t i = 0; i < found; ++i) {
+    const std::uint64_t row = near_row(some_[i]);
+    const std::uint64_t at = (row & (kSign - 1)) - kTinyBegin;
+    if (at < kTinyRows) ++tiny_[row / kSign][at];  // always, unless the values change while they are read
+  }
+  pending_ += found;
+  tiny_touched_ |= found > 0;
+}
+
+void BinTables::add_mixed(const double* values, std::size_t count) {
+  pending_ += count;
   spread_ = true;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto x = static_cast<double>(values[i]);
+    const double x = values[i];
     const double magnitude = std::abs(x);
     if (magnitude >= kNearMin && magnitude < kNearEnd) {
-      ++near_[i % kTables][near_row(values[i])];
+      ++near_[i % kTables][near_row(x)];
     } else if (x != 0) {
       add_far(x);
     } else {
@@ -103,53 +126,60 @@ void BinTables::add_far(double value) {
   if (far_.empty()) far_.resize(2 * std::size_t{Histogram::kMaxKey} + 1);
   const std::int32_t key = Histogram::key_of(value);
   if (key < -Histogram::kMaxKey || key > Histogram::kMaxKey) return;  // not finite any more: see drain
-  Touched& touched = key < 0 ? far_negative_ : far_positive_;
-  touched.low = std::min(touched.low, std::abs(key));
-  touched.high = std::max(touched.high, std::abs(key));
+  Far& far = key < 0 ? far_negative_ : far_positive_;
+  (std::abs(value) < kNearMin ? far.below : far.above).add(std::abs(key));
   ++far_[far_index(key)];
 }
 
-// Whole groups: rows outside of the touched ones hold nothing, nor do most groups of a small tensor. The first group,
-// with the zeros, is never among them.
-void BinTables::find_near(bool negative) {
-  if (near_low_ > near_high_) return;
-  const std::uint32_t begin = near_low_ / kGroup;
-  const std::uint32_t groups = near_high_ / kGroup + 1 - begin;
-  const std::size_t rows = std::size_t{groups} * kGroup;
-  const std::size_t first = std::size_t{begin} * kGroup + (negative ? kSign : 0);
-  if (spread_) add_counters(&near_[0][first], {&near_[1][first], &near_[2][first], &near_[3][first]}, rows);
-  found_.resize(std::max(found_.size(), found_count_ + rows));
+// Finds the bins of whole groups of rows, and clears them. `key` is that of the first row, without its sign.
+void BinTables::find_rows(std::uint32_t* rows, std::uint32_t groups, std::int32_t key, bool negative) {
+  found_.resize(std::max(found_.size(), found_count_ + std::size_t{groups} * kGroup));
   Finder finder(found_.data() + found_count_);
   for (std::uint32_t i = 0; i < groups; ++i) {
     const std::uint32_t group = negative ? groups - 1 - i : i;
-    const std::uint32_t* counts = &near_[0][first + std::size_t{group} * kGroup];
+    std::uint32_t* counts = rows + std::size_t{group} * kGroup;
     std::uint32_t any = 0;
     for (std::uint32_t k = 0; k < kGroup; ++k) any |= counts[k];
-    if (any == 0) continue;
-    const auto row = static_cast<std::int32_t>((begin + group) * kGroup);
+    if (any == 0) continue;  // as most groups of a small tensor
+    const std::int32_t first = key + static_cast<std::int32_t>(group * kGroup);
     if (negative) {
-      std::int32_t key = -(row + static_cast<std::int32_t>(kGroup) - 1) - kKeyOfRow;
-      for (std::uint32_t k = kGroup; k-- > 0; ++key) finder.add(key, counts[k]);
+      std::int32_t next = -(first + static_cast<std::int32_t>(kGroup) - 1);
+      for (std::uint32_t k = kGroup; k-- > 0; ++next) finder.add(next, counts[k]);
     } else {
-      std::int32_t key = row + kKeyOfRow;
-      for (std::uint32_t k = 0; k < kGroup; ++k, ++key) finder.add(key, counts[k]);
+      std::int32_t next = first;
+      for (std::uint32_t k = 0; k < kGroup; ++k, ++next) finder.add(next, counts[k]);
     }
-  }
-  for (std::size_t table = 0; table < (spread_ ? kTables : 1); ++table) {
-    std::fill_n(near_[table].begin() + static_cast<std::ptrdiff_t>(first), rows, 0U);
+    std::fill_n(counts, kGroup, 0U);
   }
   take(finder);
 }
 
-void BinTables::find_far(bool negative) {
-  const Touched touched = std::exchange(negative ? far_negative_ : far_positive_, {});
-  if (touched.low > touched.high) return;
+// Rows outside of the touched ones hold nothing. The first group, with the zeros, is never among them.
+void BinTables::find_near(bool negative) {
+  if (near_touched_.empty()) return;
+  const std::uint32_t begin = near_touched_.low / kGroup;
+  const std::uint32_t groups = near_touched_.high / kGroup + 1 - begin;
+  const std::size_t rows = std::size_t{groups} * kGroup;
+  const std::size_t first = std::size_t{begin} * kGroup + (negative ? kSign : 0);
+  if (spread_) take_counters(&near_[0][first], {&near_[1][first], &near_[2][first], &near_[3][first]}, rows);
+  find_rows(&near_[0][first], groups, static_cast<std::int32_t>(begin * kGroup) + kKeyOfRow, negative);
+}
+
+void BinTables::find_tiny(bool negative) {
+  if (!tiny_touched_) return;
+  constexpr std::int32_t kKey = static_cast<std::int32_t>(kTinyBegin) + kKeyOfRow - kSubnormalScale * 16;
+  find_rows(tiny_[negative ? 1 : 0].data(), kTinyRows / kGroup, kKey, negative);
+}
+
+void BinTables::find_far(bool negative, Touched<std::int32_t>& touched) {
+  if (touched.empty()) return;
   const auto count = static_cast<std::size_t>(touched.high - touched.low) + 1;
   found_.resize(std::max(found_.size(), found_count_ + count));
   std::int32_t key = negative ? -touched.high : touched.low;
   Finder finder(found_.data() + found_count_);
   for (std::size_t i = 0; i < count; ++i, ++key) finder.add(key, std::exchange(far_[far_index(key)], 0));
   take(finder);
+  touched = {};
 }
 
 void BinTables::take(const Finder& finder) noexcept {
@@ -157,32 +187,43 @@ void BinTables::take(const Finder& finder) noexcept {
   pending_ -= finder.total;
 }
 
+// Zeros, and what the tiny table has too.
+void BinTables::forget_first_rows() noexcept {
+  for (std::size_t table = 0; table < (spread_ ? kTables : 1); ++table) {
+    for (const std::uint32_t sign : {0U, kSign}) {
+      for (std::uint32_t row = sign; row < sign + kGroup; ++row) pending_ -= std::exchange(near_[table][row], 0);
+    }
+  }
+}
+
+// In ascending order of the keys.
 void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   found_count_ = 0;
+  find_far(true, far_negative_.above);
   find_near(true);
+  find_tiny(true);
+  find_far(true, far_negative_.below);
   if (zeros != 0) {
     found_.resize(std::max(found_.size(), found_count_ + 1));
     found_[found_count_++] = {0, zeros};
   }
+  find_far(false, far_positive_.below);
+  find_tiny(false);
   find_near(false);
-  const std::size_t near = found_count_;
-  find_far(true);
-  find_far(false);
-  for (auto& table : near_) pending_ -= std::exchange(table[0], 0) + std::exchange(table[kSign], 0);
+  find_far(false, far_positive_.above);
+  forget_first_rows();
   // The rest was counted in rows that the sums did not know about: somebody wrote to the values while they were read.
   // The counts are wrong then, but the next tensor must not be affected.
   if (pending_ != 0) {
     for (auto& table : near_) table.fill(0);
   }
-  near_low_ = kSign;
-  near_high_ = 0;
+  near_touched_ = {};
   pending_ = 0;
   spread_ = false;
+  tiny_touched_ = false;
   if (found_count_ == 0) return;
-  std::vector<Histogram::Bin> bins(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(found_count_));
-  // Far keys are on both sides of the near ones; from_bins sorts them. None can be outside the grid.
-  histogram.merge(found_count_ == near ? Histogram::from_ordered_bins(std::move(bins))
-                                       : *Histogram::from_bins(std::move(bins)));
+  const auto end = found_.begin() + static_cast<std::ptrdiff_t>(found_count_);
+  histogram.merge(Histogram::from_ordered_bins({found_.begin(), end}));
 }
 
 }  // namespace sonde::stats

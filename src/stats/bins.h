@@ -1,8 +1,10 @@
 // Counts values into the bins of Histogram at memory speed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "stats/kernels.h"
@@ -10,19 +12,19 @@
 
 namespace sonde::stats {
 
-// Counting tables, which are empty again after drain. Not for use by two threads; about 130 kB, to be kept and reused.
+// Counting tables, which are empty again after drain. Not for use by two threads; about 145 kB, to be kept and reused.
 //
 // Values in the range of normal floats - nearly all of them - go to the near tables, whose row is the upper 13 bits of
 // a float: sign, exponent, four bits of the mantissa. There are four of those, used in turn, since a counter that is
 // incremented again before its last value has reached the cache waits for it, and with data that are all equal that is
-// the whole cost. A small block uses the first one only, so that draining small tensors reads one table. The rest -
-// subnormal floats, doubles out of the range of floats - goes to the far table, which has a counter for every key. Only
-// touched rows are read or cleared, so that small tensors stay cheap. Zeros are counted but not reported: the summary
-// has done so.
+// the whole cost. A small block uses the first one only, so that draining small tensors reads one table. Subnormal
+// floats go to the tiny table, whose row is that of their product with 2^kSubnormalScale, a normal float; doubles out
+// of the range of normal floats go to the far table, which has a counter for every key. Only touched rows are read or
+// cleared, so that small tensors stay cheap. Zeros are not reported: the summary has counted them.
 class BinTables {
  public:
   // `sums` are those of the same finite values, with their smallest magnitude. If the values have changed since, the
-  // counts are wrong but memory stays intact.
+  // counts are wrong but memory stays intact. All values between two calls of drain are of one type.
   void add(const float* values, std::size_t count, const BlockSums& sums);
   void add(const double* values, std::size_t count, const BlockSums& sums);
   // Adds all counts, and a bin for the zeros, to `histogram`.
@@ -42,17 +44,38 @@ class BinTables {
 
   // Rows are drained sixteen at a time, an octave.
   static constexpr std::uint32_t kGroup = 16;
+  // Of the tiny table: the octaves of 2^-149 to 2^-127, scaled.
+  static constexpr std::uint32_t kTinyBegin = (127 - 149 + kSubnormalScale) * kGroup;
+  static constexpr std::uint32_t kTinyRows = (149 - 126) * kGroup;
+
+  // A range of touched rows or keys, without their sign; empty if low is above high.
+  template <class T>
+  struct Touched {
+    T low = std::numeric_limits<T>::max();
+    T high = 0;
+    bool empty() const noexcept { return low > high; }
+    void add(T value) noexcept {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  };
+  // Far keys are below or above all near ones.
+  struct Far {
+    Touched<std::int32_t> below;
+    Touched<std::int32_t> above;
+  };
 
   template <class T>
-  void add_values(const T* values, std::size_t count, const BlockSums& sums);
-  template <class T>
   void add_near(const T* values, std::size_t count);
-  template <class T>
-  void add_mixed(const T* values, std::size_t count);
+  void add_tiny(const float* values, std::size_t count);
+  void add_mixed(const double* values, std::size_t count);
   void add_far(double value);
   void note_near(double smallest, double largest) noexcept;
+  void find_rows(std::uint32_t* rows, std::uint32_t groups, std::int32_t key, bool negative);
   void find_near(bool negative);
-  void find_far(bool negative);
+  void find_tiny(bool negative);
+  void find_far(bool negative, Touched<std::int32_t>& touched);
+  void forget_first_rows() noexcept;
   // Where the next bin goes, and how many values the bins have. There must be room. Nothing depends on the count but
   // how far the next one is written: half of all rows are empty, and no processor can tell which.
   struct Finder {
@@ -68,19 +91,15 @@ class BinTables {
   void take(const Finder& finder) noexcept;
 
   std::array<std::array<std::uint32_t, kRows>, kTables> near_{};
-  // Touched rows, without their sign; none if low is above high.
-  std::uint32_t near_low_ = kSign;
-  std::uint32_t near_high_ = 0;
+  Touched<std::uint32_t> near_touched_;
+  std::array<std::array<std::uint32_t, kTinyRows>, 2> tiny_{};  // positive, negative
+  bool tiny_touched_ = false;
   std::vector<std::uint64_t> far_;  // by key + kMaxKey; allocated when first needed
-  // Touched keys, without their sign, for either sign: subnormal ones are close together, but far from their opposites.
-  struct Touched {
-    std::int32_t low = Histogram::kMaxKey;
-    std::int32_t high = 0;
-  };
-  Touched far_negative_;
-  Touched far_positive_;
+  Far far_negative_;
+  Far far_positive_;
   std::uint64_t pending_ = 0;
-  bool spread_ = false;  // other tables than the first were touched
+  bool spread_ = false;                                    // other tables than the first were touched
+  alignas(64) std::array<float, kBlock + kPadding> some_;  // of the values of a block: not zero, or subnormal
   // While draining: the bins so far, with space for more.
   std::vector<Histogram::Bin> found_;
   std::size_t found_count_ = 0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <random>
+#include <vector>
 
 #include "stats/reference.h"
 
@@ -41,6 +43,25 @@ TEST(BinTables, AddUpOverSeveralBlocks) {
   Histogram histogram;
   tables->drain(2, histogram);
   EXPECT_EQ(histogram, expected(std::vector<float>{1e-20F, 1e-45F, 0, 1e20F, -1e-44F, -1e20F, 1e-20F, 1e-45F, 0}));
+}
+
+// With few values and with many, since those are counted in other ways.
+TEST(BinTables, CountBlocksOfZerosAndSubnormalsExactly) {
+  const auto tables = std::make_unique<BinTables>();
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  for (const std::size_t size : {1U, 15U, 16U, 500U, 1000U, 2048U}) {
+    for (const unsigned zeros_in_8 : {0U, 3U, 7U, 8U}) {
+      for (const float scale : {1.0F, 1e-38F, 1e-42F, 1e-45F}) {
+        std::vector<float> values(size);
+        for (float& value : values) {
+          value = random() % 8 < zeros_in_8 ? (random() % 2 == 0 ? 0.0F : -0.0F) : normal(random) * scale;
+        }
+        EXPECT_EQ(count(*tables, values), expected(values)) << size << ' ' << zeros_in_8 << ' ' << scale;
+        EXPECT_EQ(tables->pending(), 0U);
+      }
+    }
+  }
 }
 
 // A frozen tensor whose owner breaks the promise: other values are counted than were summed.

@@ -75,42 +75,55 @@ double percentile(const Summary& summary, const Histogram& histogram, double q) 
   return summary.max;
 }
 
-std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram& histogram, int buckets) {
-  if (summary.finite() == 0 || histogram.bins().empty()) return {};
-  const auto total = static_cast<double>(histogram.total());
-  if (summary.min == summary.max) return {{summary.min, summary.max, total}};
-  const auto size = static_cast<std::size_t>(std::max(buckets, 1));
-  std::vector<Bucket> result(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    // lerp, since max - min may be more than a double holds.
-    result[i].left = i == 0 ? summary.min : result[i - 1].right;
-    result[i].right = std::lerp(summary.min, summary.max, static_cast<double>(i + 1) / static_cast<double>(size));
+void find_bucket_edges(const Summary& summary, const Histogram& histogram, std::size_t buckets,
+                       std::vector<BucketEdge>& edges) {
+  edges.resize(buckets - 1);
+  // As std::lerp does it, which also works where max - min is more than a double holds, without its branches.
+  const double min = summary.min;
+  const double max = summary.max;
+  const bool across_zero = min <= 0 && max >= 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const double t = static_cast<double>(i + 1) / static_cast<double>(buckets);
+    edges[i].value = across_zero ? t * max + (1 - t) * min : std::min(min + t * (max - min), max);
   }
   auto bin = histogram.bins().begin();
   const auto end = histogram.bins().end();
-  for (std::size_t i = 0; bin != end;) {
-    const std::int32_t edge = i + 1 < size ? Histogram::key_of(result[i].right) : Histogram::kMaxKey + 1;
-    std::uint64_t whole = 0;  // of the fine bins on this side of the bucket's edge: nearly all
-    for (; bin != end && bin->key < edge; ++bin) whole += bin->count;
-    result[i].count += static_cast<double>(whole);
-    if (bin == end) break;
-    const Range range = range_of(summary, bin->key);
-    if (result[i].right <= range.low) {
-      ++i;
-      continue;
-    }
-    // The edge falls into this bin, perhaps with further ones: each bucket that it reaches gets a share.
-    auto rest = static_cast<double>(bin->count);
-    for (; i + 1 < size && result[i].right <= range.high; ++i) {
-      const double width = result[i].right - std::max(result[i].left, range.low);
-      const double share = static_cast<double>(bin->count) * (width / (range.high - range.low));
-      result[i].count += share;
-      rest -= share;
-    }
-    result[i].count += std::max(0.0, rest);
-    ++bin;
+  std::uint64_t below = 0;  // values of the bins that are passed
+  for (BucketEdge& edge : edges) {
+    const std::int32_t key = Histogram::key_of(edge.value);
+    for (; bin != end && bin->key < key; ++bin) below += bin->count;
+    edge.below = static_cast<double>(below);
+    edge.in_its_bin = 0;
+    if (bin == end || bin->key != key) continue;
+    const Range range = range_of(summary, key);
+    if (edge.value <= range.low) continue;
+    edge.in_its_bin = bin->count;
+    // range.high is above range.low: the edge is at most range.high.
+    edge.below += static_cast<double>(bin->count) * ((edge.value - range.low) / (range.high - range.low));
   }
+}
+
+std::vector<Bucket> buckets_between(const Summary& summary, std::uint64_t total, std::span<const BucketEdge> edges) {
+  std::vector<Bucket> result(edges.size() + 1);
+  double left = summary.min;
+  double below = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const double next = std::max(below, edges[i].below);
+    result[i] = {left, edges[i].value, next - below};
+    left = edges[i].value;
+    below = next;
+  }
+  result.back() = {left, summary.max, std::max(0.0, static_cast<double>(total) - below)};
   return result;
+}
+
+std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram& histogram, int buckets) {
+  if (summary.finite() == 0 || histogram.bins().empty()) return {};
+  const std::uint64_t total = histogram.total();
+  if (summary.min == summary.max) return {{summary.min, summary.max, static_cast<double>(total)}};
+  std::vector<BucketEdge> edges;
+  find_bucket_edges(summary, histogram, static_cast<std::size_t>(std::max(buckets, 1)), edges);
+  return buckets_between(summary, total, edges);
 }
 
 CastRisk cast_risk(const Summary& summary, const Histogram& histogram, Target target) noexcept {

@@ -25,6 +25,19 @@ struct Bucket {
 // if nothing is finite. Fewer than one bucket means one.
 std::vector<Bucket> tensorboard_buckets(const Summary& summary, const Histogram& histogram, int buckets);
 
+// An edge between two such buckets, and how many values are below it.
+struct BucketEdge {
+  double value = 0;
+  double below = 0;              // estimated if it falls into a fine bin
+  std::uint64_t in_its_bin = 0;  // values of that bin; 0: `below` is exact
+};
+// The edges of so many buckets, without the outer ones, in ascending order; `buckets` is at least 1. There must be
+// finite values, not all equal.
+void find_bucket_edges(const Summary& summary, const Histogram& histogram, std::size_t buckets,
+                       std::vector<BucketEdge>& edges);
+// The buckets between them.
+std::vector<Bucket> buckets_between(const Summary& summary, std::uint64_t total, std::span<const BucketEdge> edges);
+
 // Floating-point types into which values might be cast.
 enum class Target : std::uint8_t { f16, bf16, f8_e4m3, f8_e5m2 };
 

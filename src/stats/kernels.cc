@@ -149,6 +149,81 @@ std::size_t take_finite_values(const T* HWY_RESTRICT values, std::size_t count, 
   return kept;
 }
 
+// One instruction moves the chosen lanes together there; elsewhere it is a loop over the lanes.
+constexpr bool kCompresses = HWY_TARGET <= HWY_AVX3;
+
+// Copies the values that are chosen, times `factor`. Never writes past what is read already, plus one vector at the
+// end.
+template <class Choose, class ChooseOne>
+std::size_t take_values(const float* values, std::size_t count, float* out, const Choose& choose,
+                        const ChooseOne& choose_one, float factor) {
+  std::size_t kept = 0;
+  std::size_t i = 0;
+  if constexpr (kCompresses) {
+    const hn::ScalableTag<float> d;
+    const std::size_t lanes = hn::Lanes(d);
+    static_assert(hn::MaxLanes(d) <= kPadding);
+    for (; i + lanes <= count; i += lanes) {
+      const auto v = hn::LoadU(d, values + i);
+      const auto chosen = choose(v);
+      hn::StoreU(hn::Compress(hn::Mul(v, hn::Set(d, factor)), chosen), d, out + kept);
+      kept += hn::CountTrue(d, chosen);
+    }
+  }
+  for (; i < count; ++i) {
+    const float x = values[i];
+    out[kept] = x * factor;
+    kept += choose_one(x) ? 1U : 0U;
+  }
+  return kept;
+}
+
+// Several edges for each load.
+template <std::size_t kEdges, typename T>
+void count_below_some(const T* HWY_RESTRICT values, std::size_t count, const T* HWY_RESTRICT edges,
+                      std::uint64_t* HWY_RESTRICT counts) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto one = hn::Set(du, 1);
+  static_assert(kEdges == 1 || kEdges == 4);
+  constexpr std::size_t kSecond = kEdges == 1 ? 0 : 1;  // an edge of its own, or nothing new
+  const auto edge0 = hn::Set(d, edges[0]), edge1 = hn::Set(d, edges[kSecond]);
+  const auto edge2 = hn::Set(d, edges[2 * kSecond]), edge3 = hn::Set(d, edges[3 * kSecond]);
+  auto below0 = hn::Zero(du), below1 = below0, below2 = below0, below3 = below0;
+  const auto add = [&](auto v, auto edge, auto below) {
+    return hn::IfThenElse(hn::RebindMask(du, hn::Lt(v, edge)), hn::Add(below, one), below);
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto v = hn::LoadU(d, values + i);
+    below0 = add(v, edge0, below0);
+    if constexpr (kEdges == 4) {
+      below1 = add(v, edge1, below1);
+      below2 = add(v, edge2, below2);
+      below3 = add(v, edge3, below3);
+    }
+  }
+  const auto store = [&](std::size_t at, auto below) {
+    counts[at] += hn::GetLane(hn::SumOfLanes(du, below));
+    for (std::size_t k = i; k < count; ++k) counts[at] += values[k] < edges[at] ? 1U : 0U;
+  };
+  store(0, below0);
+  if constexpr (kEdges == 4) {
+    store(1, below1);
+    store(2, below2);
+    store(3, below3);
+  }
+}
+
+template <typename T>
+void count_values_below(const T* values, std::size_t count, const T* edges, std::size_t edge_count,
+                        std::uint64_t* counts) {
+  std::size_t i = 0;
+  for (; i + 4 <= edge_count; i += 4) count_below_some<4>(values, count, edges + i, counts + i);
+  for (; i < edge_count; ++i) count_below_some<1>(values, count, edges + i, counts + i);
+}
+
 }  // namespace
 
 BlockSums sum_floats(const float* values, std::size_t count) {
@@ -171,34 +246,46 @@ std::size_t take_finite_doubles(const double* values, std::size_t count, double*
   return take_finite_values(values, count, out, rest);
 }
 
-void estimate_buckets_on_target(const float* HWY_RESTRICT values, std::size_t count, const BucketGrid& grid,
-                                std::int32_t* HWY_RESTRICT out) {
+std::size_t take_nonzero_floats(const float* values, std::size_t count, float* out) {
   const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto half = hn::Set(d, 0.5F);
-  const auto half_low = hn::Set(d, grid.half_low);
-  const auto per_half = hn::Set(d, grid.per_half);
-  const auto last = hn::Set(d, grid.last);
-  std::size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto at = hn::Mul(hn::MulSub(hn::LoadU(d, values + i), half, half_low), per_half);
-    hn::StoreU(hn::ConvertTo(di, hn::Min(hn::Max(at, hn::Zero(d)), last)), di, out + i);
-  }
-  for (; i < count; ++i) {
-    const float at = (values[i] * 0.5F - grid.half_low) * grid.per_half;
-    out[i] = static_cast<std::int32_t>(std::min(grid.last, std::max(0.0F, at)));  // 0 for NaN
-  }
+  return take_values(
+      values, count, out, [&](auto v) { return hn::Ne(v, hn::Zero(d)); }, [](float x) { return x != 0; }, 1.0F);
 }
 
-void add_counters_on_target(std::uint32_t* HWY_RESTRICT to, const std::uint32_t* HWY_RESTRICT a,
-                            const std::uint32_t* HWY_RESTRICT b, const std::uint32_t* HWY_RESTRICT c,
-                            std::size_t count) {
-  const hn::CappedTag<std::uint32_t, 16> d;  // of which 16 are a whole number of vectors
+std::size_t take_subnormal_floats(const float* values, std::size_t count, float* out) {
+  constexpr float kNormal = std::numeric_limits<float>::min();
+  constexpr float kScale = 0x1p64F;
+  static_assert(kSubnormalScale == 64);
+  const hn::ScalableTag<float> d;
+  return take_values(
+      values, count, out,
+      [&](auto v) { return hn::And(hn::Lt(hn::Abs(v), hn::Set(d, kNormal)), hn::Ne(v, hn::Zero(d))); },
+      [](float x) { return std::abs(x) < kNormal && x != 0; }, kScale);
+}
+
+bool takes_fast() { return kCompresses; }
+
+void count_floats_below(const float* values, std::size_t count, const float* edges, std::size_t edge_count,
+                        std::uint64_t* counts) {
+  count_values_below(values, count, edges, edge_count, counts);
+}
+void count_doubles_below(const double* values, std::size_t count, const double* edges, std::size_t edge_count,
+                         std::uint64_t* counts) {
+  count_values_below(values, count, edges, edge_count, counts);
+}
+
+void take_counters_on_target(std::uint32_t* HWY_RESTRICT to, std::uint32_t* HWY_RESTRICT a,
+                             std::uint32_t* HWY_RESTRICT b, std::uint32_t* HWY_RESTRICT c, std::size_t count) {
+  const hn::CappedTag<std::uint32_t, 16> d;  // 16 values are a whole number of these vectors
   const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
   for (std::size_t i = 0; i < count; i += lanes) {
-    const auto ab = hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
-    hn::StoreU(hn::Add(hn::Add(hn::LoadU(d, to + i), ab), hn::LoadU(d, c + i)), d, to + i);
+    const auto sum = hn::Add(hn::Add(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), hn::LoadU(d, c + i));
+    if (hn::AllTrue(d, hn::Eq(sum, zero))) continue;
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), sum), d, to + i);
+    hn::StoreU(zero, d, a + i);
+    hn::StoreU(zero, d, b + i);
+    hn::StoreU(zero, d, c + i);
   }
 }
 
@@ -250,8 +337,12 @@ HWY_EXPORT(sum_doubles);
 HWY_EXPORT(sum_doubles_find_smallest);
 HWY_EXPORT(take_finite_floats);
 HWY_EXPORT(take_finite_doubles);
-HWY_EXPORT(estimate_buckets_on_target);
-HWY_EXPORT(add_counters_on_target);
+HWY_EXPORT(take_nonzero_floats);
+HWY_EXPORT(take_subnormal_floats);
+HWY_EXPORT(takes_fast);
+HWY_EXPORT(count_floats_below);
+HWY_EXPORT(count_doubles_below);
+HWY_EXPORT(take_counters_on_target);
 HWY_EXPORT(widen_f16_on_target);
 HWY_EXPORT(widen_bf16_on_target);
 
@@ -273,12 +364,27 @@ std::size_t take_finite(const double* values, std::size_t count, double* out, No
   return HWY_DYNAMIC_DISPATCH(take_finite_doubles)(values, count, out, rest);
 }
 
-void estimate_buckets(const float* values, std::size_t count, const BucketGrid& grid, std::int32_t* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(estimate_buckets_on_target)(values, count, grid, out);
+std::size_t take_nonzero(const float* values, std::size_t count, float* out) noexcept {
+  return HWY_DYNAMIC_DISPATCH(take_nonzero_floats)(values, count, out);
 }
 
-void add_counters(std::uint32_t* to, const std::array<const std::uint32_t*, 3>& tables, std::size_t count) noexcept {
-  HWY_DYNAMIC_DISPATCH(add_counters_on_target)(to, tables[0], tables[1], tables[2], count);
+std::size_t take_subnormal(const float* values, std::size_t count, float* out) noexcept {
+  return HWY_DYNAMIC_DISPATCH(take_subnormal_floats)(values, count, out);
+}
+
+bool takes_nonzero_fast() noexcept { return HWY_DYNAMIC_DISPATCH(takes_fast)(); }
+
+void count_below(const float* values, std::size_t count, std::span<const float> edges, std::uint64_t* counts) noexcept {
+  HWY_DYNAMIC_DISPATCH(count_floats_below)(values, count, edges.data(), edges.size(), counts);
+}
+
+void count_below(const double* values, std::size_t count, std::span<const double> edges,
+                 std::uint64_t* counts) noexcept {
+  HWY_DYNAMIC_DISPATCH(count_doubles_below)(values, count, edges.data(), edges.size(), counts);
+}
+
+void take_counters(std::uint32_t* to, const std::array<std::uint32_t*, 3>& tables, std::size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(take_counters_on_target)(to, tables[0], tables[1], tables[2], count);
 }
 
 void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) noexcept {

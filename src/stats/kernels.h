@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace sonde::stats {
 
@@ -44,17 +45,23 @@ struct NonFinite {
 std::size_t take_finite(const float* values, std::size_t count, float* out, NonFinite& rest) noexcept;
 std::size_t take_finite(const double* values, std::size_t count, double* out, NonFinite& rest) noexcept;
 
-// The bucket of each value among `last` + 1 of the same width, which reach up from `low`: the right one or, where the
-// value lies close to an edge, its neighbour. The values are finite.
-struct BucketGrid {
-  float half_low = 0;  // of halves, since the whole range may be more than a float holds
-  float per_half = 0;  // buckets in half of 1
-  float last = 0;
-};
-void estimate_buckets(const float* values, std::size_t count, const BucketGrid& grid, std::int32_t* out) noexcept;
+// Copies the values that are not zero, in order, to `out`, which may be `values` itself and must have room for `count`
+// and kPadding more; returns their number.
+inline constexpr std::size_t kPadding = 64;
+std::size_t take_nonzero(const float* values, std::size_t count, float* out) noexcept;
+// Whether that is much cheaper than what it takes to count a zero.
+bool takes_nonzero_fast() noexcept;
+// The same for values that are subnormal, multiplied by 2^kSubnormalScale, which makes them normal.
+inline constexpr int kSubnormalScale = 64;
+std::size_t take_subnormal(const float* values, std::size_t count, float* out) noexcept;
 
-// Adds those of three tables to those of another one; `count` is a multiple of 16.
-void add_counters(std::uint32_t* to, const std::array<const std::uint32_t*, 3>& tables, std::size_t count) noexcept;
+// Adds to each of `counts` the number of values below the edge. A NaN is below none.
+void count_below(const float* values, std::size_t count, std::span<const float> edges, std::uint64_t* counts) noexcept;
+void count_below(const double* values, std::size_t count, std::span<const double> edges,
+                 std::uint64_t* counts) noexcept;
+
+// Moves the counts of three tables to another one; their sums fit 32 bits, and `count` is a multiple of 16.
+void take_counters(std::uint32_t* to, const std::array<std::uint32_t*, 3>& tables, std::size_t count) noexcept;
 
 // From the bits of f16 and bf16 to floats, exactly.
 void widen_f16(const std::uint16_t* bits, std::size_t count, float* out) noexcept;
