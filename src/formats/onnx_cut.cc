@@ -1,0 +1,165 @@
+#include "formats/onnx_cut.h"
+
+#include <algorithm>
+
+#include "formats/wire.h"
+#include "tensor/copy.h"
+
+namespace sonde::onnx {
+namespace {
+
+constexpr std::int64_t kSmall = 64;  // elements
+
+// Fields of ModelProto, GraphProto, NodeProto, TensorProto and ValueInfoProto: see onnx.h.
+constexpr std::uint32_t kIrVersion = 1;
+constexpr std::uint32_t kModelGraph = 7;
+constexpr std::uint32_t kOpsets = 8;
+constexpr std::uint32_t kGraphNode = 1;
+constexpr std::uint32_t kGraphName = 2;
+constexpr std::uint32_t kGraphInitializer = 5;
+constexpr std::uint32_t kGraphInput = 11;
+constexpr std::uint32_t kGraphOutput = 12;
+constexpr std::uint32_t kNodeInput = 1;
+constexpr std::uint32_t kNodeOutput = 2;
+
+std::string_view text(base::Bytes bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_integer(DType dtype) noexcept { return dtype >= DType::boolean && dtype <= DType::u64; }
+
+std::string tensor_proto(std::string_view name, const TensorView& tensor) {
+  std::string out;
+  for (const std::int64_t size : tensor.shape) wire::put_integer(out, 1, size);
+  wire::put_integer(out, 2, type_number(tensor.dtype));
+  wire::put_bytes(out, 8, name);
+  std::string raw(tensor::byte_size(tensor), '\0');
+  tensor::copy_dense(tensor, raw.data());
+  wire::put_bytes(out, 9, raw);
+  return out;
+}
+
+std::string value_info(std::string_view name, const TensorView* tensor) {
+  std::string out;
+  wire::put_bytes(out, 1, name);
+  if (tensor == nullptr) return out;
+  std::string shape;
+  for (const std::int64_t size : tensor->shape) {
+    std::string dimension;
+    wire::put_integer(dimension, 1, size);
+    wire::put_bytes(shape, 1, dimension);
+  }
+  std::string tensor_type;
+  wire::put_integer(tensor_type, 1, type_number(tensor->dtype));
+  wire::put_bytes(tensor_type, 2, shape);
+  std::string type;
+  wire::put_bytes(type, 1, tensor_type);
+  wire::put_bytes(out, 2, type);
+  return out;
+}
+
+// A node with other names of its inputs.
+std::string renamed_node(const Node& node, const std::vector<std::string>& inputs) {
+  std::string out;
+  for (const std::string& input : inputs) wire::put_bytes(out, kNodeInput, input);
+  for (const std::string_view output : node.outputs) wire::put_bytes(out, kNodeOutput, output);
+  wire::put_bytes_unless_empty(out, 3, node.name);
+  wire::put_bytes_unless_empty(out, 4, node.op);
+  for (const Attribute& attribute : node.attributes) wire::put_bytes(out, 5, text(attribute.message));
+  wire::put_bytes_unless_empty(out, 7, node.domain);
+  return out;
+}
+
+template <class List>
+auto find_named(const List& list, std::string_view name) {
+  const auto found = std::ranges::find_if(list, [&](const auto& one) { return one.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+const Node* producer(const Graph& graph, std::string_view value) {
+  const auto found = std::ranges::find_if(
+      graph.nodes, [&](const Node& node) { return std::ranges::find(node.outputs, value) != node.outputs.end(); });
+  return found == graph.nodes.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Cutter::Cutter(const Model& model) : model_(model) {}
+
+Status Cutter::add(std::string_view output, const GiveValue& give) {
+  const Node* node = producer(model_.graph, output);
+  if (node == nullptr) return {Code::not_found, "no operation of the file computes it"};
+  const std::string key = "node " + std::string(node->outputs.front());
+  if (std::ranges::find(added_, key) != added_.end()) return Status::success();
+  if (!node->outer.empty()) return {Code::unsupported, "its operation holds graphs that read values around it"};
+  if (std::ranges::any_of(model_.functions, [&](const Function& function) {
+        return function.name == node->op && function.domain == node->domain;
+      })) {
+    return {Code::unsupported, "its operation is a function that the model defines"};
+  }
+  std::vector<std::string> inputs;
+  for (const std::string_view input : node->inputs) {
+    std::string renamed(input);
+    if (!input.empty()) {
+      if (Status status = add_input(input, give, renamed); !status) return status;
+    }
+    inputs.push_back(std::move(renamed));
+  }
+  wire::put_bytes(graph_, kGraphNode, renamed_node(*node, inputs));
+  for (const std::string_view each : node->outputs) {
+    if (!each.empty()) wire::put_bytes(outputs_, kGraphOutput, value_info(each, nullptr));
+  }
+  added_.push_back(key);
+  ++nodes_;
+  return Status::success();
+}
+
+Status Cutter::add_input(std::string_view name, const GiveValue& give, std::string& renamed) {
+  if (find_named(model_.graph.initializers, name) != nullptr) return add_constant(name);
+  const Node* node = producer(model_.graph, name);
+  if (node != nullptr && node->op == "Constant" && node->domain.empty()) {
+    if (std::ranges::find(added_, name) == added_.end()) {
+      wire::put_bytes(graph_, kGraphNode, text(node->message));
+      added_.emplace_back(name);
+    }
+    return Status::success();
+  }
+  renamed = std::string(kCutPrefix) + std::string(name);
+  if (std::ranges::find(added_, renamed) != added_.end()) return Status::success();
+  const std::optional<TensorView> value = give(name);
+  if (!value) return {Code::not_found, "its input '" + std::string(name) + "' was not recorded"};
+  if (is_integer(value->dtype) && value->size() <= kSmall) {
+    wire::put_bytes(graph_, kGraphInitializer, tensor_proto(renamed, *value));
+  } else {
+    wire::put_bytes(graph_, kGraphInput, value_info(renamed, &*value));
+    inputs_.push_back({renamed, std::string(name), *value});
+  }
+  added_.push_back(renamed);
+  return Status::success();
+}
+
+Status Cutter::add_constant(std::string_view name) {
+  if (std::ranges::find(added_, name) != added_.end()) return Status::success();
+  const Initializer* constant = find_named(model_.graph.initializers, name);
+  if (constant->external) return {Code::unsupported, "its weight '" + std::string(name) + "' is in another file"};
+  wire::put_bytes(graph_, kGraphInitializer, text(constant->message));
+  added_.emplace_back(name);
+  return Status::success();
+}
+
+std::string Cutter::encode() const {
+  std::string graph = graph_ + outputs_;
+  wire::put_bytes(graph, kGraphName, "cut");
+  std::string out;
+  wire::put_integer(out, kIrVersion, model_.ir_version);
+  for (const auto& [domain, version] : model_.opsets) {
+    std::string opset;
+    wire::put_bytes_unless_empty(opset, 1, domain);
+    wire::put_integer(opset, 2, version);
+    wire::put_bytes(out, kOpsets, opset);
+  }
+  wire::put_bytes(out, kModelGraph, graph);
+  return out;
+}
+
+}  // namespace sonde::onnx
