@@ -8,7 +8,7 @@ ARGS ?=
 AGAIN ?=
 
 .NOTPARALLEL:
-.PHONY: all test browser demo bench wheel install-python test-frameworks fuzz format tidy install clean help package-on setup setup-dev setup-browser setup-bench setup-python
+.PHONY: all test browser demo bench wheel install-python test-frameworks fuzz format tidy install clean help package-on setup setup-openvino setup-dev setup-browser setup-bench setup-python
 
 all: build/build.ninja  ## build in release mode; the command is then build/bin/sonde
 	@cmake --build build
@@ -35,9 +35,9 @@ wheel: build/build.ninja setup-python package-on  ## build the Python package; t
 install-python: wheel  ## install the Python package into the environment of PYTHON=python3
 	@$(PYTHON) -m pip install --disable-pip-version-check --force-reinstall --no-deps build/wheel/sonde-*.whl
 
-test-frameworks: wheel  ## test the Python package with torch, TensorFlow and JAX, which it installs (7 GB)
+test-frameworks: wheel  ## test the Python package with torch, TensorFlow and JAX, which it installs (6 GB); ARGS="keras@jax" are its files
 	@tools/setup frameworks
-	@python/tests/run_frameworks $(ARGS)
+	@$(AGAIN) python/tests/run_frameworks $(ARGS)
 
 fuzz: build-fuzz/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all
 	@cmake --build --preset fuzz
@@ -62,7 +62,7 @@ help:  ## list the goals
 package-on: build/build.ninja setup-python
 	@grep -q '^SONDE_PACKAGE:BOOL=ON' build/CMakeCache.txt || cmake --preset release -DSONDE_PACKAGE=ON
 
-build/build.ninja: | setup
+build/build.ninja: | setup setup-openvino
 	@cmake --preset release
 
 build-fuzz/build.ninja: | setup setup-dev
@@ -70,6 +70,9 @@ build-fuzz/build.ninja: | setup setup-dev
 
 setup:
 	@tools/setup build
+
+setup-openvino: setup
+	@tools/setup openvino
 
 setup-dev:
 	@tools/setup dev

@@ -44,3 +44,24 @@ option(SONDE_DATA_SERVER "Build TensorBoard's data server; needs gRPC" ${data_se
 if(SONDE_DATA_SERVER AND NOT (GRPC_FOUND AND PROTOC AND GRPC_CPP_PLUGIN))
   message(FATAL_ERROR "SONDE_DATA_SERVER needs gRPC and protobuf for C++ with their compilers; see tools/packages.txt")
 endif()
+
+# OpenVINO runs saved models, in a library of its own that is loaded when it is needed: src/inspect/openvino. It comes with
+# `tools/setup openvino`; all build folders share it. Sanitizers would report what it does itself.
+file(STRINGS tools/openvino.txt openvino_pinned REGEX "^openvino==")
+string(REGEX REPLACE "^openvino==" "" SONDE_OPENVINO_VERSION "${openvino_pinned}")
+string(REGEX REPLACE "^20([0-9]+)[.]([0-9]+)[.]([0-9]+)$" "libopenvino.so.\\1\\2\\3" SONDE_OPENVINO_LIBRARY "${SONDE_OPENVINO_VERSION}")
+set(inspect_default OFF)
+if(PROJECT_IS_TOP_LEVEL AND NOT SONDE_SANITIZE AND NOT SONDE_FUZZ)
+  find_package(OpenVINO ${SONDE_OPENVINO_VERSION} EXACT QUIET COMPONENTS Runtime
+    HINTS ${SONDE_SOURCE_DIR}/build/openvino/openvino/cmake)
+  if(OpenVINO_FOUND)
+    set(inspect_default ON)
+  else()
+    message(STATUS "OpenVINO ${SONDE_OPENVINO_VERSION} is not installed, so models are listed but not run; tools/setup openvino installs it")
+  endif()
+endif()
+option(SONDE_INSPECT "Build the library that runs saved models; needs OpenVINO" ${inspect_default})
+if(SONDE_INSPECT AND NOT OpenVINO_FOUND)
+  find_package(OpenVINO ${SONDE_OPENVINO_VERSION} EXACT REQUIRED COMPONENTS Runtime
+    HINTS ${SONDE_SOURCE_DIR}/build/openvino/openvino/cmake)
+endif()

@@ -40,3 +40,9 @@ install(FILES ${SONDE_SOURCE_DIR}/LICENSE ${SONDE_SOURCE_DIR}/README.md DESTINAT
 # The files that README.md links to, at the same relative place.
 install(DIRECTORY ${SONDE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/sonde
   FILES_MATCHING PATTERN *.md PATTERN *.png)
+
+# The library that runs models, which the command and the library load when they need it.
+if(SONDE_INSPECT)
+  add_custom_target(sonde_plugins ALL DEPENDS sonde_openvino)
+  install(TARGETS sonde_openvino LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sonde)
+endif()

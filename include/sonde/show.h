@@ -32,4 +32,10 @@ SONDE_API Result<Shown> show(std::string_view name, const TensorView& tensor, in
 // `summarize` elements of each axis, or every element for -1. Fails for an invalid view.
 SONDE_API Result<std::string> values_text(const TensorView& tensor, std::optional<int> summarize = {});
 
+// Draws a tensor into a PNG file, which is replaced as a whole. One element is one pixel; without a layout the axes
+// decide: two are HW, three HWC if the last one has 1, 3 or 4 elements and NHW otherwise, four NHWC; several pictures
+// are the cells of a grid. NaN is pink, an infinity orange. Fails for an invalid view, and for complex numbers.
+SONDE_API Status save_picture(std::string_view path, const TensorView& tensor, const ImageOptions& options = {},
+                              std::optional<Layout> layout = {});
+
 }  // namespace sonde

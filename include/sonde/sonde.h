@@ -10,6 +10,7 @@
 #include "sonde/graph.h"       // IWYU pragma: export
 #include "sonde/kept.h"        // IWYU pragma: export
 #include "sonde/log.h"         // IWYU pragma: export
+#include "sonde/model.h"       // IWYU pragma: export
 #include "sonde/options.h"     // IWYU pragma: export
 #include "sonde/policy.h"      // IWYU pragma: export
 #include "sonde/recorder.h"    // IWYU pragma: export

@@ -4,8 +4,11 @@
 #include <exception>
 #include <utility>
 
+#include "base/file.h"
+#include "formats/png.h"
 #include "render/array.h"
 #include "render/console.h"
+#include "render/image.h"
 #include "stats/buckets.h"
 #include "tensor/why_invalid.h"
 
@@ -71,6 +74,21 @@ Result<std::string> values_text(const TensorView& tensor, std::optional<int> sum
       options.edge_items = std::max(*summarize, 1);
     }
     return render::numpy_style(tensor, options);
+  });
+}
+
+Status save_picture(std::string_view path, const TensorView& tensor, const ImageOptions& options,
+                    std::optional<Layout> layout) {
+  return within_memory([&]() -> Status {
+    if (!tensor.valid()) {
+      return {Code::invalid_argument, "the tensor cannot be drawn: " + std::string(tensor::why_invalid(tensor))};
+    }
+    const Result<render::Picture> picture = render::draw(tensor, layout, options);
+    if (!picture) return picture.error();
+    const Shape shape = {picture->height, picture->width, picture->channels};
+    const Result<std::string> file = png::encode(view(picture->pixels, shape));
+    if (!file) return file.error();
+    return base::write_file(std::string(path), *file);
   });
 }
 
