@@ -10,6 +10,7 @@
 
 #include "base/suggest.h"
 #include "help.h"
+#include "inspect/describe.h"
 #include "interrupt.h"
 #include "output.h"
 #include "parse.h"
@@ -29,6 +30,8 @@ Commands all_commands() {
   commands.push_back(make_export_command());
   commands.push_back(make_check_command());
   commands.push_back(make_show_command());
+  commands.push_back(make_inspect_command());
+  commands.push_back(make_diff_command());
   commands.push_back(make_arm_command());
   commands.push_back(make_trigger_command());
   commands.push_back(make_policy_command());
@@ -106,6 +109,10 @@ int run(std::vector<std::string> arguments) {
   }
   std::error_code error;
   if (!std::filesystem::exists(first, error)) return unknown(commands, first);
+  if (inspect::is_model(first)) {  // a folder can be one, too
+    arguments.emplace_back("--list");
+    return run_command(*find(commands, "inspect"), arguments);
+  }
   const bool directory = std::filesystem::is_directory(first, error);
   return run_command(*find(commands, directory ? "serve" : "show"), arguments);
 }

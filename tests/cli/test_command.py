@@ -264,9 +264,11 @@ class BadFiles(Case):
         self.assertIn("x.txt", self.error("show", self.write("x.txt", b"hello")))
         self.assertIn("is empty", self.error("show", self.write("x.bin", b"")))
 
-    def test_directories_and_models_are_not_shown_yet(self):
+    def test_a_directory_is_not_a_tensor_file(self):
         self.assertIn("is a directory", self.error("show", self.folder))
-        self.assertIn("is a model", self.error("./" + self.write("x.onnx", b"\x08\x07")))
+
+    def test_a_damaged_model(self):
+        self.assertIn("x.onnx' is not a valid ONNX model", self.error("./" + self.write("x.onnx", b"\x08\x07")))
 
     def test_damaged_files_of_every_format(self):
         self.save("x.npy", np.arange(100.0))

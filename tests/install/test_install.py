@@ -65,6 +65,8 @@ class Installed(unittest.TestCase):
             "lib/pkgconfig/sonde.pc",
             "share/doc/sonde/LICENSE", "share/doc/sonde/README.md",
         }
+        if (BUILD / "lib/sonde/libsonde_openvino.so").exists():  # a build without OpenVINO has none
+            expected |= {"lib/sonde/libsonde_openvino.so"}
         expected |= {f"share/doc/sonde/{path.relative_to(PROJECT)}" for path in (PROJECT / "docs").rglob("*.*")}
         expected |= {"share/man/man1/sonde.1"} | {f"share/man/man1/sonde-{name}.1" for name in self.commands()}
         found = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*") if not path.is_dir()}
