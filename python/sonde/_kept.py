@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator
 
 from . import _core
+from ._arguments import path as checked_path
 
 
 class TensorSteps(Mapping):
@@ -57,7 +58,7 @@ class TensorFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = _core.TensorFile(os.fspath(path))
+        self._file = _core.TensorFile(checked_path("path", path))
 
     @property
     def metadata(self) -> dict[str, str]:

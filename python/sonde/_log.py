@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Iterator
 
 from . import _core
+from ._arguments import flag, path as checked_path
 from ._kept import Checkpoint, TensorFile, TensorSteps, checkpoints, typed, whole_tensors
 from ._series import STATISTICS, Scalars, ScalarTable, StatisticsTable, selector
 
@@ -20,7 +21,7 @@ def load(logdir: str | os.PathLike[str], *, follow: bool = False, cache: bool = 
     >>> runs["train"].scalars("loss").values
     array([1. , 0.5])
     """
-    return (LiveLog if follow else Log)(_core.Log(os.fspath(logdir), follow, cache))
+    return (LiveLog if follow else Log)(_core.Log(checked_path("logdir", logdir), flag("follow", follow), flag("cache", cache)))
 
 
 @dataclass(frozen=True)
@@ -374,4 +375,4 @@ def load_capture(path: str | os.PathLike[str]) -> Capture:
 
     >>> sonde.load_capture("logs/train/captures/1-nonfinite").origin        # doctest: +SKIP
     """
-    return Capture(os.fspath(path))
+    return Capture(checked_path("path", path))

@@ -129,7 +129,7 @@ class Session:
         watched = watch(module, Recorder(self.folder(name), policy=self.options.policy), layers=self.options.watch,
                         every=self.options.every, gradients=every_kind, weights=every_kind, updates=every_kind)
         self.say(f"watching {len(matched)} modules of {name} into {watched.recorder.directory}")
-        watched._begin_pass(module, args, {})  # this call's own hooks are read before it begins
+        watched._steps.begin_pass(module, args, {})  # this call's own hooks are read before it begins
 
     # ---- Keras
 

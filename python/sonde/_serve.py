@@ -6,6 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _notebook
+from ._arguments import path
 from ._program import program
 
 if TYPE_CHECKING:  # imported where they are used, so that `import sonde` stays fast
@@ -98,6 +99,11 @@ def serve(*logdirs: str | os.PathLike[str], port: int | None = None, host: str =
     """
     if not logdirs:
         raise ValueError("logdirs must name at least one directory")
+    folders = [path("logdirs", each) for each in logdirs]
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int)):
+        raise TypeError(f"port must be an int, not {port!r}")
+    if port is not None and not 0 <= port <= 65535:
+        raise ValueError(f"port must be from 0 to 65535, not {port}")
     notebook = _notebook.in_notebook()
     if path_prefix is None and notebook:
         path_prefix = _notebook.proxy_prefix()
@@ -107,7 +113,7 @@ def serve(*logdirs: str | os.PathLike[str], port: int | None = None, host: str =
     allowed = [allow_origin] if isinstance(allow_origin, str) else list(allow_origin)
     if notebook and not allowed:
         allowed = _notebook.origins()
-    command = [program(), "serve", *map(os.fspath, logdirs), "--host", host, "--stop-at-eof"]
+    command = [program(), "serve", *folders, "--host", host, "--stop-at-eof"]
     if port is not None:
         command += ["--port", str(port)]
     if path_prefix:

@@ -10,7 +10,7 @@ class Summary:
     """A tensor in one line, as a recorder prints it; with a picture in a notebook. `sonde.summary` makes one.
 
     >>> print(sonde.summary([[1.0, 2.0], [3.0, 4.0]], "kernel"))
-    kernel f64[2,2] 1 |#  #  *. #| 4  mean 2.5 std 1.12
+    kernel f64[2,2] 1 |#  #  *: #| 4  mean 2.5 std 1.12
     """
 
     def __init__(self, line: str, buckets: list[tuple[float, float, float]], values: str | None) -> None:
@@ -46,7 +46,7 @@ def show(x: Any, name: str = "", *, full: bool = False, summarize: int | None = 
     `summarize=N` the first and last N of each axis, or all for -1.
 
     >>> sonde.show([[1.0, 2.0], [3.0, 4.0]], "kernel", full=True)
-    kernel f64[2,2] 1 |#  #  *. #| 4  mean 2.5 std 1.12
+    kernel f64[2,2] 1 |#  #  *: #| 4  mean 2.5 std 1.12
     [[1. 2.]
      [3. 4.]]
     """

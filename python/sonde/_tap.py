@@ -133,8 +133,12 @@ def record(to: Any, name: str, kind: str, value: Any, step: Any) -> None:
     handle = probe(to, name, kind)
     with _lock:
         place = _place(to, (name, kind), None if step is None else _number(step))
-    if handle.wanted(place):
+    if not handle.wanted(place):
+        return
+    try:
         handle.record(place, _on_host(value))
+    except TypeError as error:
+        raise TypeError(f"x, tapped as '{name}': {error}") from None
 
 
 def probe(to: Any, name: str, kind: str, every: int = 1) -> Any:
@@ -154,7 +158,7 @@ def _on_host(value: Any) -> Any:
 
 
 def _number(step: Any) -> int:
-    if isinstance(step, float) or hasattr(step, "dtype") and "float" in str(step.dtype):
+    if isinstance(step, (float, str, bytes)) or hasattr(step, "dtype") and "float" in str(step.dtype):
         raise TypeError(f"step must be an integer, not {step!r}")
     try:
         return int(step)

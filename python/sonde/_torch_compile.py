@@ -53,7 +53,7 @@ def _returned(watch: Any) -> Any:
 
     def hook(module: Any, args: Any, output: Any) -> None:
         if not compiling():
-            watch._compiled_returned()
+            watch._steps.compiled_returned()
 
     return hook
 
@@ -69,7 +69,7 @@ def _wrap_call(watch: Any, module: Any) -> None:
     def call(*args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling() or not watch.active:
             return compiled(*args, **kwargs)
-        return watch._around(module, compiled, args, kwargs)
+        return watch._steps.around(module, compiled, args, kwargs)
 
     module._compiled_call_impl = call
     watch._undo.append(lambda: setattr(module, "_compiled_call_impl", compiled))
@@ -109,12 +109,12 @@ def _compile(model: Any = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(owner, torch.nn.Module):  # Module.compile()
             for watch in watches:
                 if watch.active:
-                    return watch._around(owner, compiled, given, named)
+                    return watch._steps.around(owner, compiled, given, named)
         try:
             return compiled(*given, **named)
         finally:
             for watch in watches:
-                watch._compiled_returned()
+                watch._steps.compiled_returned()
 
     return call
 

@@ -51,18 +51,18 @@ class Parameters:
                     if buffer is not None and buffer.is_floating_point():
                         self._add(batch, step, watch._probe(joined(path, name), "weight", []), buffer)
         watch.recorder.record(step, batch)
-        watch._finish_pending()
+        watch._outputs.finish_pending()
 
     def _add(self, batch: list[tuple[Any, Any]], step: Any, probe: Any, tensor: Any, hold: bool = False) -> None:
         plain = local(tensor)
         if plain is None or plain is not tensor or _torch_tensors.on_device(plain) or plain.layout is not torch.strided:
-            self._watch._record_elsewhere(step, probe, tensor, hold)
+            self._watch._outputs.record_elsewhere(step, probe, tensor, hold)
         else:
             batch.append((probe, plain))
 
     def _inputs(self, name: str) -> list[str]:
         """What the gradient of a parameter is computed from: that of its module's output, and the module's inputs."""
-        made = self._watch._made
+        made = self._watch._outputs.made
         module = name.rpartition(".")[0] or type(self._watch.module).__name__
         outputs = [f"gradient/{each}" for each in made if each == module or each.startswith(f"{module}/")]
         return outputs + made.get(module, []) if outputs else []
@@ -83,4 +83,4 @@ class Parameters:
         for _, probe, parameter, before in mine:
             self._add(batch, step, probe, torch.sub(local(parameter).detach(), before, out=before), hold=True)
         self._watch.recorder.record(step, batch, hold=True)
-        self._watch._finish_pending()
+        self._watch._outputs.finish_pending()

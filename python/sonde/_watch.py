@@ -38,6 +38,8 @@ def watch(module: Any, recorder: Recorder | None = None, *, layers: str | Sequen
         raise TypeError(f"module must be a torch module, not {kind.__name__}")
     if recorder is not None and not isinstance(recorder, _recording()):
         raise TypeError(f"recorder must be a sonde.Recorder, not {type(recorder).__name__}")
+    if recorder is not None and recorder.closed:
+        raise ValueError("the recorder is closed")
     from ._torch_watch import Watch
     return Watch(module, recorder, layers=layers, every=every, record=record, activations=activations, gradients=gradients,
                  weights=weights, updates=updates, inference=inference, policy=policy, hold=hold)

@@ -11,6 +11,7 @@ except ImportError:
 import numpy
 
 from . import _tap
+from ._arguments import count, flag, path
 from ._errors import RecordingWarning
 from ._keras_layers import SampleOutputs, inspection_model, select
 from ._keras_training import TrainingValues, variable_name
@@ -41,8 +42,10 @@ class Recorder(keras.callbacks.Callback):
                  validation_sample: Any = None, *, sample: Any = None, weights: bool = True, gradients: bool = True,
                  activations: bool = True, policy: Any = None, **options: Any) -> None:
         super().__init__()
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ValueError(f"every must be at least 1, not {every!r}")
+        path("log_dir", log_dir)
+        count("every", every)
+        for name, value in (("images", images), ("weights", weights), ("gradients", gradients), ("activations", activations)):
+            flag(name, value)
         self._validation = _checked_sample(validation_sample)
         self._sample = self._validation[0] if sample is None and self._validation is not None else sample
         if images and self._sample is None:

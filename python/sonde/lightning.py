@@ -10,6 +10,7 @@ from lightning.pytorch.loggers.logger import Logger as _Logger
 from lightning.pytorch.loggers.logger import rank_zero_experiment
 from lightning.pytorch.utilities.rank_zero import rank_zero_only
 
+from ._arguments import path, watching
 from ._watch import watch as _watch
 from ._writer import SummaryWriter
 
@@ -27,10 +28,8 @@ class Logger(_Logger):
     def __init__(self, save_dir: str | os.PathLike[str], name: str | None = "lightning_logs", version: int | str | None = None, *,
                  watch: bool | dict[str, Any] = False, policy: Any = None, **options: Any) -> None:
         super().__init__()
-        if not isinstance(watch, (bool, dict)):
-            raise TypeError(f"watch must be True, False or a dict with the arguments of sonde.watch, not {type(watch).__name__}")
-        self._save_dir, self._name, self._version = os.fspath(save_dir), name or "", version
-        self._watch_options = {} if watch is True else watch
+        self._save_dir, self._name, self._version = path("save_dir", save_dir), name or "", version
+        self._watch_options = watching(watch)
         self._options = {"policy": policy, **options}
         self._writer: SummaryWriter | None = None
         self._watched: Any = None

@@ -7,6 +7,7 @@ try:
 except ImportError:
     raise ImportError("sonde.transformers needs transformers: pip install transformers") from None
 
+from ._arguments import path, watching
 from ._recorder import Recorder
 from ._watch import default_directory, watch as _watch
 
@@ -22,10 +23,8 @@ class Callback(_TrainerCallback):
 
     def __init__(self, log_dir: str | os.PathLike[str] | None = None, *, watch: bool | dict[str, Any] = False, policy: Any = None,
                  **options: Any) -> None:
-        if not isinstance(watch, (bool, dict)):
-            raise TypeError(f"watch must be True, False or a dict with the arguments of sonde.watch, not {type(watch).__name__}")
-        self._log_dir = log_dir
-        self._watch_options = {} if watch is True else watch
+        self._log_dir = None if log_dir is None else path("log_dir", log_dir)
+        self._watch_options = watching(watch)
         self._options = {"policy": policy, **options}
         self.recorder: Recorder | None = None
         self.watched: Any = None

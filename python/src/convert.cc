@@ -108,7 +108,8 @@ void raise_value_error(const std::string& sentence) {
 }
 
 std::string sentence_of(const nb::python_error& error) {
-  return std::string(nb::type_name(error.type()).c_str()) + ": " + nb::str(error.value()).c_str();
+  const std::string text = nb::str(error.value()).c_str();  // torch appends a stack of its C++ functions
+  return std::string(nb::type_name(error.type()).c_str()) + ": " + text.substr(0, text.find('\n'));
 }
 
 std::string_view to_text(nb::handle object, const char* argument) {

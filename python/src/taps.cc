@@ -19,7 +19,9 @@ namespace {
 
 using namespace nb::literals;
 
-// The taps of one watched module, and the passes that its threads are in. All under the interpreter's lock.
+// The taps of one watched module, and the passes that its threads are in. All under the interpreter's lock. Where a
+// Python object is released other threads may run: torch gives the lock away while it frees a tensor. So a pass is held
+// while it is used, and what it lets go of is released last.
 class Taps {
  public:
   Taps(StatePtr state, nb::object tensor_type, nb::object parameter_type, nb::object backward, bool hold)
@@ -32,9 +34,9 @@ class Taps {
   // This thread enters a pass. Whether any of the probes is wanted in any pass that is open.
   bool begin(nb::handle step) {
     (void)nb::cast<const StepObject&>(step);
-    passes_.push_back({std::this_thread::get_id(), nb::borrow(step), {}, {}});
-    for (const Pass& pass : passes_) {
-      const Step& in = nb::inst_ptr<StepObject>(pass.step)->step;
+    passes_.push_back(std::make_shared<Pass>(Pass{std::this_thread::get_id(), nb::borrow(step), {}, {}}));
+    for (const std::shared_ptr<Pass>& pass : passes_) {
+      const Step& in = nb::inst_ptr<StepObject>(pass->step)->step;
       for (const nb::object& probe : probes_) {
         if (nb::inst_ptr<ProbeObject>(probe)->probe.wanted(in)) return true;
       }
@@ -46,10 +48,10 @@ class Taps {
   std::vector<std::string> end(nb::handle step) {
     std::vector<std::string> written;
     for (std::size_t i = passes_.size(); i-- > 0;) {
-      if (!passes_[i].step.is(step)) continue;
-      const Pass ended = std::move(passes_[i]);  // releasing its tensors may run Python code
+      if (!passes_[i]->step.is(step)) continue;
+      const std::shared_ptr<Pass> ended = std::move(passes_[i]);
       passes_.erase(passes_.begin() + static_cast<std::ptrdiff_t>(i));
-      for (const Lent& lent : ended.lent) {
+      for (const Lent& lent : ended->lent) {
         if (version_of(lent.tensor) != lent.version) written.push_back(lent.name);
       }
       break;
@@ -59,7 +61,7 @@ class Taps {
   }
 
   nb::object step() {
-    const Pass* pass = find();
+    const std::shared_ptr<Pass> pass = find();
     return pass == nullptr ? nb::none() : pass->step;
   }
 
@@ -70,14 +72,14 @@ class Taps {
 
   // Whether the tensor needs no more attention: it was recorded, or is not wanted.
   bool record(const ProbeObject& probe, bool container, nb::handle tensor) {
-    Pass* pass = find();
+    const std::shared_ptr<Pass> pass = find();
     if (pass == nullptr || state_->closed()) return false;
     const nb::handle type = tensor.type();
     if (type.ptr() != tensor_type_.ptr() && type.ptr() != parameter_type_.ptr()) return false;
     // A container that returns what its last module has returned: the tensor is known by that module's name.
     if (container && pass->last.ptr() == tensor.ptr()) return true;
     if (in_backward()) return true;  // a checkpoint that is computed again
-    pass->last = nb::borrow(tensor);
+    const nb::object previous = std::exchange(pass->last, nb::borrow(tensor));
     const nb::object held = pass->step;
     const StepObject& step = *nb::inst_ptr<StepObject>(held);
     if (!probe.probe.wanted(step.step)) return true;
@@ -114,10 +116,10 @@ class Taps {
     std::vector<Lent> lent;
   };
 
-  Pass* find() {
+  std::shared_ptr<Pass> find() const {
     const std::thread::id self = std::this_thread::get_id();
     for (std::size_t i = passes_.size(); i-- > 0;) {
-      if (passes_[i].thread == self) return &passes_[i];
+      if (passes_[i]->thread == self) return passes_[i];
     }
     return nullptr;
   }
@@ -139,7 +141,7 @@ class Taps {
   bool hold_;
   bool on_ = true;  // whether anything is wanted in this pass
   std::vector<nb::object> probes_;
-  std::vector<Pass> passes_;
+  std::vector<std::shared_ptr<Pass>> passes_;
 };
 
 struct TapsObject {
@@ -150,7 +152,7 @@ struct TapObject {
   nb::object probe;
   bool container;
 };
-// Calls a module of which the output is known to be one tensor, and records that. It costs less than a hook of torch:
+// Calls a module whose output is known to be one tensor, and records that tensor. It costs less than a hook of torch:
 // with one, torch takes its longer way through Module.__call__.
 struct CallObject {
   std::shared_ptr<Taps> taps;

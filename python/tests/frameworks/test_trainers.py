@@ -78,9 +78,20 @@ class Lightning(Watching):
         self.assertEqual(len(self.run_().scalars("loss")), 2)
         with self.assertRaisesRegex(TypeError, "watch must be"):
             sonde.lightning.Logger(self.folder, watch="net")
+        with self.assertRaisesRegex(ValueError, "watch: sonde.watch has no argument 'layer'; it has layers, every"):
+            sonde.lightning.Logger(self.folder, watch={"layer": "net"})
+        with self.assertRaisesRegex(TypeError, "save_dir must be a str or a path, not NoneType"):
+            sonde.lightning.Logger(None)
 
 
 class Transformers(Watching):
+    def test_wrong_arguments_raise(self):
+        for error, message, arguments in ((TypeError, "log_dir must be a str or a path, not int", {"log_dir": 3}),
+                                          (TypeError, "watch must be True, False or a dict", {"watch": 1}),
+                                          (ValueError, "has no argument 'layer'", {"watch": {"layer": "h"}})):
+            with self.assertRaisesRegex(error, message):
+                sonde.transformers.Callback(**arguments)
+
     def test_a_language_model(self):
         os.environ["HF_HUB_OFFLINE"] = "1"
         import transformers

@@ -46,7 +46,7 @@ class Distributed(Watching):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         program = JOB.format(tests=str(pathlib.Path(__file__).parent), folder=str(self.folder), port=port)
-        ranks = [subprocess.Popen([sys.executable, "-B", "-c", program, str(rank), way], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ranks = [subprocess.Popen([sys.executable, "-c", program, str(rank), way], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) for rank in range(2)]
         told = [rank.communicate(timeout=240) for rank in ranks]
         self.assertEqual([rank.returncode for rank in ranks], [0, 0], told)

@@ -19,7 +19,7 @@ from torch import nn
 from watching import Residual, Watching, model, train
 
 import sonde
-from sonde import _torch_device, _torch_tensors, _torch_watch
+from sonde import _torch_device, _torch_steps, _torch_tensors, _torch_watch
 
 
 class Activations(Watching):
@@ -296,7 +296,7 @@ class Steps(Watching):
 
     def test_many_passes_without_an_optimizer_become_steps(self):
         net, rec = nn.Sequential(nn.Linear(1, 1)), self.recorder()
-        with mock.patch.object(_torch_watch, "_MOST_PASSES", 4), sonde.watch(net, rec):
+        with mock.patch.object(_torch_steps, "_MOST_PASSES", 4), sonde.watch(net, rec):
             for _ in range(4):
                 net(torch.ones(1, 1))
             with self.assertWarnsRegex(sonde.RecordingWarning, "4 forward passes came without an optimizer step"):
@@ -594,6 +594,8 @@ class Removal(Watching):
 class Arguments(Watching):
     def test_wrong_ones_are_named(self):
         net, rec = model(), self.recorder()
+        closed = sonde.Recorder(self.folder / "closed")
+        closed.close()
         for error, message, call in (
                 (TypeError, "module must be a torch module, not list", lambda: sonde.watch([])),
                 (TypeError, "recorder must be a sonde.Recorder, not str", lambda: sonde.watch(net, "logs")),
@@ -601,7 +603,23 @@ class Arguments(Watching):
                 (ValueError, "layers: 'nothing' matches no module", lambda: sonde.watch(net, rec, layers="nothing")),
                 (ValueError, r"layers: '\(' is no regular expression", lambda: sonde.watch(net, rec, layers="(")),
                 (ValueError, "record must be of", lambda: sonde.watch(net, rec, record="mean")),
-                (ValueError, "every must be", lambda: sonde.watch(net, rec, every=0)),
+                (ValueError, "every must be a number of steps, at least 1, not 0", lambda: sonde.watch(net, rec, every=0)),
+                (TypeError, "every must be a number of steps, an int, not 1.5", lambda: sonde.watch(net, rec, every=1.5)),
+                (TypeError, "every must be", lambda: sonde.watch(net, rec, every=True)),
+                (TypeError, "record must be a str or a sequence of str, not 3", lambda: sonde.watch(net, rec, record=3)),
+                (TypeError, "record must be a str or a sequence of str", lambda: sonde.watch(net, rec, record=[1])),
+                (ValueError, "record must name at least one", lambda: sonde.watch(net, rec, record=())),
+                (TypeError, "gradients must be", lambda: sonde.watch(net, rec, gradients=["outputs"])),
+                (TypeError, "hold must be True or False, not 'yes'", lambda: sonde.watch(net, rec, hold="yes")),
+                (TypeError, "weights must be True or False, not 3", lambda: sonde.watch(net, rec, weights=3)),
+                (TypeError, "updates must be", lambda: sonde.watch(net, rec, updates=None)),
+                (TypeError, "activations must be", lambda: sonde.watch(net, rec, activations="no")),
+                (TypeError, "inference must be", lambda: sonde.watch(net, rec, inference=1)),
+                (TypeError, "policy must be", lambda: sonde.watch(net, rec, policy=3)),
+                (ValueError, "policy:1:", lambda: sonde.watch(net, rec, policy="[[watch]")),
+                (ValueError, "layers selects no module", lambda: sonde.watch(net, rec, layers=[])),
+                (TypeError, "layers must hold str or modules, not int", lambda: sonde.watch(net, rec, layers=[3])),
+                (ValueError, "the recorder is closed", lambda: sonde.watch(net, closed)),
                 (ValueError, "gradients must be", lambda: sonde.watch(net, rec, gradients="all"))):
             with self.assertRaisesRegex(error, message):
                 call()

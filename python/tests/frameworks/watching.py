@@ -7,7 +7,7 @@ import numpy
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from testing import InFolder  # noqa: E402
+from testing import InFolder, heed_ctrl_c  # noqa: E402, F401
 
 import sonde  # noqa: E402
 
