@@ -20,6 +20,8 @@ from ._watch import watch
 from ._writer import SummaryWriter
 
 if _TYPE_CHECKING:
+    from ._diff import Difference, diff
+    from ._inspect import Inspection, inspect
     from ._kept import Checkpoint, TensorFile, TensorSteps, open_tensors
     from ._log import Capture, Log, Run, load, load_capture
     from ._series import Scalars, ScalarTable, StatisticsTable
@@ -28,15 +30,17 @@ if _TYPE_CHECKING:
 
 _atexit.register(_core._close_all)
 
-__all__ = ["Capture", "Checkpoint", "Counters", "FileWriter", "Group", "Log", "Probe", "Recorder", "RecordingWarning", "Run",
+__all__ = ["Capture", "Checkpoint", "Counters", "Difference", "FileWriter", "Group", "Inspection", "Log", "Probe", "Recorder", "RecordingWarning", "Run",
            "ScalarTable", "Scalars", "Series", "Server", "Statistics", "StatisticsTable", "Step", "StepValues", "Summary",
-           "SummaryWriter", "TensorFile", "TensorSteps", "histogram_key", "load", "load_capture", "merge_all", "open_tensors",
+           "SummaryWriter", "TensorFile", "TensorSteps", "diff", "histogram_key", "inspect", "load", "load_capture", "merge_all", "open_tensors",
            "release_owners", "serve", "show", "summary", "tap", "tap_grad", "watch"]
 
 _MODULES = ("keras", "lightning", "tf_summary", "transformers")  # imported when they are used, since each imports its framework
 # Names of reading and showing, and the modules that define them: imported when they are used, since a job that trains needs
 # only recording.
 _LATER = dict.fromkeys(("Checkpoint", "TensorFile", "TensorSteps", "open_tensors"), "_kept")
+_LATER |= dict.fromkeys(("Difference", "diff"), "_diff")
+_LATER |= dict.fromkeys(("Inspection", "inspect"), "_inspect")
 _LATER |= dict.fromkeys(("Capture", "Log", "Run", "load", "load_capture"), "_log")
 _LATER |= dict.fromkeys(("ScalarTable", "Scalars", "StatisticsTable"), "_series")
 _LATER |= dict.fromkeys(("Server", "serve"), "_serve")

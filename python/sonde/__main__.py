@@ -14,6 +14,7 @@ def main() -> None:
         path = program()
     except FileNotFoundError as error:
         sys.exit(f"sonde: {error}")
+    os.environ.setdefault("SONDE_PYTHON", sys.executable)  # whose packages the workers of `sonde inspect` use
     os.execv(path, ["sonde", *sys.argv[1:]])
 
 

@@ -7,7 +7,7 @@ import unittest
 
 import ml_dtypes
 import numpy
-from testing import InFolder
+from testing import InFolder, heed_ctrl_c
 
 import sonde
 
@@ -32,6 +32,11 @@ class LoadLog(InFolder):
             self.runs["trian"]
 
     def test_a_directory_that_is_not_there_is_an_error(self):
+        for call in (lambda: sonde.load(3), lambda: sonde.load(None), lambda: sonde.load(b"log")):
+            self.assertRaisesRegex(TypeError, "logdir must be a str or a path, not ", call)
+        self.assertRaisesRegex(TypeError, "follow must be True or False, not 1", lambda: sonde.load(self.log, follow=1))
+        self.assertRaisesRegex(TypeError, "path must be a str or a path", lambda: sonde.load_capture(3))
+        self.assertRaisesRegex(TypeError, "path must be a str or a path", lambda: sonde.open_tensors(None))
         with self.assertRaisesRegex(FileNotFoundError, "none"):
             sonde.load(self.folder / "none")
 
@@ -231,7 +236,8 @@ import os, signal, sonde, sys, threading
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 for update in sonde.load(sys.argv[1], follow=True, cache=False): pass
 """
-        done = subprocess.run([sys.executable, "-B", "-c", program, self.log], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([sys.executable, "-B", "-c", program, self.log], capture_output=True, text=True, timeout=60, check=False,
+                              preexec_fn=heed_ctrl_c)
         self.assertIn("KeyboardInterrupt", done.stderr)
 
 

@@ -5,7 +5,7 @@ import sys
 import time
 import unittest
 
-from testing import InFolder
+from testing import InFolder, heed_ctrl_c
 
 import sonde
 
@@ -101,7 +101,7 @@ while True:
     rec.scalar("loss", 1.0, n)
     rec.histogram("h", [1.0], n)
     if n % 100 == 0: rec.flush()
-""", self.log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+""", self.log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c)
         self.assertEqual(process.stdout.readline(), "ready\n")
         time.sleep(0.2)  # anywhere in the loop
         process.send_signal(signal.SIGINT)

@@ -118,6 +118,12 @@ class Serve(InFolder):
         taken = int(re.search(r":(\d+)/", server.url)[1])
         with self.assertRaisesRegex(OSError, f"port {taken}"):
             sonde.serve(self.log, port=taken)
+        for error, message, arguments in ((TypeError, "port must be an int, not 'x'", {"port": "x"}),
+                                          (ValueError, "port must be from 0 to 65535, not 70000", {"port": 70000})):
+            with self.assertRaisesRegex(error, message):
+                sonde.serve(self.folder, **arguments)
+        with self.assertRaisesRegex(TypeError, "logdirs must be a str or a path, not int"):
+            sonde.serve(3)
         with self.assertRaisesRegex(ValueError, "logdirs"):
             sonde.serve()
 

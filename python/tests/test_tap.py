@@ -91,6 +91,12 @@ class Steps(Taps):
                      lambda: sonde.tap("x", [1.0], "one"), lambda: sonde.tap_grad("x", [1.0]), lambda: sonde.tap("x", "text")):
             self.assertRaises(TypeError, call)
         self.assertRaises(ValueError, sonde.tap, "", [1.0])
+        for call, message in ((lambda: sonde.tap("x", [1.0], 1.5), "step must be an integer, not 1.5"),
+                              (lambda: sonde.tap("x", [1.0], "1"), "step must be an integer, not '1'"),
+                              (lambda: sonde.tap("x", None), "x, tapped as 'x': tensor must be a tensor"),
+                              (lambda: sonde.tap("x", "text"), "x, tapped as 'x'"),
+                              (lambda: sonde.tap("x", [1.0], recorder="logs"), "recorder must be a sonde.Recorder, not str")):
+            self.assertRaisesRegex(TypeError, message, call)
         self.assertRaises(ValueError, sonde.tap, "x", [1.0], kind="colour")
 
 

@@ -1,6 +1,7 @@
 """What the tests of the package share: a folder for each test, and what TensorBoard reads from a log."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,11 +15,16 @@ class InFolder(unittest.TestCase):
 
     def run_python(self, program: str, *arguments, check: bool = True, timeout: float = 120) -> subprocess.CompletedProcess:
         """Runs a program in a Python of its own, with this package."""
-        done = subprocess.run([sys.executable, "-B", "-c", program, *map(str, arguments)], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True,
                               timeout=timeout, check=False)
         if check and done.returncode != 0:
             raise AssertionError(f"the program ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done
+
+
+def heed_ctrl_c() -> None:
+    """For a new process: where the tests run as a background job of a shell, SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def tensorboard_events(directory: os.PathLike) -> dict:

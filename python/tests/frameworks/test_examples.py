@@ -17,7 +17,7 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples/python"
 
 class Examples(InFolder):
     def run_example(self, name):
-        done = subprocess.run([sys.executable, "-B", EXAMPLES / name, self.log], capture_output=True, text=True, check=False, timeout=300,
+        done = subprocess.run([sys.executable, EXAMPLES / name, self.log], capture_output=True, text=True, check=False, timeout=300,
                               env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONWARNINGS": "error::UserWarning:sonde"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return float(done.stdout.split()[-1]), sonde.load(self.log, cache=False)["."]
@@ -67,7 +67,7 @@ class Examples(InFolder):
         programs = re.findall(r"^```python\n(.*?)^```", document, re.MULTILINE | re.DOTALL)
         self.assertGreater(len(programs), 2)
         for program in programs:
-            done = subprocess.run([sys.executable, "-B", "-c", program], cwd=self.folder, capture_output=True, text=True, check=False)
+            done = subprocess.run([sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, f"{program}\n{done.stderr}")
         runs = sonde.load(self.folder / "logs", cache=False)
         self.assertEqual(runs["tap"].statistics("gradient/hidden").steps.tolist(), [0, 5])

@@ -6,7 +6,7 @@ import sys
 import textwrap
 import unittest
 
-from watching import Watching
+from watching import Watching, heed_ctrl_c
 
 import sonde
 
@@ -29,14 +29,14 @@ class Run(Watching):
     def run_script(self, program, *options, arguments=(), command=("-m", "sonde", "run"), check=True):
         self.script = self.folder / "script.py"
         self.script.write_text(textwrap.dedent(program))
-        done = subprocess.run([sys.executable, "-B", *command, *options, str(self.script), *arguments], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, *command, *options, str(self.script), *arguments], capture_output=True, text=True,
                               cwd=self.folder, timeout=300, check=False)
         if check:
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
 
     def plain(self, *arguments):
-        return subprocess.run([sys.executable, "-B", str(self.script), *arguments], capture_output=True, text=True, cwd=self.folder,
+        return subprocess.run([sys.executable, str(self.script), *arguments], capture_output=True, text=True, cwd=self.folder,
                               timeout=300, check=False)
 
     def test_a_training_script(self):
@@ -92,8 +92,8 @@ class Run(Watching):
     def test_ctrl_c_ends_it_as_it_would_without(self):
         self.script = self.folder / "script.py"
         self.script.write_text(TRAINING + "\nprint('ready', flush=True)\nimport time\ntime.sleep(60)\n")
-        process = subprocess.Popen([sys.executable, "-B", "-m", "sonde", "run", "--log", str(self.log), str(self.script)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([sys.executable, "-m", "sonde", "run", "--log", str(self.log), str(self.script)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c)
         while "ready" not in process.stdout.readline():
             pass
         process.send_signal(signal.SIGINT)

@@ -40,7 +40,7 @@ class Seeds(InFolder):
 
     def run_alone(self, name: str) -> None:
         """Runs a program in a process of its own: torch and TensorFlow together may abort it, each with its own LLVM."""
-        subprocess.run([sys.executable, "-B", SEEDS / f"{name}.py", self.log], check=True, timeout=600)
+        subprocess.run([sys.executable, SEEDS / f"{name}.py", self.log], check=True, timeout=600)
 
     def run_of(self, name: str = ".") -> sonde.Run:
         return sonde.load(self.log, cache=False)[name]
