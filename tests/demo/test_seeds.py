@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnxruntime
 import safetensors.numpy
 from PIL import Image
 from test_demo import plugins, points, read
@@ -17,6 +18,8 @@ from test_demo import plugins, points, read
 BUILD = pathlib.Path(os.environ["SONDE_BUILD_DIR"])
 SOURCES = pathlib.Path(os.environ["SONDE_SOURCE_DIR"]) / "examples" / "seeds"
 HELD_OUT = 359  # digits
+# A build without OpenVINO, as those with sanitizers, runs no models.
+runs_models = unittest.skipUnless(os.environ["SONDE_INSPECT"] == "1", "this build does not run models")
 
 
 def count(histogram):
@@ -42,7 +45,7 @@ class Seeds(unittest.TestCase):
 
     def test_every_program_is_tested(self):
         names = {path.stem for path in SOURCES.glob("*.cc")}
-        self.assertEqual(len(names), 15)
+        self.assertEqual(len(names), 19)
         used = set(re.findall(r'run_seed\("(\w+)"', pathlib.Path(__file__).read_text()))
         self.assertEqual(used, names)
 
@@ -170,6 +173,42 @@ class Seeds(unittest.TestCase):
             (path,) = (self.log / "tensors").iterdir()
             self.assertEqual(set(safetensors.numpy.load_file(path)), {f"activation/{name}" for name in names})
             self.assertEqual(set(re.findall(r"step 0  (\w+) f32", printed)), names)
+
+    @runs_models
+    def test_003_4_outputs_of_a_saved_model_as_npy_and_pictures(self):
+        printed = self.run_seed("003_4_outputs_of_a_model")
+        self.assertRegex(printed, r"^openvino [\d.]+, executed in f32\noutputs f32\[10,1,8,8\] ")
+        outputs = np.load(self.log / "outputs.npy")
+        self.assertEqual(outputs.shape, (10, 1, 8, 8))
+        for i in range(10):
+            pixels = np.asarray(Image.open(self.log / f"prediction_{i}.png").convert("L"))
+            np.testing.assert_allclose(pixels, outputs[i, 0] * 255, atol=1)
+
+    @runs_models
+    def test_004_4_one_layer_of_a_saved_model(self):
+        printed = self.run_seed("004_4_inspect_one_layer")
+        self.assertRegex(printed, r"relu_1 f32\[1,32\] 0 .*\n\[\[")
+        self.assertRegex(printed, r"output f32\[1,10\] .* mean 0\.1 ")
+
+    @runs_models
+    def test_004_5_several_layers_are_those_of_the_inspection_model_in_onnxruntime(self):
+        self.run_seed("004_5_inspect_several_layers")
+        tensors = safetensors.numpy.load_file(self.log / "layers.safetensors")
+        session = onnxruntime.InferenceSession(self.log / "inspection.onnx")
+        names = [output.name for output in session.get_outputs()]
+        self.assertEqual(names, ["relu_1", "relu_2", "output"])
+        self.assertEqual(set(tensors), set(names))
+        self.assertEqual({name: tensor.shape for name, tensor in tensors.items()},
+                         {"relu_1": (4, 32), "relu_2": (4, 16), "output": (4, 10)})
+        np.testing.assert_allclose(tensors["output"].sum(1), 1, rtol=1e-5)
+
+    @runs_models
+    def test_004_6_layers_by_name_and_index(self):
+        printed = self.run_seed("004_6_inspect_by_name_and_index")
+        self.assertIn("1 dense_1 Gemm 2080 parameters\n", printed)
+        self.assertEqual(re.findall(r"^(\w+) f32", printed, re.MULTILINE), ["flat", "relu_1", "relu_2", "output"])
+        printed = self.run_seed("004_6_inspect_by_name_and_index", "dense_.*")
+        self.assertEqual(re.findall(r"^(\w+) f32", printed, re.MULTILINE), ["dense_1", "dense_2", "dense_3"])
 
 
 if __name__ == "__main__":
