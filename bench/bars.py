@@ -111,4 +111,12 @@ def bars(results):
                 ours("memory", "wait/peak"), "MiB"),
         at_most("statistics file, a tensor and step", 100, ours("throughput", "stats_bytes"), "bytes"),
         *reading_bars(lambda name: ours("reading", name)),
+        at_least("`sonde diff` of two dumps of 5 passes of 84 MB, bytes of one dump", 1, ours("compare", "speed"), "GB/s"),
+        at_least("the same, against Polygraphy's comparison", 20, ours("compare", "polygraphy/ratio"), "times"),
+        at_least("all layers of 40 convolutions, 5 passes of 84 MB, saved, against `polygraphy run --save-outputs`", 10,
+                 ours("inspect", "polygraphy/ratio"), "times"),
+        at_most("what that takes on disk, against the raw bytes", 1.2, ours("inspect", "all_layers/bytes"), "times"),
+        at_most("`sonde inspect` of one layer of a 100 MB model, cold, against OpenVINO's own load and one inference", 1.5,
+                ours("inspect", "one_layer/ratio"), "times"),
+        at_most("`sonde inspect --list` of a 100 MB model", 0.3, ours("inspect", "list/time"), "s"),
     ]
