@@ -18,9 +18,10 @@ namespace sonde::stats {
 // max; mean and m2 follow Chan's formula, since raw power sums lose everything on data with a large mean.
 //
 // Accuracy of mean, m2 and sum_abs, for summaries of up to 2^24 values in up to 10,000 merged parts, with M the
-// largest magnitude among them: mean within 1e-11 * M; m2 within (1e-9 + 1e-11 * M / stddev) of itself, hence 1e-6 for
-// a mean of 100,000 deviations; sum_abs within 1e-11 of itself. Sums of squares are doubles: m2 is infinite where it
-// would exceed 1.8e308 (deviations above 1e154), and deviations below 1e-154 vanish in it. Only f64 data reach either.
+// largest magnitude among them: mean within 1e-11 * M, or within 1e-319 where doubles have no more digits; m2 within
+// (1e-9 + 1e-11 * M / stddev) of itself, hence 1e-6 for a mean of 100,000 deviations; sum_abs within 1e-11 of itself.
+// Sums of squares are doubles: m2 is infinite where it would exceed 1.8e308 (deviations above 1e154), and deviations
+// below 1e-154 vanish in it. Only f64 data reach either.
 // The mean of finite values is always finite, neither below min nor above max.
 struct Summary {
   std::uint64_t count = 0;

@@ -49,7 +49,7 @@ inline std::string difference(const Summary& got, const Summary& expected) {
   const double m2_bound = (1e-9 + (deviation > 0 ? 1e-11 * (largest / deviation) : 0)) * expected.m2;
   // Deviations whose squares are not normal doubles are lost.
   const double lost = static_cast<double>(expected.count) * std::numeric_limits<double>::min() * 4;
-  compare("mean", got.mean, expected.mean, near(got.mean, expected.mean, 1e-11 * largest));
+  compare("mean", got.mean, expected.mean, near(got.mean, expected.mean, 1e-11 * largest + 1e-319));
   compare("m2", got.m2, expected.m2, near(got.m2, expected.m2, m2_bound + lost));
   compare("sum_abs", got.sum_abs, expected.sum_abs, near(got.sum_abs, expected.sum_abs, 1e-11 * expected.sum_abs));
   return text;
