@@ -196,6 +196,18 @@ void BinTables::forget_first_rows() noexcept {
   }
 }
 
+void BinTables::clear() noexcept {
+  for (auto& table : near_) table.fill(0);
+  for (auto& table : tiny_) table.fill(0);
+  std::ranges::fill(far_, 0U);
+  near_touched_ = {};
+  far_negative_ = {};
+  far_positive_ = {};
+  pending_ = 0;
+  spread_ = false;
+  tiny_touched_ = false;
+}
+
 // In ascending order of the keys.
 void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   found_count_ = 0;
@@ -214,11 +226,8 @@ void BinTables::drain(std::uint64_t zeros, Histogram& histogram) {
   forget_first_rows();
   // The rest was counted in rows that the sums did not know about: somebody wrote to the values while they were read.
   // The counts are wrong then, but the next tensor must not be affected.
-  if (pending_ != 0) {
-    for (auto& table : near_) table.fill(0);
-  }
+  if (pending_ != 0) clear();
   near_touched_ = {};
-  pending_ = 0;
   spread_ = false;
   tiny_touched_ = false;
   if (found_count_ == 0) return;

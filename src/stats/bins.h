@@ -27,8 +27,11 @@ class BinTables {
   // counts are wrong but memory stays intact. All values between two calls of drain are of one type.
   void add(const float* values, std::size_t count, const BlockSums& sums);
   void add(const double* values, std::size_t count, const BlockSums& sums);
-  // Adds all counts, and a bin for the zeros, to `histogram`.
+  // Adds all counts, and a bin for the zeros, to `histogram`. If memory runs out, clear the tables before the next
+  // tensor.
   void drain(std::uint64_t zeros, Histogram& histogram);
+  // Forgets all counts.
+  void clear() noexcept;
   // Values added since the last drain. Drain before there are more than kMaxPending: counters have 32 bits. The limit
   // is far below that, so that tests reach it; draining this often costs nothing measurable.
   std::uint64_t pending() const noexcept { return pending_; }

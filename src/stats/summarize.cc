@@ -65,7 +65,9 @@ template <class T>
 class Pass {
  public:
   Pass(Scratch& scratch, Histogram* histogram) noexcept
-      : buffers_(scratch.buffers<T>()), tables_(scratch.tables), histogram_(histogram) {}
+      : buffers_(scratch.buffers<T>()), tables_(scratch.tables), histogram_(histogram) {
+    if (tables_.pending() != 0) tables_.clear();  // memory ran out in the last pass
+  }
 
   void add_dense(const T* values, std::size_t count) {
     for (std::size_t i = 0; i < count; i += kBlock) add_block(values + i, std::min(kBlock, count - i));
