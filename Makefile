@@ -39,7 +39,7 @@ test-frameworks: wheel  ## test the Python package with torch, TensorFlow and JA
 	@tools/setup frameworks
 	@$(AGAIN) python/tests/run_frameworks $(ARGS)
 
-fuzz: build-fuzz/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all
+fuzz: build-asan/build.ninja  ## run every fuzzer, FUZZ_SECONDS=3600 in all
 	@cmake --build --preset fuzz
 	@tools/fuzz --total $(FUZZ_SECONDS)
 
@@ -65,8 +65,8 @@ package-on: build/build.ninja setup-python
 build/build.ninja: | setup setup-openvino
 	@cmake --preset release
 
-build-fuzz/build.ninja: | setup setup-dev
-	@cmake --preset fuzz
+build-asan/build.ninja: | setup setup-dev
+	@cmake --preset asan
 
 setup:
 	@tools/setup build
