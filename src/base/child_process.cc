@@ -191,23 +191,32 @@ Status ChildProcess::write(std::string_view bytes) {
   return failed_;
 }
 
+Result<std::size_t> ChildProcess::read_some(std::span<std::byte> to) {
+  while (failed_) {
+    const ssize_t size = ::read(output_, to.data(), to.size());
+    if (size > 0) {
+      moved_ = Clock::now();
+      return static_cast<std::size_t>(size);
+    }
+    if (size == 0) return ended();
+    if (errno == EAGAIN) {
+      if (Status waited = wait(false); !waited) return waited;
+    } else if (errno != EINTR) {
+      return give_up({Code::io, "cannot read from it: " + reason(errno)});
+    }
+  }
+  return failed_;
+}
+
 Status ChildProcess::read(std::span<std::byte> to) {
   const std::size_t held = std::min(to.size(), buffer_.size() - taken_);
   if (held > 0) std::memcpy(to.data(), buffer_.data() + taken_, held);
   taken_ += held;
   to = to.subspan(held);
-  while (failed_ && !to.empty()) {
-    const ssize_t size = ::read(output_, to.data(), to.size());
-    if (size > 0) {
-      to = to.subspan(static_cast<std::size_t>(size));
-      moved_ = Clock::now();
-    } else if (size == 0) {
-      return ended();
-    } else if (errno == EAGAIN) {
-      if (Status waited = wait(false); !waited) return waited;
-    } else if (errno != EINTR) {
-      return give_up({Code::io, "cannot read from it: " + reason(errno)});
-    }
+  while (!to.empty()) {
+    const Result<std::size_t> size = read_some(to);
+    if (!size) return size.error();
+    to = to.subspan(*size);
   }
   return failed_;
 }
@@ -224,19 +233,10 @@ Result<std::string_view> ChildProcess::read_line(std::size_t longest) {
     searched = buffer_.size();
     if (searched > longest)
       return give_up({Code::corrupt, "it wrote a line of more than " + std::to_string(longest) + " bytes"});
-    if (!failed_) return failed_;
-    std::array<char, 1 << 16> piece;
-    const ssize_t size = ::read(output_, piece.data(), piece.size());
-    if (size > 0) {
-      buffer_.append(piece.data(), static_cast<std::size_t>(size));
-      moved_ = Clock::now();
-    } else if (size == 0) {
-      return ended();
-    } else if (errno == EAGAIN) {
-      if (Status waited = wait(false); !waited) return waited;
-    } else if (errno != EINTR) {
-      return give_up({Code::io, "cannot read from it: " + reason(errno)});
-    }
+    std::array<std::byte, 1 << 16> piece;
+    const Result<std::size_t> size = read_some(piece);
+    if (!size) return size.error();
+    buffer_.append(reinterpret_cast<const char*>(piece.data()), *size);
   }
 }
 

@@ -49,6 +49,8 @@ class ChildProcess {
 
   ChildProcess(int pid, int input, int output, int errors, std::chrono::milliseconds patience) noexcept
       : pid_(pid), input_(input), output_(output), errors_(errors), patience_(patience), moved_(Clock::now()) {}
+  // Some bytes, at least one; waits for them.
+  Result<std::size_t> read_some(std::span<std::byte> to);
   Status wait(bool to_write);  // until it can be written to, or read from
   void take_errors();
   bool uses_processor();
