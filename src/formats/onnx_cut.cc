@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/onnx_encode.h"
 #include "formats/wire.h"
 #include "tensor/copy.h"
 
@@ -10,10 +11,7 @@ namespace {
 
 constexpr std::int64_t kSmall = 64;  // elements
 
-// Fields of ModelProto, GraphProto, NodeProto, TensorProto and ValueInfoProto: see onnx.h.
-constexpr std::uint32_t kIrVersion = 1;
-constexpr std::uint32_t kModelGraph = 7;
-constexpr std::uint32_t kOpsets = 8;
+// Fields of GraphProto and NodeProto: see onnx.h.
 constexpr std::uint32_t kGraphNode = 1;
 constexpr std::uint32_t kGraphName = 2;
 constexpr std::uint32_t kGraphInitializer = 5;
@@ -36,25 +34,6 @@ std::string tensor_proto(std::string_view name, const TensorView& tensor) {
   std::string raw(tensor::byte_size(tensor), '\0');
   tensor::copy_dense(tensor, raw.data());
   wire::put_bytes(out, 9, raw);
-  return out;
-}
-
-std::string value_info(std::string_view name, const TensorView* tensor) {
-  std::string out;
-  wire::put_bytes(out, 1, name);
-  if (tensor == nullptr) return out;
-  std::string shape;
-  for (const std::int64_t size : tensor->shape) {
-    std::string dimension;
-    wire::put_integer(dimension, 1, size);
-    wire::put_bytes(shape, 1, dimension);
-  }
-  std::string tensor_type;
-  wire::put_integer(tensor_type, 1, type_number(tensor->dtype));
-  wire::put_bytes(tensor_type, 2, shape);
-  std::string type;
-  wire::put_bytes(type, 1, tensor_type);
-  wire::put_bytes(out, 2, type);
   return out;
 }
 
@@ -107,7 +86,7 @@ Status Cutter::add(std::string_view output, const GiveValue& give) {
   }
   wire::put_bytes(graph_, kGraphNode, renamed_node(*node, inputs));
   for (const std::string_view each : node->outputs) {
-    if (!each.empty()) wire::put_bytes(outputs_, kGraphOutput, value_info(each, nullptr));
+    if (!each.empty()) wire::put_bytes(outputs_, kGraphOutput, encode_value(each));
   }
   added_.push_back(key);
   ++nodes_;
@@ -131,7 +110,7 @@ Status Cutter::add_input(std::string_view name, const GiveValue& give, std::stri
   if (is_integer(value->dtype) && value->size() <= kSmall) {
     wire::put_bytes(graph_, kGraphInitializer, tensor_proto(renamed, *value));
   } else {
-    wire::put_bytes(graph_, kGraphInput, value_info(renamed, &*value));
+    wire::put_bytes(graph_, kGraphInput, encode_value(renamed, type_number(value->dtype), value->shape));
     inputs_.push_back({renamed, std::string(name), *value});
   }
   added_.push_back(renamed);
@@ -150,16 +129,7 @@ Status Cutter::add_constant(std::string_view name) {
 std::string Cutter::encode() const {
   std::string graph = graph_ + outputs_;
   wire::put_bytes(graph, kGraphName, "cut");
-  std::string out;
-  wire::put_integer(out, kIrVersion, model_.ir_version);
-  for (const auto& [domain, version] : model_.opsets) {
-    std::string opset;
-    wire::put_bytes_unless_empty(opset, 1, domain);
-    wire::put_integer(opset, 2, version);
-    wire::put_bytes(out, kOpsets, opset);
-  }
-  wire::put_bytes(out, kModelGraph, graph);
-  return out;
+  return encode_model(model_, graph);
 }
 
 }  // namespace sonde::onnx

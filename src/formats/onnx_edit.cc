@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
+#include "formats/onnx_encode.h"
 #include "formats/wire.h"
 #include "formats/wire_reader.h"
 
@@ -18,6 +20,9 @@ using wire::reader_of;
 
 // Fields of the messages (see onnx.h).
 constexpr std::uint32_t kGraph = 7;
+constexpr std::uint32_t kNode = 1;
+constexpr std::uint32_t kInitializer = 5;
+constexpr std::uint32_t kInput = 11;
 constexpr std::uint32_t kOutput = 12;
 constexpr std::uint32_t kValueInfo = 13;
 
@@ -40,26 +45,6 @@ void copy_fields(base::Bytes message, std::string& out, Edit edit) {
     if (!bytes || !edit(field, content)) out.append(begin, end);
     begin = end;
   }
-}
-
-std::string encode_value(std::string_view name, std::int32_t type, const std::optional<Shape>& shape) {
-  std::string tensor;
-  put_integer(tensor, 1, type);
-  if (shape) {
-    std::string dims;
-    for (const std::int64_t size : *shape) {
-      std::string dim;
-      if (size >= 0) put_integer(dim, 1, size);
-      put_bytes(dims, 1, dim);
-    }
-    put_bytes(tensor, 2, dims);
-  }
-  std::string type_proto;
-  put_bytes(type_proto, 1, tensor);
-  std::string info;
-  put_bytes(info, 1, name);
-  put_bytes(info, 2, type_proto);
-  return info;
 }
 
 using Infos = std::unordered_map<std::string_view, const ValueInfo*>;
@@ -123,9 +108,7 @@ class NodesModel {
     put_bytes(graph_, 1, renamed_outputs(node, suffix_));
     for (const std::string_view output : node.outputs) {
       // Nobody demands the type of an output.
-      std::string info;
-      put_bytes(info, 1, std::string(output).append(suffix_));
-      if (!output.empty()) put_bytes(outputs_, kOutput, info);
+      if (!output.empty()) put_bytes(outputs_, kOutput, encode_value(std::string(output).append(suffix_)));
     }
     for (const auto* read : {&node.inputs, &node.outer}) {
       for (const std::string_view name : *read) {
@@ -138,17 +121,7 @@ class NodesModel {
 
   std::string finish() {
     put_bytes(graph_, 2, "nodes");
-    std::string out;
-    put_integer(out, 1, model_.ir_version);
-    put_bytes(out, kGraph, graph_ + outputs_);
-    for (const auto& [domain, version] : model_.opsets) {
-      std::string opset;
-      put_bytes(opset, 1, domain);
-      put_integer(opset, 2, version);
-      put_bytes(out, 8, opset);
-    }
-    for (const Function& function : model_.functions) put_bytes(out, 25, base::as_text(function.message));
-    return out;
+    return encode_model(model_, graph_ + outputs_);
   }
 
  private:
@@ -157,7 +130,7 @@ class NodesModel {
     if (found == initializers_.end()) {
       const auto typed = std::ranges::find(inputs_, name, &TypedValue::name);
       if (typed == inputs_.end()) return {Code::not_found, "the type of '" + std::string(name) + "' is not known"};
-      put_bytes(graph_, 11, encode_value(name, typed->type, typed->shape));
+      put_bytes(graph_, kInput, encode_value(name, typed->type, typed->shape));
       return {};
     }
     const Initializer& tensor = *found->second;
@@ -213,6 +186,56 @@ Result<std::string> with_outputs(base::Bytes file, const Model& model, std::span
       return info.next(1, wire::pbf_wire_type::length_delimited) && chosen(get_text(info));
     });
     graph += appended;
+    put_bytes(out, kGraph, graph);
+    return true;
+  });
+  return out;
+}
+
+std::string without_nodes(base::Bytes file, const Model& model, std::span<const std::size_t> nodes,
+                          std::span<const std::string_view> outputs) {
+  const Infos infos = infos_of(model.graph);
+  std::string appended;
+  for (const std::string_view name : outputs) {
+    const auto found = infos.find(name);
+    put_bytes(appended, kOutput,
+              found == infos.end() ? encode_value(name) : std::string(base::as_text(found->second->message)));
+  }
+  const std::unordered_set<std::size_t> dropped(nodes.begin(), nodes.end());
+  std::size_t node = 0;
+  std::string out;
+  copy_fields(file, out, [&](std::uint32_t field, std::string_view content) {
+    if (field != kGraph) return false;
+    std::string graph;
+    copy_fields(base::as_bytes(content), graph, [&](std::uint32_t part, std::string_view) {
+      return part == kOutput || (part == kNode && dropped.contains(node++));
+    });
+    put_bytes(out, kGraph, graph + std::exchange(appended, {}));
+    return true;
+  });
+  return out;
+}
+
+std::string without_weights(base::Bytes file, const Model& model, std::size_t largest) {
+  std::string out;
+  std::size_t next = 0;
+  copy_fields(file, out, [&](std::uint32_t field, std::string_view content) {
+    if (field != kGraph) return false;
+    std::string graph;
+    copy_fields(base::as_bytes(content), graph, [&](std::uint32_t part, std::string_view message) {
+      const std::vector<Initializer>& all = model.graph.initializers;
+      // A damaged file may have two graphs, of which one counts.
+      if (part != kInitializer || next == all.size() || base::as_text(all[next].message).data() != message.data()) {
+        return false;
+      }
+      const Initializer& tensor = all[next++];
+      if (tensor.elements() < 0 || tensor.dims.size() > kMaxRank) return false;
+      if (tensor.message.size() <= largest && !tensor.external) return false;
+      if (std::ranges::count(model.graph.inputs, tensor.name, &ValueInfo::name) == 0) {
+        put_bytes(graph, kInput, encode_value(tensor.name, tensor.type, Shape(tensor.dims)));
+      }
+      return true;
+    });
     put_bytes(out, kGraph, graph);
     return true;
   });

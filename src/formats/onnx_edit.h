@@ -27,6 +27,15 @@ struct TypedValue {
 Result<std::string> with_outputs(base::Bytes file, const Model& model, std::span<const std::string> outputs,
                                  std::span<const TypedValue> types);
 
+// A copy of the model without some nodes, by their index, whose outputs are these values. Their types are those that
+// the file says, or none.
+std::string without_nodes(base::Bytes file, const Model& model, std::span<const std::size_t> nodes,
+                          std::span<const std::string_view> outputs);
+
+// A copy of the model in which initializers of more than `largest` bytes, and those in other files, are inputs of their
+// type and shape: small, and enough to infer the types of all values.
+std::string without_weights(base::Bytes file, const Model& model, std::size_t largest);
+
 // Gives the bytes of a tensor that is in another file; they stay valid until the call that asks returns.
 using ReadExternal = std::function<Result<base::Bytes>(const External&)>;
 

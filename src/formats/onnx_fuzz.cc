@@ -24,5 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return sonde::base::Bytes();
   };
   static_cast<void>(sonde::onnx::nodes_model(*model, nodes, types, "/again", read));
+  std::vector<std::string_view> names(outputs.begin(), outputs.end());
+  static_cast<void>(sonde::onnx::without_nodes(file, *model, nodes, names));
+  static_cast<void>(sonde::onnx::without_weights(file, *model, 8));
   return 0;
 }

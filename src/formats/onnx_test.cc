@@ -136,6 +136,37 @@ TEST(OnnxEdit, TakesANodeOutOfAModel) {
   EXPECT_EQ(single.model->graph.initializers[0].name, "w");
 }
 
+TEST(OnnxEdit, LeavesNodesOut) {
+  const Opened chain(file("chain"));
+  const std::vector<std::size_t> nodes = {1};
+  const std::vector<std::string_view> outputs = {"h"};
+  const std::string made = without_nodes(base::as_bytes(chain.bytes), *chain.model, nodes, outputs);
+  const Opened left(made);
+  ASSERT_TRUE(left.model.ok()) << left.model.status().message();
+  ASSERT_EQ(left.model->graph.nodes.size(), 1U);
+  EXPECT_EQ(left.model->graph.nodes[0].outputs[0], "h");
+  ASSERT_EQ(left.model->graph.outputs.size(), 1U);
+  EXPECT_EQ(left.model->graph.outputs[0].name, "h");
+  EXPECT_THAT(*left.model->graph.outputs[0].dims, ElementsAre(-1, 2));
+  EXPECT_EQ(left.model->graph.initializers.size(), chain.model->graph.initializers.size());
+}
+
+TEST(OnnxEdit, MakesInputsOfLargeTensorsAndOfThoseInOtherFiles) {
+  for (const char* name : {"chain", "external"}) {
+    const Opened whole(file(name));
+    const std::string made = without_weights(base::as_bytes(whole.bytes), *whole.model, name[0] == 'c' ? 8 : 100000);
+    const Opened light(made);
+    ASSERT_TRUE(light.model.ok()) << light.model.status().message();
+    EXPECT_TRUE(light.model->graph.initializers.empty());
+    EXPECT_EQ(light.model->graph.nodes.size(), whole.model->graph.nodes.size());
+    ASSERT_EQ(light.model->graph.inputs.size(), 1 + whole.model->graph.initializers.size());
+    const Initializer& tensor = whole.model->graph.initializers[0];
+    EXPECT_EQ(std::ranges::count(light.model->graph.inputs, tensor.name, &ValueInfo::name), 1);
+    const std::string same = without_weights(base::as_bytes(whole.bytes), *whole.model, 100000);
+    EXPECT_EQ(same == whole.bytes, name[0] == 'c');
+  }
+}
+
 TEST(OnnxEdit, PutsTensorsOfOtherFilesIntoAnExtractedNode) {
   const Opened opened(file("external"));
   const std::vector<std::size_t> nodes = {0};
