@@ -94,6 +94,26 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
   return false;
 }
 
+namespace {
+
+// CLI11 reads "[a,b]" as a list of two values. A byte that no argument of a program can contain hides the bracket.
+constexpr char kHidden = '\0';
+
+std::vector<std::string> hide_brackets(std::vector<std::string> arguments) {
+  for (std::string& argument : arguments) {
+    if (argument.ends_with(']')) argument += kHidden;
+  }
+  return arguments;
+}
+
+void show_brackets(std::vector<std::string>& texts) {
+  for (std::string& text : texts) {
+    if (text.ends_with(kHidden)) text.pop_back();
+  }
+}
+
+}  // namespace
+
 Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
   CLI::App app;
   app.set_help_flag();
@@ -106,22 +126,28 @@ Status parse(const Flags& flags, const std::vector<std::string>& arguments) {
         one.option = app.add_flag(flag.name, one.given)->disable_flag_override();
       } else if (std::holds_alternative<std::vector<std::string>*>(flag.target)) {
         one.option = app.add_option(flag.name, one.texts);
+        // `--layers a model.onnx`: each takes one value, the next word is an argument.
+        if (!flag.value.empty()) one.option->allow_extra_args(false);
       } else {
         one.option = app.add_option(flag.name, one.texts.emplace_back())->take_last();
       }
     }
   }
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::vector<std::string> words = hide_brackets(arguments);
+    std::ranges::reverse(words);
+    app.parse(std::move(words));
   } catch (const CLI::ExtrasError&) {
-    const std::vector<std::string> left = app.remaining();
+    std::vector<std::string> left = app.remaining();
+    show_brackets(left);
     return unexpected(left.empty() ? "" : left.front(), flags);
   } catch (const CLI::ArgumentMismatch&) {
     return mismatch(flags, arguments);
   } catch (const CLI::Error& error) {
     return invalid(error.what());
   }
-  for (const Bound& one : bound) {
+  for (Bound& one : bound) {
+    show_brackets(one.texts);
     if (one.option->count() == 0) {
       if (one.flag->required) return invalid(one.flag->name + " is missing: " + one.flag->help);
       continue;
