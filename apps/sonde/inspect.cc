@@ -131,8 +131,9 @@ class Inspect final : public Subcommand {
   }
 
   Status list(const inspect::ModelName& name) const {
-    const Result<inspect::Description> model = inspect::describe_model(name.path, request_.options);
+    Result<inspect::Description> model = inspect::describe_model(name.path, request_.options);
     if (!model) return model.error();
+    inspect::infer_types(*model);
     const auto layers = inspect::select_layers(*model, request_.selection);
     if (!layers) return layers.error();
     print(json_ ? list_json(*model, *layers) : list_text(*model, *layers));

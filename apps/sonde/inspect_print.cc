@@ -54,6 +54,7 @@ std::string difference_text(const inspect::Difference& difference) {
 std::string verification_text(const Inspection& made) {
   const inspect::Verification& verified = *made.verification;
   std::string text = "\n";
+  if (verified.inputs > 1) text += "the largest differences of " + grouped(verified.inputs) + " inputs:\n";
   for (const inspect::VerifiedOutput& output : verified.outputs) {
     text += "output '" + render::printable(output.name) +
             "' with and without taps: " + difference_text(output.difference) + "\n";
@@ -103,7 +104,7 @@ void put_profile(formats::JsonWriter& json, const Inspection& made) {
 
 void put_verification(formats::JsonWriter& json, const Inspection& made) {
   const inspect::Verification& verified = *made.verification;
-  json.key("verify").object().key("outputs").array();
+  json.key("verify").object().key("inputs").integer(verified.inputs).key("outputs").array();
   for (const inspect::VerifiedOutput& output : verified.outputs) {
     json.object().key("name").text(output.name);
     put_difference(json, output.difference);

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "base/clock.h"
+#include "inspect_passes.h"
 #include "interrupt.h"
 #include "progress.h"
-#include "render/array.h"
 
 namespace sonde::cli {
 namespace {
@@ -21,6 +21,8 @@ class Runner {
   explicit Runner(InspectRequest request) : request_(std::move(request)) {}
 
   Result<Inspection> run() {
+    // A measured pass runs alone.
+    if (!request_.options.profile) request_.options.kept_runs = PassReader::kKeptRuns;
     Result<std::unique_ptr<inspect::Runtime>> opened = inspect::open_model(request_.model, request_.options);
     if (!opened) return opened.error();
     made_.runtime = *std::move(opened);
@@ -46,7 +48,6 @@ class Runner {
   Status create_files(std::size_t passes) {
     if (request_.save.folder.empty()) return {};
     request_.save.several = passes > 1;
-    request_.save.views_stay = runtime().keeps_outputs();
     request_.save.channels_last = has_channels_last(model().format);
     Result<std::unique_ptr<LayerFiles>> created = LayerFiles::create(request_.save);
     if (!created) return created.error();
@@ -83,41 +84,33 @@ class Runner {
   }
 
   Status run_passes(const inspect::InputSource& source) {
+    PassReader reader({files_.get(), request_.print, has_channels_last(model().format)});
     Progress progress("running the model");
     for (std::size_t i = 0; i < source.batches(); ++i) {
       progress.update(i, source.batches());
       if (Status status = not_interrupted(); !status) return status;
       const Result<inspect::InputBatch> batch = source.load(i);
       if (!batch) return batch.error();
-      if (Status ran = run_pass(*batch); !ran) return ran;
+      if (Status ran = run_pass(*batch, reader); !ran) return ran;
     }
     made_.passes = source.batches();
-    return {};
+    return reader.finish();
   }
 
-  Status run_pass(const inspect::InputBatch& batch) {
+  Status run_pass(const inspect::InputBatch& batch, PassReader& reader) {
     if (Status added = add_inputs(batch); !added) return added;
     // The first run of a shape also prepares memory, which is not the model's own time.
     if (request_.options.profile) {
       if (Status warmed = runtime().run(batch.views(), {}, {}); !warmed) return warmed;
     }
-    if (files_) files_->begin(batch.name());
+    reader.begin(batch.name());
     std::size_t next = 0;
-    const auto take = [&](const inspect::Output& output) -> Status {
-      LayerReport& report = *tapped_[next++];
-      report.missing = output.missing;
-      if (!output.tensor) return {};
-      if (files_) {
-        if (Status added = files_->add(*output.layer, *output.tensor); !added) return added;
-      }
-      if (request_.print) report.values.emplace_back(batch.name(), render::numpy_style(*output.tensor));
-      return report.add(*output.tensor, has_channels_last(model().format));
-    };
+    const auto take = [&](const inspect::Output& output) -> Status { return reader.take(*tapped_[next++], output); };
     if (Status ran = runtime().run(batch.views(), take, {}); !ran) return ran;
     if (request_.options.profile) {
       if (Status timed = add_times(); !timed) return timed;
     }
-    return files_ ? files_->end() : Status::success();
+    return reader.end();
   }
 
   Status add_inputs(const inspect::InputBatch& batch) {
@@ -144,7 +137,7 @@ class Runner {
     return {};
   }
 
-  // What needs further runs, with the first input.
+  // What needs further runs.
   Status look_again(const inspect::InputSource& source) {
     const bool measure = request_.taps == "all" && !fusions_.empty();
     if (!request_.verify && !measure) return {};
@@ -157,10 +150,23 @@ class Runner {
       if (Status timed = time_passes(*batch, cost.plain_seconds); !timed) return timed;
       made_.cost = cost;
     }
-    if (request_.verify) {
+    return request_.verify ? verify(source) : Status::success();
+  }
+
+  Status verify(const inspect::InputSource& source) {
+    Progress progress("verifying");
+    for (std::size_t i = 0; i < source.batches(); ++i) {
+      progress.update(i, source.batches());
+      if (Status status = not_interrupted(); !status) return status;
+      const Result<inspect::InputBatch> batch = source.load(i);
+      if (!batch) return batch.error();
       Result<inspect::Verification> verified = inspect::verify(runtime(), request_.options, taps_, batch->views());
       if (!verified) return verified.error();
-      made_.verification = *std::move(verified);
+      if (made_.verification) {
+        made_.verification->merge(*verified);
+      } else {
+        made_.verification = *std::move(verified);
+      }
     }
     return {};
   }

@@ -41,7 +41,9 @@ class SeparateFiles final : public LayerFiles {
  public:
   explicit SeparateFiles(const SaveRequest& request) : LayerFiles(request) {}
 
-  Status add(const inspect::Layer& layer, const TensorView& tensor) override {
+  Status add(const inspect::Output& output) override {
+    const inspect::Layer& layer = *output.layer;
+    const TensorView& tensor = *output.tensor;
     const Result<std::string> path = path_of(layer.value.name, "." + request().format);
     if (!path) return path.error();
     if (request().format == "npy") return save_npy(*path, tensor);
@@ -56,9 +58,10 @@ class JointFiles final : public LayerFiles {
  public:
   explicit JointFiles(const SaveRequest& request) : LayerFiles(request) {}
 
-  Status add(const inspect::Layer& layer, const TensorView& tensor) override {
-    const TensorView kept = request().views_stay ? tensor : copies_.emplace_back(tensor::to_tensor(tensor)).view();
-    tensors_.push_back({layer.value.name, kept});
+  Status add(const inspect::Output& output) override {
+    const TensorView& tensor = *output.tensor;
+    const TensorView kept = output.kept > 0 ? tensor : copies_.emplace_back(tensor::to_tensor(tensor)).view();
+    tensors_.push_back({output.layer->value.name, kept});
     return Status::success();
   }
   Status end() override {
@@ -95,7 +98,9 @@ class Pictures final : public LayerFiles {
  public:
   explicit Pictures(const SaveRequest& request) : LayerFiles(request) {}
 
-  Status add(const inspect::Layer& layer, const TensorView& tensor) override {
+  Status add(const inspect::Output& output) override {
+    const inspect::Layer& layer = *output.layer;
+    const TensorView& tensor = *output.tensor;
     const int rank = tensor.shape.rank();
     if (rank > 4 || tensor.size() == 0 || tensor::is_complex(tensor.dtype)) {
       note("'" + layer.value.name + "' is not drawn: it is " + render::type_text(tensor.dtype, tensor.shape));
@@ -125,7 +130,9 @@ class EventFiles final : public LayerFiles {
  public:
   explicit EventFiles(const SaveRequest& request) : LayerFiles(request) {}
 
-  Status add(const inspect::Layer& layer, const TensorView& tensor) override {
+  Status add(const inspect::Output& output) override {
+    const inspect::Layer& layer = *output.layer;
+    const TensorView& tensor = *output.tensor;
     if (Status opened = open(); !opened) return opened;
     const int rank = tensor.shape.rank();
     ProbeOptions options{.kind = Kind::activation, .inputs = layer.inputs};

@@ -19,7 +19,6 @@ struct SaveRequest {
   bool channels_last = false;  // how the model orders the axes of pictures
   std::int64_t cells = 64;     // of a picture
   bool several = false;        // several passes: each gets a folder or a file of its own
-  bool views_stay = false;     // tensors stay valid until the end of the pass
 };
 
 // One pass at a time: `begin`, the layers in order, `end`. `finish` moves the folder to its place; without it nothing
@@ -37,7 +36,8 @@ class LayerFiles {
     pass_ = pass;
     begin_pass();
   }
-  virtual Status add(const inspect::Layer& layer, const TensorView& tensor) = 0;
+  // The output has a tensor, which is copied unless the runtime keeps it until the next pass.
+  virtual Status add(const inspect::Output& output) = 0;
   virtual Status end() { return Status::success(); }
   Status finish();
 

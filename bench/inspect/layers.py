@@ -8,6 +8,7 @@ Prints lines of name, value and unit. Runs in the environment of the peers, whic
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -98,19 +99,21 @@ def main():
         numpy.save(folder / "inputs" / f"{number}.npy", random.normal(size=(1, CHANNELS, SIZE, SIZE)).astype(numpy.float32))
     numpy.save(folder / "x.npy", numpy.ones((1, 1000), numpy.float32))
 
-    times = []
-    for number in range(3):
-        dump = folder / f"dump-{number}"
-        times.append(seconds([sonde, "inspect", network, "--input", folder / "inputs", "--save", dump, "--format", "safetensors"]))
-    report("all_layers/time", min(times), "s")
-    report("all_layers/bytes", size_of(dump) / RAW, "times the raw bytes")
-    check_dump(dump / "0.safetensors")
+    # In turns, so that both meet the same machine.
     polygraphy = pathlib.Path(sys.executable).parent / "polygraphy"
-    saved = folder / "polygraphy.json"
-    peer = seconds([polygraphy, "run", network, "--onnxrt", "--onnx-outputs", "mark", "all", "--iterations", str(PASSES), "--save-outputs", saved])
-    report("polygraphy/time", peer, "s")
+    dump, saved = folder / "dump", folder / "polygraphy.json"
+    times, peers = [], []
+    for _ in range(3):
+        shutil.rmtree(dump, ignore_errors=True)
+        times.append(seconds([sonde, "inspect", network, "--input", folder / "inputs", "--save", dump, "--format", "safetensors"]))
+        peers.append(seconds([polygraphy, "run", network, "--onnxrt", "--onnx-outputs", "mark", "all", "--iterations", str(PASSES),
+                              "--save-outputs", saved]))
+    check_dump(dump / "0.safetensors")
+    report("all_layers/time", statistics.median(times), "s")
+    report("all_layers/bytes", size_of(dump) / RAW, "times the raw bytes")
+    report("polygraphy/time", statistics.median(peers), "s")
     report("polygraphy/bytes", size_of(saved) / RAW, "times the raw bytes")
-    report("polygraphy/ratio", peer / min(times), "times")
+    report("polygraphy/ratio", statistics.median(peer / own for own, peer in zip(times, peers)), "times")
 
     one = min(seconds([sonde, "inspect", large, "--input", folder / "x.npy", "--layers", "relu_12"], env=environment) for _ in range(3))
     own = min(float(subprocess.run([sys.executable, "-c", OWN_LOAD, large, openvino], check=True, capture_output=True, text=True,

@@ -57,6 +57,13 @@ bool is_directory(const std::string& path) { return base::read_directory(path).o
 Result<const Format*> format_of(const std::string& path) {
   if (const Result<base::FileState> state = base::file_state(path); !state) return state.error();
   if (const Format* found = find_format(path, is_directory(path))) return found;
+  if (ends_with(path, ".pt") || ends_with(path, ".pth")) {
+    return Status(Code::unsupported,
+                  "'" + path +
+                      "' is a file of torch.save or TorchScript, which Sonde does not run: load it in Python, "
+                      "and write the model with torch.export.save(torch.export.export(model, (x,)), "
+                      "'model.pt2') or with torch.onnx.export; its tensors alone are shown by 'sonde show'");
+  }
   std::string known;
   for (const Format& format : kFormats) known.append(known.empty() ? "" : ", ").append(format.kind);
   return Status(Code::unsupported, "'" + path + "' is not a model that Sonde knows by its name: " + known);

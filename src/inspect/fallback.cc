@@ -1,11 +1,8 @@
 #include "inspect/fallback.h"
 
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "tensor/copy.h"
 
 namespace sonde::inspect {
 namespace {
@@ -13,12 +10,11 @@ namespace {
 class FallbackRuntime final : public Runtime {
  public:
   FallbackRuntime(std::unique_ptr<Runtime> first, Open second)
-      : keeps_outputs_(first->keeps_outputs()), current_(std::move(first)), second_(std::move(second)) {
+      : current_(std::move(first)), second_(std::move(second)) {
     info_ = current_->info();
   }
   // The first could not even be opened.
-  FallbackRuntime(std::unique_ptr<Runtime> second, const Status& why)
-      : keeps_outputs_(second->keeps_outputs()), current_(std::move(second)) {
+  FallbackRuntime(std::unique_ptr<Runtime> second, const Status& why) : current_(std::move(second)) {
     info_ = current_->info();
     info_.note = why.message();
   }
@@ -28,10 +24,8 @@ class FallbackRuntime final : public Runtime {
   const Description& description() const noexcept override {
     return (replaced_ ? *replaced_ : *current_).description();
   }
-  bool keeps_outputs() const noexcept override { return keeps_outputs_; }
 
   Status select(const std::vector<std::int64_t>& layers) override {
-    kept_.clear();
     Status status = current_->select(layers);
     if (can_replace(status) && replace(status)) {
       if (current_->select(layers)) status = Status::success();
@@ -42,8 +36,7 @@ class FallbackRuntime final : public Runtime {
   }
 
   Status run(const std::vector<NamedView>& inputs, const TakeOutput& take, const TakeResult& result) override {
-    kept_.clear();
-    if (replaced_ || !second_) return run_second(inputs, take, result);
+    if (replaced_ || !second_) return current_->run(inputs, take, result);
     bool given = false;
     const TakeOutput passing_take = [&](const Output& output) {
       given = true;
@@ -56,7 +49,7 @@ class FallbackRuntime final : public Runtime {
     Status status = current_->run(inputs, take ? passing_take : take, result ? passing_result : result);
     if (given || !can_replace(status) || !replace(status)) return status;
     if (!selected_.empty() && !current_->select(selected_)) return status;
-    return run_second(inputs, take, result) ? Status::success() : status;
+    return current_->run(inputs, take, result) ? Status::success() : status;
   }
 
   Result<std::vector<Value>> infer_values() override { return current_->infer_values(); }
@@ -64,21 +57,6 @@ class FallbackRuntime final : public Runtime {
   Result<std::vector<LayerTime>> times() override { return current_->times(); }
 
  private:
-  // What the first promised about the memory of its outputs, the second must keep too.
-  Status run_second(const std::vector<NamedView>& inputs, const TakeOutput& take, const TakeResult& result) {
-    if (!take || !keeps_outputs_ || current_->keeps_outputs()) return current_->run(inputs, take, result);
-    const TakeOutput keep = [&](Output output) {
-      if (output.tensor) {
-        Tensor& copy = kept_.emplace_back(Tensor{output.tensor->dtype, output.tensor->shape, {}});
-        copy.data.resize(tensor::byte_size(*output.tensor));
-        tensor::copy_dense(*output.tensor, copy.data.data());
-        output.tensor = copy.view();
-      }
-      return take(output);
-    };
-    return current_->run(inputs, keep, result);
-  }
-
   bool can_replace(const Status& status) const { return status.code() == Code::unsupported && second_ && !replaced_; }
 
   bool replace(const Status& why) {
@@ -90,13 +68,11 @@ class FallbackRuntime final : public Runtime {
     return true;
   }
 
-  bool keeps_outputs_;
   std::unique_ptr<Runtime> current_;
   std::unique_ptr<Runtime> replaced_;  // the first, once it could not go on
   Open second_;
   RuntimeInfo info_;
   std::vector<std::int64_t> selected_;
-  std::deque<Tensor> kept_;  // of the last run
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using testing::ElementsAre;
 struct Plan {
   std::string name;
   Status open, select, run;
-  bool keeps_outputs = false;
+  std::size_t kept = 0;
   bool gives_before_failing = false;
 };
 
@@ -28,7 +29,6 @@ class FakeRuntime final : public Runtime {
   }
   const RuntimeInfo& info() const noexcept override { return info_; }
   const Description& description() const noexcept override { return description_; }
-  bool keeps_outputs() const noexcept override { return plan_.keeps_outputs; }
   Status select(const std::vector<std::int64_t>& layers) override {
     calls_.push_back(plan_.name + " select " + std::to_string(layers.size()));
     return plan_.select;
@@ -37,14 +37,18 @@ class FakeRuntime final : public Runtime {
     calls_.push_back(plan_.name + " run");
     if (!plan_.run && !plan_.gives_before_failing) return plan_.run;
     for (const Layer& layer : description_.layers) {
-      value_ = static_cast<float>(layer.index);
+      values_[static_cast<std::size_t>(layer.index)] = static_cast<float>(layer.index);
       if (take) {
-        if (Status taken = take({&layer, view(&value_, {1}), ""}); !taken) return taken;
+        if (Status taken = take({&layer, view(&values_[static_cast<std::size_t>(layer.index)], {1}), "", plan_.kept});
+            !taken)
+          return taken;
       }
       if (!plan_.run) return plan_.run;
     }
     return {};
   }
+  Result<std::vector<Value>> infer_values() override { return std::vector<Value>{{plan_.name, {}, {}, {}}}; }
+  Result<std::vector<std::int64_t>> fusions() override { return std::vector<std::int64_t>{plan_.name == "first"}; }
   Result<std::vector<LayerTime>> times() override { return std::vector<LayerTime>{{0, plan_.name, 1}}; }
 
  private:
@@ -52,7 +56,7 @@ class FakeRuntime final : public Runtime {
   std::vector<std::string>& calls_;
   RuntimeInfo info_;
   Description description_;
-  float value_ = 0;  // the memory of all outputs
+  std::array<float, 2> values_{};  // the memory of the outputs
 };
 
 class Fallback : public testing::Test {
@@ -68,19 +72,17 @@ class Fallback : public testing::Test {
     EXPECT_TRUE(runtime) << runtime.error().message();
     return *std::move(runtime);
   }
-  // The values of the outputs after the run: they may be read only if the runtime keeps them.
-  std::vector<float> run(Runtime& runtime, Status* status = nullptr) {
-    std::vector<const float*> places;
+  // The number of outputs and how long each is kept.
+  std::vector<std::size_t> run(Runtime& runtime, Status* status = nullptr) {
+    std::vector<std::size_t> kept;
     const Status ran = runtime.run({},
                                    [&](const Output& output) {
-                                     places.push_back(static_cast<const float*>(output.tensor->data));
+                                     kept.push_back(output.kept);
                                      return Status::success();
                                    },
                                    {});
     if (status != nullptr) *status = ran;
-    std::vector<float> values;
-    for (const float* place : places) values.push_back(*place);
-    return values;
+    return kept;
   }
 
   const Status unsupported_{Code::unsupported, "no operation Foo"};
@@ -147,10 +149,20 @@ TEST_F(Fallback, TheErrorIsThatOfTheFirstIfTheSecondFailsToo) {
   EXPECT_EQ(status.message(), "no operation Foo");
 }
 
-TEST_F(Fallback, OutputsStayValidIfTheFirstPromisedIt) {
-  const auto runtime = open({.name = "first", .run = unsupported_, .keeps_outputs = true}, {.name = "second"});
-  EXPECT_TRUE(runtime->keeps_outputs());
-  EXPECT_THAT(run(*runtime), ElementsAre(0, 1));
+TEST_F(Fallback, EachOutputSaysHowLongItsOwnRuntimeKeepsIt) {
+  const auto first = open({.name = "first", .kept = 2}, {.name = "second"});
+  EXPECT_THAT(run(*first), ElementsAre(2, 2));
+  const auto second = open({.name = "first", .run = unsupported_, .kept = 2}, {.name = "second"});
+  EXPECT_THAT(run(*second), ElementsAre(0, 0));
+}
+
+TEST_F(Fallback, AsksTheRuntimeThatRunsForWhatItInfersAndFuses) {
+  const auto runtime = open({.name = "first", .select = unsupported_}, {.name = "second"});
+  EXPECT_EQ(runtime->infer_values()->at(0).name, "first");
+  EXPECT_EQ(runtime->fusions()->at(0), 1);
+  EXPECT_TRUE(runtime->select({0}));
+  EXPECT_EQ(runtime->infer_values()->at(0).name, "second");
+  EXPECT_EQ(runtime->fusions()->at(0), 0);
 }
 
 }  // namespace

@@ -1,9 +1,14 @@
 // Chooses the runtime of a model.
+#include <algorithm>
+
+#include "base/file.h"
 #include "base/input_file.h"
+#include "formats/onnx_edit.h"
 #include "inspect/describe.h"
 #include "inspect/fallback.h"
 #include "inspect/openvino.h"
 #include "inspect/runtime.h"
+#include "inspect/temporary_model.h"
 #include "inspect/worker.h"
 
 namespace sonde::inspect {
@@ -57,10 +62,48 @@ Result<std::unique_ptr<Runtime>> open_model(const ModelName& model, const OpenOp
   }
   Result<Description> description = (*format)->describe(model.path, options);
   if (!description) return description.error();
-  if ((*format)->name != "onnx" || !model.runtime.empty()) return open_in_openvino(*description, options);
-  return open_with_fallback(
-      [&] { return open_in_openvino(*description, options); },
-      [=, description = *description] { return open_in_worker({model.path, "onnxruntime"}, options, description); });
+  if ((*format)->name != "onnx") return open_in_openvino(*description, options);
+  Result<std::unique_ptr<Runtime>> opened =
+      model.runtime.empty()
+          ? open_with_fallback([&] { return open_in_openvino(*description, options); },
+                               [=, description = *description] {
+                                 return open_in_worker({model.path, "onnxruntime"}, options, description);
+                               })
+          : open_in_openvino(*description, options);
+  if (opened || opened.error().code() != Code::unsupported) return opened;
+  OpenOptions partly = options;
+  partly.partly = true;
+  Result<std::unique_ptr<Runtime>> part = open_in_openvino(*description, partly);
+  return part ? std::move(part) : std::move(opened);
+}
+
+void infer_types(Description& description) {
+  const auto told = [](const Layer& layer) { return !layer.value.type.empty() && layer.value.shape.has_value(); };
+  if (description.format != "onnx" || std::ranges::all_of(description.layers, told)) return;
+  // The weights would have to be read, and they may be gigabytes.
+  const Result<base::MappedFile> file = base::MappedFile::open(description.path);
+  if (!file) return;
+  const Result<onnx::Model> model = onnx::decode(file->bytes());
+  if (!model) return;
+  constexpr std::size_t kLargest = 4096;  // shapes and axes, which decide the types of others, are smaller
+  const Result<TemporaryModel> light = TemporaryModel::create(onnx::without_weights(file->bytes(), *model, kLargest));
+  if (!light) return;
+  Description copy = description;
+  copy.path = light->path();
+  OpenOptions options;
+  options.partly = true;
+  const Result<std::unique_ptr<Runtime>> opened = open_in_openvino(copy, options);
+  if (!opened) return;
+  const Result<std::vector<Value>> values = (*opened)->infer_values();
+  if (!values) return;
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    Value& value = description.layers[i].value;
+    if (value.type.empty()) {
+      value.type = (*values)[i].type;
+      value.dtype = (*values)[i].dtype;
+    }
+    if (!value.shape && value.type == (*values)[i].type) value.shape = (*values)[i].shape;
+  }
 }
 
 }  // namespace sonde::inspect

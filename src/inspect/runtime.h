@@ -67,8 +67,9 @@ struct RuntimeInfo {
 // The output of a selected layer in one run.
 struct Output {
   const Layer* layer = nullptr;
-  std::optional<TensorView> tensor;  // valid during the call that gives it
-  std::string missing;               // why there is no tensor: "the runtime folded it into 'conv_2'"
+  std::optional<TensorView> tensor;
+  std::string missing;   // why there is no tensor: "the runtime folded it into 'conv_2'"
+  std::size_t kept = 0;  // the tensor is valid until so many later runs begin; 0: only during the call that gives it
 };
 using TakeOutput = std::function<Status(const Output&)>;
 // An output of the whole model.
@@ -97,17 +98,11 @@ class Runtime {
   // One pass. Calls `take` once for each selected layer in order of execution, and `result` for each output of the
   // model; either may be empty. An error of theirs ends the run and is returned.
   virtual Status run(const std::vector<NamedView>& inputs, const TakeOutput& take, const TakeResult& result) = 0;
-  // Whether the tensors of a run stay valid until the next call, instead of only during the call that gives them.
-  virtual bool keeps_outputs() const noexcept { return false; }
-  // The types and shapes of all layers, as far as the runtime infers them before a run.
-  virtual Result<std::vector<Value>> infer_values() {
-    return Status(Code::unsupported, info().name + " does not tell the types of layers");
-  }
+  // The types and shapes of all layers, as far as the runtime infers them before a run; `unsupported` if it does not.
+  virtual Result<std::vector<Value>> infer_values() = 0;
   // For each layer the index of the layer that the runtime fuses it into as long as nobody looks at it; its own index
-  // if it is computed on its own. A tap at a fused layer splits the fusion.
-  virtual Result<std::vector<std::int64_t>> fusions() {
-    return Status(Code::unsupported, info().name + " does not tell what it fuses");
-  }
+  // if it is computed on its own. A tap at a fused layer splits the fusion. `unsupported` if the runtime does not tell.
+  virtual Result<std::vector<std::int64_t>> fusions() = 0;
   // Of the last run, if OpenOptions::profile was set; `unsupported` if the runtime does not count.
   virtual Result<std::vector<LayerTime>> times() = 0;
 };
@@ -123,10 +118,18 @@ struct OpenOptions {
   std::string precision = "f32";  // executed; "f16" and "bf16" if the runtime can
   std::string signature;          // of a SavedModel; empty: the only one, or "serving_default"
   bool profile = false;
+  // Where the runtime lacks an operation: open the part of the model that does without it. Layers that need it can then
+  // not be selected.
+  bool partly = false;
+  // Of how many runs in a row a runtime that keeps outputs keeps them, so that one can be read during the next. Each
+  // takes the memory of all selected layers.
+  std::size_t kept_runs = 1;
 };
 
 // Reads the file's structure only: no runtime is loaded.
 Result<Description> describe_model(std::string_view path, const OpenOptions& options = {});
+// Asks OpenVINO for the types and shapes of layers that an ONNX file does not say, where it is installed. Runs nothing.
+void infer_types(Description& description);
 Result<std::unique_ptr<Runtime>> open_model(const ModelName& model, const OpenOptions& options = {});
 
 }  // namespace sonde::inspect

@@ -79,7 +79,8 @@ class Verifier {
       made.outputs.push_back({name, difference(tensor.view(), tapped[name].view())});
     }
     if (model().format != "onnx") {
-      made.not_recomputed = "consumers are computed again only for ONNX models";
+      made.not_recomputed =
+          "of " + model().format + " models the readers of a layer cannot be cut out; that is possible for ONNX models";
     } else if (Status done = recompute(layers, made); !done) {
       made.not_recomputed = done.message();
     }
@@ -251,6 +252,40 @@ Difference difference(const TensorView& one, const TensorView& other) {
   }
   made.relative = error == 0 ? 0 : std::sqrt(error / norm);
   return made;
+}
+
+void Difference::merge(const Difference& other) {
+  bitwise = bitwise && other.bitwise;
+  comparable = comparable && other.comparable;
+  ulp = std::max(ulp, other.ulp);
+  // NaN, of a comparison with an infinite value, is the worst.
+  if (std::isnan(other.relative) || relative < other.relative) relative = other.relative;
+}
+
+void Verification::merge(const Verification& other) {
+  inputs += other.inputs;
+  for (const VerifiedOutput& output : other.outputs) {
+    const auto found = std::ranges::find(outputs, output.name, &VerifiedOutput::name);
+    if (found == outputs.end()) {
+      outputs.push_back(output);
+    } else {
+      found->difference.merge(output.difference);
+    }
+  }
+  for (const VerifiedConsumer& each : other.consumers) {
+    const auto found = std::ranges::find_if(consumers, [&](const VerifiedConsumer& own) {
+      return own.layer == each.layer && own.consumer == each.consumer;
+    });
+    if (found == consumers.end()) {
+      consumers.push_back(each);
+    } else if (!found->skipped.empty()) {
+      *found = each;
+    } else if (each.skipped.empty()) {
+      found->difference.merge(each.difference);
+      found->not_the_value_used = found->not_the_value_used || each.not_the_value_used;
+    }
+  }
+  if (not_recomputed.empty()) not_recomputed = other.not_recomputed;
 }
 
 Result<Verification> verify(Runtime& runtime, const OpenOptions& options, const std::vector<std::int64_t>& layers,

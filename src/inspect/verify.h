@@ -17,6 +17,9 @@ struct Difference {
   // The largest distance in steps of the type; NaN on both sides is no distance, on one side the largest there is.
   std::uint64_t ulp = 0;
   double relative = 0;  // the norm of the difference over the norm of the first
+
+  // The worse of both.
+  void merge(const Difference& other);
 };
 // Both valid.
 Difference difference(const TensorView& one, const TensorView& other);
@@ -38,9 +41,13 @@ struct VerifiedConsumer {
 };
 
 struct Verification {
+  std::size_t inputs = 1;  // that it was made with
   std::vector<VerifiedOutput> outputs;
   std::vector<VerifiedConsumer> consumers;
   std::string not_recomputed;  // why no consumer was computed again; empty if they were
+
+  // With further inputs of the same model and layers: of each difference the worse one.
+  void merge(const Verification& other);
 };
 
 // Runs the model without taps, with them, and with taps around their consumers. Afterwards nothing is selected.

@@ -28,6 +28,24 @@ TEST(Difference, RelatesToTheNorm) {
   EXPECT_FALSE(difference(view(std::vector<float>{1}), view(std::vector<double>{1})).comparable);
 }
 
+TEST(Verification, OfSeveralInputsHasTheWorstDifferences) {
+  Verification all;
+  all.outputs = {{"y", {.bitwise = true}}};
+  all.consumers = {{0, 1, {.bitwise = true}, false, ""}, {0, 2, {}, false, "not shown"}};
+  Verification next;
+  next.outputs = {{"y", {.ulp = 3, .relative = 0.5}}};
+  next.consumers = {{0, 1, {.ulp = 2, .relative = NAN}, true, ""}, {0, 2, {.ulp = 7}, false, ""}};
+  all.merge(next);
+  EXPECT_EQ(all.inputs, 2U);
+  EXPECT_FALSE(all.outputs[0].difference.bitwise);
+  EXPECT_EQ(all.outputs[0].difference.ulp, 3U);
+  EXPECT_TRUE(all.consumers[0].not_the_value_used);
+  EXPECT_EQ(all.consumers[1].difference.ulp, 7U);
+  EXPECT_EQ(all.consumers[1].skipped, "");
+  all.merge(all);
+  EXPECT_TRUE(std::isnan(all.consumers[0].difference.relative));
+}
+
 TEST(Health, CountsUnitsThatAreAlwaysZero) {
   Layer relu;
   relu.op = "Relu";

@@ -59,6 +59,12 @@ class WorkerRuntime final : public Runtime {
     return done.status();
   }
 
+  Result<std::vector<Value>> infer_values() override {
+    return Status(Code::unsupported, info_.name + " does not tell the types of layers");
+  }
+  Result<std::vector<std::int64_t>> fusions() override {
+    return Status(Code::unsupported, info_.name + " does not tell what it fuses");
+  }
   Result<std::vector<LayerTime>> times() override {
     const auto done = worker_->call(description_.path, request("times").end().take());
     if (!done) return done.error();
@@ -96,7 +102,7 @@ class WorkerRuntime final : public Runtime {
       return {Code::corrupt, "the worker process gave a layer that was not selected"};
     }
     const auto index = static_cast<std::size_t>(selected_[static_cast<std::size_t>(answer.place)]);
-    return take ? take({&description_.layers[index], tensor, answer.missing}) : Status::success();
+    return take ? take({&description_.layers[index], tensor, answer.missing, 0}) : Status::success();
   }
 
   std::shared_ptr<WorkerProcess> worker_;

@@ -5,6 +5,7 @@ import unittest
 
 import numpy as np
 import onnx
+import onnx.reference
 from onnx import TensorProto, helper, numpy_helper
 
 # A build without OpenVINO, as those with sanitizers, lists models and runs none.

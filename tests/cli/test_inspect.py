@@ -31,6 +31,11 @@ class Listing(Case):
         models.convolution(self.path("m.onnx"))
         self.assertEqual(self.output("m.onnx"), self.output("inspect", "m.onnx", "--list"))
 
+    def test_takes_the_model_after_an_option(self):
+        models.convolution(self.path("m.onnx"))
+        self.assertEqual(self.output("inspect", "--list", "--layers", "prob", "--layers", "flat", "m.onnx"),
+                         self.output("inspect", "m.onnx", "--list", "--layers", "prob", "--layers", "flat"))
+
     def test_as_json(self):
         models.convolution(self.path("m.onnx"))
         listed = self.json("inspect", "m.onnx", "--list")
@@ -44,7 +49,8 @@ class Listing(Case):
         models.convolution(self.path("m.onnx"))
         for arguments, names in ((("--op", "Relu"), ["relu_1"]), (("--index", "0,-1"), ["conv_1", "prob"]),
                                  (("--layers", ".*_1"), ["conv_1", "relu_1", "dense_1"]),
-                                 (("--layers", "/conv_1/Conv"), ["conv_1"])):
+                                 (("--layers", "/conv_1/Conv"), ["conv_1"]), (("--layers=[dens]+_1",), ["dense_1"]),
+                                 (("--layers", "[re].*[1]"), ["relu_1"]), (("--layers", "[^_,]+"), ["flat", "prob"])):
             listed = self.json("inspect", "m.onnx", "--list", *arguments)
             self.assertEqual([layer["name"] for layer in listed["layers"]], names)
 
@@ -170,6 +176,16 @@ class Running(Case):
         for each in verified["consumers"]:
             self.assertLess(each["norm_relative"], 1e-5)
             self.assertFalse(each["not_the_value_used"])
+
+    def test_verify_looks_at_all_inputs(self):
+        os.mkdir(self.path("in"))
+        for number in range(3):
+            np.save(self.path(f"in/{number}.npy"), self.x * number)
+        verified = self.json("inspect", "m.onnx", "--input", "in", "--layers", "relu_1", "--verify")["verify"]
+        self.assertEqual(verified["inputs"], 3)
+        self.assertEqual([(each["layer"], each["consumer"]) for each in verified["consumers"]], [("relu_1", "flat")])
+        self.assertIn("\nthe largest differences of 3 inputs:\noutput 'prob' with and without taps: ",
+                      self.output("inspect", "m.onnx", "--input", "in", "--layers", "relu_1", "--verify"))
 
     def test_profile_gives_times_of_layers(self):
         profile = self.json("inspect", "m.onnx", "--input", "x.npy", "--profile")["profile"]

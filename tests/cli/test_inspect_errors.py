@@ -21,6 +21,9 @@ class Files(Case):
         pathlib.Path(self.path("text.onnx")).write_text("hello, this is no model", encoding="utf-8")
         self.assertIn("'text.onnx' is not a valid ONNX model: ", self.error("inspect", "text.onnx", "--list"))
         self.assertIn("'none.onnx'", self.error("inspect", "none.onnx", "--list"))
+        pathlib.Path(self.path("net.pt")).write_bytes(b"PK")
+        self.assertIn("'net.pt' is a file of torch.save or TorchScript, which Sonde does not run: load it in Python, and write "
+                      "the model with torch.export.save(", self.error("inspect", "net.pt", "--list"))
         os.mkdir(self.path("folder"))
         self.assertIn("'folder' is not a model", self.error("inspect", "folder", "--list"))
 
@@ -115,9 +118,25 @@ class Runs(Case):
         graph = helper.make_graph([helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Conjure", ["a"], ["b"])], "g",
                                   [value("x", [4])], [value("b", [4])])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), self.path("odd.onnx"))
-        sentence = self.error("inspect", "odd.onnx", "--random", "1", "--layers", ".*")
-        self.assertIn("Conjure", sentence)
-        self.assertIn("'a'", sentence)
+        for arguments in (("--layers", ".*"), ("--layers", "b"), ()):
+            sentence = self.error("inspect", "odd.onnx", "--random", "1", *arguments)
+            self.assertIn("does not have the operation Conjure, which gives layer 1 'b' of 'odd.onnx'; supported are the "
+                          "layers before it, up to 'a'", sentence)
+
+    def test_of_layers_before_an_operation_that_the_runtime_does_not_have(self):
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Conjure", ["a"], ["b"]),
+                                   helper.make_node("Neg", ["b"], ["c"]), helper.make_node("Neg", ["a"], ["d"])], "g",
+                                  [value("x", [4])], [value("c", [4]), value("d", [4])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), self.path("odd.onnx"))
+        self.save("four.npy", np.array([-1, 2, -3, 4], np.float32))
+        for name in ("odd.onnx", "odd.onnx@openvino"):
+            text = self.output("inspect", name, "--input", "four.npy", "--layers", "a", "--layers", "d", "--save", "out-" + name)
+            self.assertIn("does not have the operation Conjure", text)
+            np.testing.assert_array_equal(np.load(self.path(f"out-{name}/a.npy")), [0, 2, 0, 4])
+            np.testing.assert_array_equal(np.load(self.path(f"out-{name}/d.npy")), [0, -2, 0, -4])
+            self.assertIn("Conjure", self.error("inspect", name, "--input", "four.npy", "--layers", "c"))
+        listed = {layer["name"]: layer["dtype"] for layer in self.json("inspect", "odd.onnx", "--list")["layers"]}
+        self.assertEqual(listed, {"a": "f32", "b": "", "c": "f32", "d": "f32"})
 
     def test_with_a_runtime_that_does_not_exist(self):
         self.assertIn("'nothing'", self.error("inspect", "m.onnx@nothing", "--input", "x.npy"))

@@ -3,7 +3,10 @@
 #include <openvino/op/result.hpp>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "base/file.h"
+#include "formats/onnx_edit.h"
 #include "inspect/openvino/runtime.h"
 #include "inspect/openvino/types.h"
 
@@ -16,6 +19,19 @@ class GraphSource final : public ModelSource {
       : model_(std::move(model)), unnamed_tensors_(description.format == "openvino") {
     for (const Layer& layer : description.layers) names_.push_back(layer.value.name);
     for (const Value& output : description.outputs) outputs_.push_back(output.name);
+  }
+
+  // These layers are not in the model, for this reason.
+  void lose(std::vector<bool> layers, Status why) {
+    lost_ = std::move(layers);
+    why_ = std::move(why);
+    // OpenVINO has only the outputs that are left, in another order.
+    outputs_.clear();
+  }
+
+  Status check(const std::vector<std::int64_t>& layers) const override {
+    const auto is_lost = [&](std::int64_t layer) { return lost_[static_cast<std::size_t>(layer)]; };
+    return !lost_.empty() && std::ranges::any_of(layers, is_lost) ? why_ : Status::success();
   }
 
   TappedModel tapped(const std::vector<std::int64_t>& layers) override {
@@ -107,36 +123,89 @@ class GraphSource final : public ModelSource {
   bool unnamed_tensors_;              // ONNX names all of them
   std::vector<std::string> names_;    // of the layers
   std::vector<std::string> outputs_;  // in their order in the file, which OpenVINO keeps
+  std::vector<bool> lost_;            // by layer; empty: none is
+  Status why_;
 };
 
-// The first layer whose operation OpenVINO names among those that it does not have: "operations: Conjure-17, Foo-17".
-const Layer* unsupported_layer(const Description& description, const std::string& reason) {
+// Whether OpenVINO names the operation of a layer among those that it does not have: "operations: Conjure-17, Foo-17".
+bool is_lacking(const std::string& reason, const Layer& layer) {
   const std::size_t begin = reason.find("operations: ");
-  if (begin == std::string::npos) return nullptr;
-  const auto named = [&](const Layer& layer) {
-    for (std::size_t at = reason.find(layer.op, begin); at != std::string::npos; at = reason.find(layer.op, at + 1)) {
-      const char before = reason[at - 1];
-      const std::size_t end = at + layer.op.size();
-      const char after = end < reason.size() ? reason[end] : ' ';
-      if ((before == ' ' || before == '.') && (after == '-' || after == ',' || after == ' ')) return true;
-    }
-    return false;
-  };
-  const auto found = std::ranges::find_if(description.layers, named);
-  return found == description.layers.end() ? nullptr : &*found;
+  if (begin == std::string::npos || layer.op.empty()) return false;
+  for (std::size_t at = reason.find(layer.op, begin); at != std::string::npos; at = reason.find(layer.op, at + 1)) {
+    const char before = reason[at - 1];
+    const std::size_t end = at + layer.op.size();
+    const char after = end < reason.size() ? reason[end] : ' ';
+    if ((before == ' ' || before == '.') && (after == '-' || after == ',' || after == ' ')) return true;
+  }
+  return false;
 }
 
 // The error of reading a model: if an operation is the reason, the layer with it and how much is before it.
 Status about_operation(const Description& description, const Status& error) {
-  const Layer* layer = unsupported_layer(description, error.message());
-  if (layer == nullptr) return error;
+  const auto layer =
+      std::ranges::find_if(description.layers, [&](const Layer& each) { return is_lacking(error.message(), each); });
+  if (layer == description.layers.end()) return error;
   const std::string build = ov::get_openvino_version().buildNumber;
   std::string text = "OpenVINO " + build.substr(0, build.find('-')) + " does not have the operation " + layer->op +
                      ", which gives layer " + std::to_string(layer->index) + " '" + layer->value.name + "' of '" +
                      description.path + "'; ";
   if (layer->index == 0) return {error.code(), text + "it is the first one"};
   const Layer& before = description.layers[static_cast<std::size_t>(layer->index) - 1];
-  return {error.code(), text + "supported are the layers before it, up to '" + before.value.name + "'"};
+  return {error.code(), text + "supported are the layers before it, up to '" + before.value.name +
+                            "', and others that do not need it: select some of them with --layers"};
+}
+
+// What a model gives without the operations that OpenVINO does not have.
+struct Part {
+  std::shared_ptr<ov::Model> model;
+  std::vector<bool> lost;  // by layer: it needs such an operation
+};
+
+// `reason` is why OpenVINO cannot read the whole. Throws what OpenVINO throws.
+std::optional<Part> read_part(const Description& description, const std::string& reason) {
+  Part part;
+  std::unordered_set<std::string_view> lost;
+  for (const Layer& layer : description.layers) {
+    const bool needs = is_lacking(reason, layer) ||
+                       std::ranges::any_of(layer.inputs, [&](const std::string& name) { return lost.contains(name); });
+    part.lost.push_back(needs);
+    if (needs) lost.insert(layer.value.name);
+  }
+  const Result<base::MappedFile> file = base::MappedFile::open(description.path);
+  if (!file || lost.empty()) return {};
+  const Result<onnx::Model> model = onnx::decode(file->bytes());
+  if (!model) return {};
+  // The text of a model does not tell where it was: OpenVINO would look for other files elsewhere.
+  if (std::ranges::any_of(model->graph.initializers, [](const auto& each) { return each.external.has_value(); })) {
+    return {};
+  }
+  // Outputs are what is left of the model's own, and what the lost operations read.
+  std::vector<std::size_t> dropped;
+  std::unordered_set<std::string_view> wanted;
+  std::vector<std::string_view> outputs;
+  for (const onnx::ValueInfo& output : model->graph.outputs) wanted.insert(output.name);
+  for (std::size_t i = 0; i < model->graph.nodes.size(); ++i) {
+    const onnx::Node& node = model->graph.nodes[i];
+    if (std::ranges::none_of(node.outputs, [&](std::string_view name) { return lost.contains(name); })) continue;
+    dropped.push_back(i);
+    wanted.insert(node.inputs.begin(), node.inputs.end());
+  }
+  for (const Layer& layer : description.layers) {
+    if (!lost.contains(layer.value.name) && wanted.contains(layer.value.name)) outputs.push_back(layer.value.name);
+  }
+  if (outputs.empty()) return {};
+  part.model = core().read_model(onnx::without_nodes(file->bytes(), *model, dropped, outputs), ov::Tensor());
+  return part;
+}
+
+Result<std::unique_ptr<Runtime>> open_part(Description description, const OpenOptions& options, const Status& why,
+                                           const Status& sentence) {
+  std::optional<Part> part = read_part(description, why.message());
+  if (!part) return sentence;
+  auto source = std::make_unique<GraphSource>(description, std::move(part->model));
+  source->lose(std::move(part->lost), sentence);
+  return std::unique_ptr<Runtime>(
+      std::make_unique<OpenvinoRuntime>(std::move(description), options, std::move(source), sentence.message()));
 }
 
 }  // namespace
@@ -145,10 +214,15 @@ Result<std::unique_ptr<Runtime>> open_graph(Description description, const OpenO
   const std::string title = "OpenVINO cannot read model '" + description.path + "'";
   Result<std::shared_ptr<ov::Model>> read =
       guarded(title, [&]() -> Result<std::shared_ptr<ov::Model>> { return core().read_model(description.path); });
-  if (!read) return about_operation(description, read.error());
+  if (!read) {
+    const Status sentence = about_operation(description, read.error());
+    if (!options.partly || description.format != "onnx") return sentence;
+    Result<std::unique_ptr<Runtime>> part =
+        guarded(title, [&] { return open_part(std::move(description), options, read.error(), sentence); });
+    return part ? std::move(part) : sentence;
+  }
   return guarded(title, [&]() -> Result<std::unique_ptr<Runtime>> {
-    std::shared_ptr<ov::Model> model = *std::move(read);
-    auto source = std::make_unique<GraphSource>(description, std::move(model));
+    auto source = std::make_unique<GraphSource>(description, *std::move(read));
     return std::unique_ptr<Runtime>(
         std::make_unique<OpenvinoRuntime>(std::move(description), options, std::move(source)));
   });

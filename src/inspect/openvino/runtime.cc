@@ -72,12 +72,14 @@ ov::Core& core() {
   return made;
 }
 
-OpenvinoRuntime::OpenvinoRuntime(Description description, OpenOptions options, std::unique_ptr<ModelSource> source)
+OpenvinoRuntime::OpenvinoRuntime(Description description, OpenOptions options, std::unique_ptr<ModelSource> source,
+                                 std::string note)
     : description_(std::move(description)), options_(std::move(options)), source_(std::move(source)) {
   info_.name = "openvino";
   const std::string build = ov::get_openvino_version().buildNumber;  // "2026.4.1-22982-e6..."
   info_.version = build.substr(0, build.find('-'));
   info_.precision = options_.precision;
+  info_.note = std::move(note);
 }
 
 void OpenvinoRuntime::compile(const std::vector<std::int64_t>& layers) {
@@ -87,11 +89,17 @@ void OpenvinoRuntime::compile(const std::vector<std::int64_t>& layers) {
   compiled_ = core().compile_model(tapped_.model, "CPU", settings_of(options_));
   // What the processor can do, which may not be what was asked for.
   info_.precision = compiled_.get_property(ov::hint::inference_precision).get_type_name();
-  request_ = compiled_.create_infer_request();
+  requests_.clear();
   ready_ = true;
 }
 
+void OpenvinoRuntime::next_request() {
+  turn_ = requests_.empty() ? 0 : (turn_ + 1) % std::max<std::size_t>(options_.kept_runs, 1);
+  if (turn_ == requests_.size()) requests_.push_back(compiled_.create_infer_request());
+}
+
 Status OpenvinoRuntime::select(const std::vector<std::int64_t>& layers) {
+  if (Status can = source_->check(layers); !can) return can;
   return guarded(title() + " cannot be run by OpenVINO " + info_.version, [&] {
     compile(layers);
     return Status::success();
@@ -115,7 +123,7 @@ Status OpenvinoRuntime::set_input(const ov::Output<const ov::Node>& port, const 
     tensor::copy_dense(given, copy.data());
     data = copy.data();
   }
-  request_.set_tensor(port, ov::Tensor(wanted, shape, const_cast<void*>(data)));
+  request().set_tensor(port, ov::Tensor(wanted, shape, const_cast<void*>(data)));
   return {};
 }
 
@@ -145,7 +153,8 @@ Status OpenvinoRuntime::give(const TakeOutput& take, const TakeResult& result) {
     output.layer = &description_.layers[static_cast<std::size_t>(tap.layer)];
     output.missing = tap.missing;
     if (tap.missing.empty()) {
-      const ov::Tensor tensor = request_.get_output_tensor(tap.output);
+      const ov::Tensor tensor = request().get_output_tensor(tap.output);
+      output.kept = std::max<std::size_t>(options_.kept_runs, 1);
       output.tensor = view_of(tensor);
       if (!output.tensor) {
         output.missing = "it is of type " + tensor.get_element_type().get_type_name() + ", which Sonde does not have";
@@ -155,7 +164,7 @@ Status OpenvinoRuntime::give(const TakeOutput& take, const TakeResult& result) {
   }
   for (const auto& [name, index] : tapped_.results) {
     if (!result) break;
-    const std::optional<TensorView> view = view_of(request_.get_output_tensor(index));
+    const std::optional<TensorView> view = view_of(request().get_output_tensor(index));
     if (!view) continue;
     if (Status taken = result(name, *view); !taken) return taken;
   }
@@ -165,8 +174,9 @@ Status OpenvinoRuntime::give(const TakeOutput& take, const TakeResult& result) {
 Status OpenvinoRuntime::run(const std::vector<NamedView>& inputs, const TakeOutput& take, const TakeResult& result) {
   return guarded(title() + " failed in OpenVINO " + info_.version, [&]() -> Status {
     if (!ready_) compile({});
+    next_request();
     if (Status set = set_inputs(inputs); !set) return set;
-    request_.infer();
+    request().infer();
     ran_ = true;
     return give(take, result);
   });
@@ -196,7 +206,7 @@ Result<std::vector<LayerTime>> OpenvinoRuntime::times() {
     }
     const Executed layers = executed(compiled_, source_->layers_by_operation());
     std::vector<LayerTime> found;
-    for (const ov::ProfilingInfo& counted : request_.get_profiling_info()) {
+    for (const ov::ProfilingInfo& counted : request().get_profiling_info()) {
       if (counted.status != ov::ProfilingInfo::Status::EXECUTED) continue;
       const auto layer = layers.find(counted.node_name);
       found.push_back({layer == layers.end() ? -1 : layer->second.back(),

@@ -35,6 +35,8 @@ class ModelSource {
   ModelSource& operator=(const ModelSource&) = delete;
 
   virtual TappedModel tapped(const std::vector<std::int64_t>& layers) = 0;
+  // Why one of these layers cannot be given, if that is known.
+  virtual Status check(const std::vector<std::int64_t>& /*layers*/) const { return Status::success(); }
   // What OpenVINO knows about each layer; empty values where it has none.
   virtual std::vector<Value> infer_values() = 0;
   // The layers by the names of the operations that compute them, as the runtime's counters have them.
@@ -46,13 +48,14 @@ ov::Core& core();
 
 class OpenvinoRuntime final : public Runtime {
  public:
-  OpenvinoRuntime(Description description, OpenOptions options, std::unique_ptr<ModelSource> source);
+  // `note` is that of RuntimeInfo.
+  OpenvinoRuntime(Description description, OpenOptions options, std::unique_ptr<ModelSource> source,
+                  std::string note = {});
 
   const RuntimeInfo& info() const noexcept override { return info_; }
   const Description& description() const noexcept override { return description_; }
   Status select(const std::vector<std::int64_t>& layers) override;
   Status run(const std::vector<NamedView>& inputs, const TakeOutput& take, const TakeResult& result) override;
-  bool keeps_outputs() const noexcept override { return true; }
   Result<std::vector<Value>> infer_values() override;
   Result<std::vector<std::int64_t>> fusions() override;
   Result<std::vector<LayerTime>> times() override;
@@ -60,6 +63,8 @@ class OpenvinoRuntime final : public Runtime {
  private:
   std::string title() const { return "model '" + description_.path + "'"; }
   void compile(const std::vector<std::int64_t>& layers);
+  ov::InferRequest& request() { return requests_[turn_]; }
+  void next_request();
   Status set_inputs(const std::vector<NamedView>& inputs);
   Status set_input(const ov::Output<const ov::Node>& port, const TensorView& given);
   Status give(const TakeOutput& take, const TakeResult& result);
@@ -70,7 +75,8 @@ class OpenvinoRuntime final : public Runtime {
   std::unique_ptr<ModelSource> source_;
   TappedModel tapped_;
   ov::CompiledModel compiled_;
-  ov::InferRequest request_;
+  std::vector<ov::InferRequest> requests_;      // each has outputs of its own; they take turns
+  std::size_t turn_ = 0;                        // which ran last
   std::vector<std::vector<std::byte>> copies_;  // inputs that could not be used in place
   bool ready_ = false;
   bool ran_ = false;
