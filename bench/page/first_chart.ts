@@ -10,15 +10,17 @@ import type { Browser, Page } from 'playwright-core';
 import { build, source } from '../../tests/browser/sonde.ts';
 import { type Row, median, scalarsLog } from './measure.ts';
 
-const turns = 3;
-const runs = 10;
+const turns = 5;
+export const kRuns = 10;
+export const kTags = 25;
+export const kSteps = 20_000;
 
 interface Turn {
   first: number; // seconds to a first chart, whatever is listed then
   all: number; // seconds to a chart with every run listed
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((found) => {
     const server = createServer();
     server.listen(0, '127.0.0.1', () => {
@@ -28,14 +30,14 @@ function freePort(): Promise<number> {
   });
 }
 
-function ended(child: ChildProcess): Promise<void> {
+export function ended(child: ChildProcess): Promise<void> {
   return new Promise((done) => {
     if (child.exitCode !== null || child.signalCode !== null) return done();
     child.once('exit', () => done());
   });
 }
 
-async function untilAnswers(url: string): Promise<void> {
+export async function untilAnswers(url: string): Promise<void> {
   for (;;) {
     try {
       await fetch(url);
@@ -71,16 +73,20 @@ async function turn(browser: Browser, command: (port: number) => [string, string
 }
 
 // Every run is in the list and a chart has drawn its data.
-async function ours(page: Page, sinceStart: () => number): Promise<number> {
+export async function showsAllRuns(page: Page): Promise<void> {
   await page.waitForFunction(
     (wanted) => {
       const names = new Set([...document.querySelectorAll('[data-run]')].map((one) => one.getAttribute('data-run')));
       const drawn = [...document.querySelectorAll('[data-chart][data-ready]')].some((one) => Number(one.getAttribute('data-points')) > 0);
       return drawn && names.size >= wanted;
     },
-    runs,
+    kRuns,
     { polling: 'raf' },
   );
+}
+
+async function ours(page: Page, sinceStart: () => number): Promise<number> {
+  await showsAllRuns(page);
   return sinceStart();
 }
 
@@ -99,13 +105,13 @@ async function tensorboards(page: Page, sinceStart: () => number): Promise<numbe
       { polling: 'raf' },
     );
     first ??= sinceStart();
-    if ((await listed.jsonValue()) >= runs) return first;
+    if ((await listed.jsonValue()) >= kRuns) return first;
     await page.reload({ waitUntil: 'commit' });
   }
 }
 
 export async function firstChart(browser: Browser): Promise<Row> {
-  const log = scalarsLog(runs, 25, 20_000);
+  const log = scalarsLog(kRuns, kTags, kSteps);
   const all: { ours: Turn[]; theirs: Turn[] } = { ours: [], theirs: [] };
   for (let i = 0; i < turns; ++i) {
     all.ours.push(await turn(browser, (port) => [join(build, 'bin/sonde'), ['serve', log, '--port', `${port}`]], ours));

@@ -16,6 +16,9 @@
 namespace sonde::query {
 namespace {
 
+constexpr std::chrono::milliseconds kForAllRuns{100};
+constexpr std::chrono::milliseconds kForFirstRun{500};
+
 using Method = Question::Method;
 using Names = std::span<const std::string_view>;
 
@@ -26,6 +29,7 @@ struct Route {
   std::array<std::string_view, 3> required = {};  // members of the body
   Result<Answer> (*get)(const Context&, const Params&) = nullptr;
   Result<Answer> (*post)(const Context&, const Body&) = nullptr;
+  std::array<std::string_view, 4> parts = {};  // or: the answers of these addresses, in one object
   bool writes = false;
   bool kept = false;         // the same until the next revision, and worth keeping until then
   Cost cost = Cost::values;  // the least that it takes
@@ -33,6 +37,7 @@ struct Route {
 };
 
 constexpr Route kRoutes[] = {
+    {.path = "start", .parts = {"status", "runs", "tags", "layouts"}, .cost = Cost::quick},
     {.path = "status", .get = answer_status, .cost = Cost::quick},
     {.path = "runs", .get = answer_runs, .kept = true, .cost = Cost::quick},
     {.path = "tags", .known = {"runs", "tags", "kind"}, .get = answer_tags, .kept = true, .cost = Cost::quick},
@@ -156,16 +161,15 @@ class KeptAnswers {
     const auto found = answers_.find(key_of(question));
     return found != answers_.end() ? found->second : nullptr;
   }
-  void keep(const Question& question, std::uint64_t revision, const Answer& answer) {
+  void keep(const Question& question, std::uint64_t revision, std::shared_ptr<const Answer> answer) {
     constexpr std::size_t kMost = 16;
     constexpr std::size_t kLargest = std::size_t{16} << 20;
-    if (answer.body.size() > kLargest) return;
-    auto copy = std::make_shared<const Answer>(answer);
+    if (answer->body.size() > kLargest) return;
     const std::lock_guard lock(mutex_);
     if (revision < revision_) return;
     if (revision > revision_ || answers_.size() >= kMost) answers_.clear();
     revision_ = revision;
-    answers_.insert_or_assign(key_of(question), std::move(copy));
+    answers_.insert_or_assign(key_of(question), std::move(answer));
   }
 
  private:
@@ -198,22 +202,18 @@ class Api::State {
   Answer answer(const Question& question) const {
     for (const Route& route : kRoutes) {
       if (route.path != question.path) continue;
-      const bool is_get = route.get != nullptr;
+      const bool is_get = route.post == nullptr;
       if ((question.method == Method::get) != is_get) {
         return error_answer(405, std::string(route.path) + " needs " + (is_get ? "GET" : "POST"));
       }
       if (route.writes && !question.may_write) {
         return error_answer(401, "a change needs the token that 'sonde serve' has printed");
       }
+      // Right after the start there is nothing to show yet, and reading takes less time than a browser needs to ask
+      // again.
+      if (!used(route.parts).empty()) runs.wait_for_first_runs(kForAllRuns, kForFirstRun);
       const Context context = {runs, runs.now(), actions.get(), question.may_write, averages_};
-      if (route.kept) {
-        if (const auto known = kept_.find(question, context.catalogue->revision)) return *known;
-      }
-      Result<Answer> answer = ask(route, context, question);
-      if (!answer) return error_answer(status_of(answer.error().code()), answer.error().message());
-      if (is_get) answer->etag = etag_of(answer->body);
-      if (route.kept) kept_.keep(question, context.catalogue->revision, *answer);
-      return *std::move(answer);
+      return *answer_now(route, context, question);
     }
     return error_answer(404, "there is no " + in_quotes(question.path) + "; docs/api.md lists all addresses");
   }
@@ -222,6 +222,36 @@ class Api::State {
   std::shared_ptr<Actions> actions;
 
  private:
+  std::shared_ptr<const Answer> answer_now(const Route& route, const Context& context, const Question& question) const {
+    const std::uint64_t revision = context.catalogue->revision;
+    if (route.kept) {
+      if (auto known = kept_.find(question, revision)) return known;
+    }
+    Result<Answer> made =
+        used(route.parts).empty() ? ask(route, context, question) : together(route, context, question);
+    if (!made) {
+      return std::make_shared<const Answer>(error_answer(status_of(made.error().code()), made.error().message()));
+    }
+    if (route.post == nullptr) made->etag = etag_of(made->body);
+    auto answer = std::make_shared<const Answer>(*std::move(made));
+    if (route.kept) kept_.keep(question, revision, answer);
+    return answer;
+  }
+
+  // Several answers of one moment.
+  Result<Answer> together(const Route& route, const Context& context, const Question& question) const {
+    if (const Result<Params> none = Params::parse(question.query, {}); !none) return none.error();
+    formats::JsonWriter json;
+    json.object();
+    for (const std::string_view part : used(route.parts)) {
+      const auto* const its = std::ranges::find(kRoutes, part, &Route::path);
+      Question asked = question;
+      asked.path = part;
+      json.key(part).raw(answer_now(*its, context, asked)->body);
+    }
+    return json_answer(json.end().take());
+  }
+
   mutable SmoothedCache averages_;
   mutable KeptAnswers kept_;
 };

@@ -147,6 +147,22 @@ std::uint64_t Runs::wait_for_change(std::uint64_t seen, milliseconds timeout) co
   }
 }
 
+void Runs::wait_for_first_runs(milliseconds all, milliseconds first) const {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  for (;;) {
+    const std::shared_ptr<const Catalogue> catalogue = now();
+    const auto read = std::ranges::count_if(catalogue->runs, [](const Catalogue::Item& item) {
+      return store::Access::source(item.entry->run).read_once();
+    });
+    const bool some = read > 0 || catalogue->runs.empty();
+    if (read == std::ssize(catalogue->runs)) return;
+    const auto left = std::chrono::duration_cast<milliseconds>(begin + (some ? all : first) - Clock::now());
+    if (left <= milliseconds(0)) return;
+    (void)wait_for_change(catalogue->revision, std::min(left, milliseconds(20)));
+  }
+}
+
 Change Runs::change_since(std::uint64_t seen) const {
   const std::shared_ptr<const Catalogue> catalogue = now();
   const bool foreign = seen < first_revision_ || seen > catalogue->revision;

@@ -70,6 +70,8 @@ class Runs {
   const std::vector<Served>& logs() const noexcept { return logs_; }
   // The current catalogue.
   std::shared_ptr<const Catalogue> now() const;
+  // Returns when the runs have been read once: all of them, within `all`, otherwise the first of them, within `first`.
+  void wait_for_first_runs(std::chrono::milliseconds all, std::chrono::milliseconds first) const;
   std::uint64_t wait_for_change(std::uint64_t seen, std::chrono::milliseconds timeout) const;
   Change change_since(std::uint64_t seen) const;
   // Rebuilds the catalogue, after RunEntry::edited().

@@ -54,6 +54,23 @@ TEST_F(AnySource, DerivesFromTheJobSignsWhetherItIsRunning) {
   EXPECT_THAT(states, ElementsAre("finished", "live", "live", "died", "died"));
 }
 
+TEST_F(AnySource, TheFirstAnswerWaitsForARunThatIsBeingRead) {
+  run("a")->unread = 3;
+  const Json soon(get(api(), "start"));
+  bool read = false;
+  ASSERT_EQ(soon.at("/runs/runs/0/read").get(read), simdjson::SUCCESS);
+  EXPECT_TRUE(read);
+}
+
+TEST_F(AnySource, TheFirstAnswerComesAlsoIfNoRunCanBeRead) {
+  run("a")->unread = 1'000'000'000;
+  const Json late(get(api(), "start"));
+  bool read = true;
+  ASSERT_EQ(late.at("/runs/runs/0/read").get(read), simdjson::SUCCESS);
+  EXPECT_FALSE(read);
+  EXPECT_EQ(late.size("/tags/tags"), 0U);
+}
+
 TEST_F(AnySource, GapsOfABudgetAndOthersAreDifferentAlerts) {
   const auto one = run("r");
   using Reason = RecordingGap::Reason;

@@ -97,6 +97,20 @@ TEST(Runs, WithAnAbandonedRingHaveDied) {
   EXPECT_EQ(alerts.number("/alerts/0/step"), 7);
 }
 
+TEST(Start, IsTheAnswersOfStatusRunsTagsAndLayouts) {
+  Asked asked(kGolden + "/torch");
+  std::string expected = "{";
+  for (const char* part : {"status", "runs", "tags", "layouts"}) {
+    expected.append(expected == "{" ? "\"" : ",\"").append(part).append("\":").append(asked.get(part).body);
+  }
+  const Answer start = asked.get("start");
+  EXPECT_EQ(start.body, expected + "}");
+  EXPECT_FALSE(start.etag.empty());
+  EXPECT_EQ(asked.get("start").body, start.body) << "also from answers that are kept";
+  EXPECT_EQ(asked.get("start?runs=a").status, 400);
+  EXPECT_EQ(asked.post("start", "{}").status, 405);
+}
+
 TEST(Tags, AreByKindAndNameWithTheRunsThatHaveThem) {
   base::TempDir dir;
   append(events_in(dir, "a"), version() + scalar("loss", 1, 1) + scalar("loss", 5, 1) + scalar("acc", 2, 1));

@@ -16,8 +16,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kTurnedAway = 64;  // connections beyond the limit that get an error reply
-constexpr std::chrono::milliseconds kBetweenEvents{100};
+constexpr std::size_t kTurnedAway = 64;                   // connections beyond the limit that get an error reply
+constexpr std::chrono::milliseconds kBetweenEvents{100};  // on average
+// A few may follow each other at once: clients of a server that has just begun to read wait for the first runs.
+constexpr int kEventsAtOnce = 5;
+constexpr std::chrono::milliseconds kLeastBetweenEvents{10};
 constexpr std::chrono::milliseconds kStopLatency{50};
 constexpr int kPortsToTry = 100;
 
@@ -187,6 +190,8 @@ void Listener::beat() {
 }
 
 void Listener::wait_for_changes(std::uint64_t seen) {
+  using Clock = std::chrono::steady_clock;
+  auto due = Clock::now() - kEventsAtOnce * kBetweenEvents;  // of the next event, if they came at equal distances
   for (;;) {
     const std::uint64_t latest = api->wait_for_change(seen, kStopLatency);
     std::unique_lock lock(mutex_);
@@ -197,7 +202,9 @@ void Listener::wait_for_changes(std::uint64_t seen) {
       revision = std::max(revision, seen);
       streams.changed(seen);
     });
-    stopping_changed_.wait_for(lock, kBetweenEvents, [this] { return stopping_; });
+    const auto now = Clock::now();
+    due = std::max(due, now - kEventsAtOnce * kBetweenEvents) + kBetweenEvents;
+    stopping_changed_.wait_until(lock, std::max(due, now + kLeastBetweenEvents), [this] { return stopping_; });
   }
 }
 

@@ -223,11 +223,14 @@ Plan Site::plan_stream(const Request& request, std::string_view query, bool read
     return reply;
   };
   if (!reads) return refused(refusal(405, "events needs GET", true, "GET, HEAD"));
-  if (const auto none = query::Params::parse(query, {}); !none) {
-    return refused(refusal(400, none.error().message(), true));
-  }
+  constexpr std::string_view kSeen[] = {"seen"};
+  const auto params = query::Params::parse(query, kSeen);
+  if (!params) return refused(refusal(400, params.error().message(), true));
+  const auto seen = params->integer("seen", 0, 0, INT64_MAX);
+  if (!seen) return refused(refusal(400, seen.error().message(), true));
   EventStream stream;
-  stream.seen = revision_of(request.last_event_id);
+  // A client that reconnects has seen more than when it connected first.
+  stream.seen = std::max(revision_of(request.last_event_id), static_cast<std::uint64_t>(*seen));
   stream.fields = common_fields_ + cors + header_field("Content-Type", "text/event-stream") +
                   header_field("Cache-Control", "no-store") + header_field("X-Accel-Buffering", "no");
   return stream;

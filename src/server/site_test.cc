@@ -138,6 +138,13 @@ TEST(Site, BeginsAStreamAtTheClientsRevision) {
     request.last_event_id = bad;
     EXPECT_EQ(std::get<EventStream>(site().plan(request)).seen, 0U) << bad;
   }
+  request.last_event_id = "";
+  request.target = "/api/events?seen=7";
+  EXPECT_EQ(std::get<EventStream>(site().plan(request)).seen, 7U);
+  request.last_event_id = "9";
+  EXPECT_EQ(std::get<EventStream>(site().plan(request)).seen, 9U) << "it reconnects";
+  request.target = "/api/events?seen=-1";
+  EXPECT_EQ(reply_of(site(), request).status, 400);
   const Reply unknown = reply_of(site(), get("/api/events?zzz=1"));
   EXPECT_EQ(unknown.status, 400);
   EXPECT_THAT(body_of(unknown), HasSubstr("there is no parameter 'zzz'"));

@@ -27,10 +27,11 @@ class FakeRun final : public RunSource {
   std::vector<NonFiniteSeries> known_non_finite;
   std::string known_note;
   JobSigns signs;
+  mutable std::atomic<int> unread = 0;  // so many times it says that it has not been read
 
   const std::string& name() const noexcept override { return name_; }
   const std::string& directory() const noexcept override { return directory_; }
-  bool read_once() const noexcept override { return true; }
+  bool read_once() const noexcept override { return unread.load() == 0 || unread.fetch_sub(1) <= 0; }
   std::uint64_t revision() const noexcept override { return 1; }
 
   std::vector<Tag> tags() override {

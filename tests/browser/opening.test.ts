@@ -23,6 +23,19 @@ test('train and test loss are overlaid', async (t) => {
   await screenshot(page, 'overview');
 });
 
+test('the first chart takes one request for the structure and one for its lines', async (t) => {
+  const page = await open(t, demo);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(demo.url);
+  await chart(page, 'loss');
+  assert.equal(asked.filter((path) => path === '/api/start').length, 1, asked.join(' '));
+  const first = asked.indexOf('/api/series');
+  assert.ok(first > 0, asked.join(' '));
+  const before = asked.slice(0, first).filter((path) => !/^\/$|\.css$|\.svg$|^\/api\/(start|alerts|events)$/.test(path));
+  assert.ok(before.length <= 2 && before.every((path) => path.endsWith('.js')), `code of the first view comes at once: ${before.join(' ')}`);
+});
+
 test('runs show their state, last step and steps per second', async (t) => {
   const page = await open(t, demo);
   await row(page, 'train').waitFor();

@@ -29,7 +29,7 @@ describe('a question that is never answered', () => {
   test('fails after 30 s, says so, and is counted', async () => {
     serve(() => null);
     const before = api.unanswered.value;
-    const failed = expect(api.runs()).rejects.toThrow('The server has not answered within 30 s.');
+    const failed = expect(api.start()).rejects.toThrow('The server has not answered within 30 s.');
     await vi.advanceTimersByTimeAsync(29_999);
     expect(api.unanswered.value).toBe(before);
     await vi.advanceTimersByTimeAsync(1);
@@ -64,7 +64,7 @@ describe('a question that is never answered', () => {
     serve(() => null);
     const before = api.unanswered.value;
     const controller = new AbortController();
-    const given = expect(api.runs(controller.signal)).rejects.toThrow(DOMException);
+    const given = expect(api.alerts(controller.signal)).rejects.toThrow(DOMException);
     controller.abort();
     await given;
     await vi.advanceTimersByTimeAsync(60_000);

@@ -94,26 +94,29 @@ function post<Value>(
   return ask(url(path), { method: 'POST', headers, body: JSON.stringify(body) }, read, signal);
 }
 
-export const status = (signal?: AbortSignal) => get<T.Status>('status', {}, signal);
+export interface Start {
+  status: T.Status;
+  runs: T.Run[];
+  tags: T.Tag[];
+  layouts: T.Layout[];
+}
 
-export async function runs(signal?: AbortSignal): Promise<{ revision: number; runs: T.Run[] }> {
-  const answer = await get<{ revision: number; runs: T.Run[] }>('runs', {}, signal);
+// All that is needed before the first chart. index.html has the browser ask for it before this code is there.
+export async function start(): Promise<Start> {
+  const { status, runs, tags, layouts } = await get<T.StartAnswer>('start');
   // A hyper-parameter may have the name of a property of every object, such as "constructor".
-  for (const run of answer.runs) Object.setPrototypeOf(run.hparams, null);
-  return answer;
+  for (const run of runs.runs) Object.setPrototypeOf(run.hparams, null);
+  return {
+    status,
+    runs: runs.runs,
+    tags: tags.tags.map((tag) => ({ ...tag, runs: tag.runs.map((at) => tags.runs[at] ?? '') })),
+    layouts: layouts.layouts,
+  };
 }
 
 export const alerts = (signal?: AbortSignal) => get<{ alerts: T.Alert[] }>('alerts', {}, signal).then((a) => a.alerts);
 export const capture = (run: string, name: string, signal?: AbortSignal) =>
   get<T.Capture>('capture', { run, name }, signal);
-export const layouts = (signal?: AbortSignal) =>
-  get<{ layouts: T.Layout[] }>('layouts', {}, signal).then((a) => a.layouts);
-
-export async function tags(signal?: AbortSignal): Promise<{ revision: number; tags: T.Tag[] }> {
-  const answer = await get<T.TagsAnswer>('tags', {}, signal);
-  const named = answer.tags.map((tag) => ({ ...tag, runs: tag.runs.map((at) => answer.runs[at] ?? '') }));
-  return { revision: answer.revision, tags: named };
-}
 
 const kSeriesAtOnce = 200; // of the 1,000 that the server accepts: the first charts are drawn while the others load
 

@@ -53,6 +53,13 @@ export interface TagsAnswer {
   tags: (Omit<Tag, 'runs'> & { runs: number[] })[];
 }
 
+export interface StartAnswer {
+  status: Status;
+  runs: { revision: number; runs: Run[] };
+  tags: TagsAnswer;
+  layouts: { layouts: Layout[] };
+}
+
 export interface Alert {
   kind: 'nonfinite' | 'trigger' | 'died' | 'dropped' | 'budget' | 'damage';
   run: string;

@@ -40,20 +40,13 @@ let revision = -1;
 
 // --- Data that all views need, requested no more often than its cost allows ---
 
-async function load(structure: boolean): Promise<void> {
-  const planLayouts = structure || !loaded.peek();
-  const [state, newRuns, newTags, newLayouts] = await Promise.all([
-    api.status(),
-    api.runs(),
-    api.tags(),
-    // Together with the tags, whose cards they place: a card that was already drawn would jump.
-    planLayouts ? api.layouts().catch(() => layouts.peek()) : layouts.peek(),
-  ]);
+async function load(): Promise<void> {
+  const now = await api.start();
   batch(() => {
-    status.value = state;
-    runs.value = newRuns.runs;
-    tags.value = newTags.tags;
-    if (JSON.stringify(newLayouts) !== JSON.stringify(layouts.peek())) layouts.value = newLayouts;
+    status.value = now.status;
+    runs.value = now.runs;
+    tags.value = now.tags;
+    if (JSON.stringify(now.layouts) !== JSON.stringify(layouts.peek())) layouts.value = now.layouts;
     loaded.value = true;
     loadError.value = null;
   });
@@ -68,9 +61,9 @@ const refreshAlerts = sparing(async () => {
   });
 });
 
-const refreshSparingly = sparing(async (structure) => {
+const refreshSparingly = sparing(async () => {
   try {
-    await load(structure);
+    await load();
     void refreshAlerts(false);
   } catch (error) {
     loadError.value = error instanceof Error ? error.message : String(error);
@@ -110,7 +103,8 @@ function onChange(event: MessageEvent<string>): void {
   revision = data.revision;
   if (first && loaded.peek() && status.peek()?.revision === revision) return;
   change.value = { serial: change.peek().serial + 1, runs: data.all ? null : new Set(data.runs) };
-  void refresh(data.all);
+  // As long as nothing has been read, there is nothing to see.
+  void refresh(data.all || tags.peek().length === 0);
 }
 
 function close(): void {
@@ -132,7 +126,9 @@ function lose(): void {
 export function connect(): void {
   close();
   if (connection.peek() !== 'lost') connection.value = 'connecting';
-  const opened = new EventSource('api/events', { withCredentials: true });
+  // What has changed since the first answers; later the browser itself names the last event.
+  const known = revision < 0 ? status.peek()?.revision : revision;
+  const opened = new EventSource(api.url('events', { seen: known }), { withCredentials: true });
   source = opened;
   opened.addEventListener('open', () => {
     const back = connection.peek() === 'lost' || connection.peek() === 'paused';
@@ -154,8 +150,10 @@ const kPauseAfter = 60_000; // ms in the background
 
 let pauseTimer: ReturnType<typeof setTimeout> | undefined;
 
-export function start(): void {
-  void refresh();
+// Returns when the first answer is there, or the failure to get one. The event stream comes after it: it costs a connection
+// and tells at once what is new since then.
+export async function start(): Promise<void> {
+  await refresh();
   connect();
   effect(() => {
     if (api.unanswered.value > 0) askAgain();

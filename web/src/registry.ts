@@ -20,6 +20,18 @@ export function allViews(): View[] {
   return [...views.values()].sort((a, b) => a.order - b.order);
 }
 
+const components = new Map<string, ComponentType>();
+
+export async function loadView(id: string): Promise<ComponentType> {
+  const found = components.get(id) ?? (await views.get(id)?.load())?.default;
+  if (!found) throw new Error(`There is no view "${id}".`);
+  components.set(id, found);
+  return found;
+}
+
+// Of a view that has been loaded.
+export const componentOf = (id: string): ComponentType | undefined => components.get(id);
+
 export function viewOf(id: string): View | undefined {
   return views.get(id);
 }

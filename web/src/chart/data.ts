@@ -27,14 +27,38 @@ export interface Asked {
   error: string | null;
 }
 
+// Answers of one window, by what they are about.
+class Known<Value> {
+  private values = new Map<string, { runs: readonly string[]; value: Value }>();
+
+  outdate(changed: ReadonlySet<string> | null): void {
+    for (const [key, { runs }] of this.values)
+      if (changed === null || runs.some((run) => changed.has(run))) this.values.delete(key);
+  }
+  // The values of all keys; only those are asked for that are not known. Forgets the others.
+  async all<Key>(keys: readonly Key[], runsOf: (key: Key) => readonly string[], ask: (key: Key) => Promise<Value>): Promise<Value[]> {
+    const before = this.values;
+    this.values = new Map();
+    const texts = keys.map((key) => JSON.stringify(key));
+    const found = await Promise.all(keys.map((key, i) => before.get(texts[i] as string)?.value ?? ask(key)));
+    // Runs that changed meanwhile are asked for again anyway: see `touch`.
+    keys.forEach((key, i) => this.values.set(texts[i] as string, { runs: runsOf(key), value: found[i] as Value }));
+    return found;
+  }
+}
+
 // At most one request of a chart is in flight; the newest window is requested next. So the chart follows a long wheel
-// gesture as fast as the server answers, and nothing is requested twice.
+// gesture as fast as the server answers, and nothing is requested twice: when runs appear or grow, only their lines are.
 class Loader {
   private running: AbortController | null = null;
   private wanted: Wanted | null = null;
   private key = '';
   private doneKey = '';
+  private doneWindow = '';
   private dirty = false;
+  private changed: Set<string> | null = new Set(); // runs, since the last request; null: all
+  private readonly series = new Known<Series>();
+  private readonly bands = new Known<Band>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private began = 0;
 
@@ -45,8 +69,10 @@ class Loader {
     this.key = key;
     this.next();
   }
-  touch(): void {
+  touch(runs: ReadonlySet<string> | null): void {
     this.dirty = true;
+    if (runs === null) this.changed = null;
+    else for (const run of runs) this.changed?.add(run);
     this.next();
   }
   concerns(runs: ReadonlySet<string>): boolean {
@@ -76,12 +102,18 @@ class Loader {
   private async ask(wanted: Wanted, key: string, window: Window): Promise<void> {
     const controller = new AbortController();
     this.running = controller;
+    const windowKey = JSON.stringify(window);
+    const outdated = windowKey === this.doneWindow ? this.changed : null;
+    this.series.outdate(outdated);
+    this.bands.outdate(outdated);
+    this.doneWindow = windowKey;
     this.dirty = false;
+    this.changed = new Set();
     this.began = performance.now();
     try {
       const [series, bands] = await Promise.all([
-        Promise.all(wanted.series.map((one) => api.series(one, window, controller.signal))),
-        Promise.all(wanted.groups.map((group) => api.band(group.tag, group.runs, window, controller.signal))),
+        this.series.all(wanted.series, ({ run }) => [run], (one) => api.series(one, window, controller.signal)),
+        this.bands.all(wanted.groups, ({ runs }) => runs, ({ tag, runs }) => api.band(tag, runs, window, controller.signal)),
       ]);
       if (controller.signal.aborted) return;
       this.done({ key, wanted, series, bands }, null);
@@ -105,7 +137,7 @@ export function useChartData(wanted: Wanted): Asked {
     let first = true;
     const dispose = effect(() => {
       const { runs } = change.value;
-      if (!first && (runs === null || made.concerns(runs))) made.touch();
+      if (!first && (runs === null || made.concerns(runs))) made.touch(runs);
       first = false;
     });
     return () => {

@@ -11,6 +11,7 @@ describe('drawing in turns', () => {
     vi.stubGlobal('requestAnimationFrame', (run: () => void) => !page.hidden && setTimeout(run, 16));
   });
   afterEach(() => {
+    vi.advanceTimersByTime(1000);
     vi.useRealTimers();
     vi.unstubAllGlobals();
   });
@@ -24,7 +25,22 @@ describe('drawing in turns', () => {
     page.hidden = false;
   });
 
+  // Takes all of this frame.
+  const busy = () => drawSoon({}, () => vi.advanceTimersByTime(12));
+
+  test('happens at once if there is time in this frame', () => {
+    const [now, later] = [vi.fn(), vi.fn()];
+    drawSoon({}, now);
+    expect(now).toHaveBeenCalledTimes(1);
+    busy();
+    drawSoon({}, later);
+    expect(later).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(50);
+    expect(later).toHaveBeenCalledTimes(1);
+  });
+
   test('draws the newest of what one owner wants, and nothing of one that is gone', () => {
+    busy();
     const [old, newer, gone] = [vi.fn(), vi.fn(), vi.fn()];
     const [owner, left] = [{}, {}];
     drawSoon(owner, old);
@@ -36,6 +52,7 @@ describe('drawing in turns', () => {
   });
 
   test('leaves the rest for the next frame when one has taken long', () => {
+    busy();
     const slow = vi.fn(() => vi.advanceTimersByTime(12));
     drawSoon({}, slow);
     drawSoon({}, slow);

@@ -1,30 +1,39 @@
-// Spreads drawing over frames: as much per frame as keeps the page responsive, the rest in the next.
+// Spreads drawing over frames: as much per frame as keeps the page responsive, the rest in the next. What comes first in a
+// frame is drawn at once, so that the answer of the server is on the screen in the same frame.
 const kBudget = 10; // ms of a frame
 
 const waiting = new Map<object, () => void>();
 let planned = false;
+let spent = 0; // ms in this frame
+
+function take(draw: () => void): void {
+  const began = performance.now();
+  draw();
+  spent += performance.now() - began;
+}
 
 function run(): void {
   planned = false;
-  const until = performance.now() + kBudget;
+  spent = 0;
   for (const [owner, draw] of waiting) {
     waiting.delete(owner);
-    draw();
-    if (performance.now() >= until) break;
+    take(draw);
+    if (spent >= kBudget) break;
   }
-  plan();
+  if (spent > 0 || waiting.size > 0) plan();
 }
 
 function plan(): void {
-  if (planned || waiting.size === 0) return;
+  if (planned) return;
   planned = true;
   if (document.hidden) setTimeout(run, 50);
   else requestAnimationFrame(run);
 }
 
-// Runs `draw` once in one of the next frames; if the same owner asks again before that, the newer one counts.
+// Runs `draw` once: now, or in one of the next frames; if the same owner asks again before that, the newer one counts.
 export function drawSoon(owner: object, draw: () => void): void {
-  waiting.set(owner, draw);
+  if (waiting.size === 0 && spent < kBudget) take(draw);
+  else waiting.set(owner, draw);
   plan();
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { allViews, viewOf } from '../registry';
+import { allViews, componentOf, loadView, viewOf } from '../registry';
 import { loadError, loaded, runs, status, view } from '../state';
 import { refresh } from '../live';
 import { Failure, Loading } from '../ui/states';
@@ -12,27 +12,23 @@ import { RunsPanel } from './RunsPanel';
 import { TopBar } from './TopBar';
 import { drawer, useKeys } from './keys';
 
-interface Shown {
-  id: string;
-  component: ComponentType | null;
-  error: string | null;
-}
-
-function useView(id: string): Shown {
-  const [state, setState] = useState<Shown>({ id: '', component: null, error: null });
+// The component of a view, at once if its code is there.
+function useView(id: string): { component: ComponentType | undefined; error: string | null } {
+  const [failed, setFailed] = useState('');
+  const [, setLoaded] = useState('');
   useEffect(() => {
+    if (componentOf(id)) return;
     let current = true;
-    viewOf(id)
-      ?.load()
-      .then(
-        (module) => current && setState({ id, component: module.default, error: null }),
-        () => current && setState({ id, component: null, error: 'This view could not be loaded: reload the page.' }),
-      );
+    loadView(id).then(
+      () => current && setLoaded(id),
+      () => current && setFailed(id),
+    );
     return () => {
       current = false;
     };
   }, [id]);
-  return state.id === id ? state : { id, component: null, error: null };
+  const component = componentOf(id);
+  return { component, error: !component && failed === id ? 'This view could not be loaded: reload the page.' : null };
 }
 
 function Body({ id }: { id: string }) {

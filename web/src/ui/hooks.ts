@@ -6,7 +6,7 @@ import { sparing } from '../pace';
 // Observers by scroll container: rootMargin counts only from the scrolling element.
 const observers = new WeakMap<Element, IntersectionObserver>();
 const callbacks = new WeakMap<Element, (near: boolean) => void>();
-const kMargin = '400px 0px';
+const kNear = 400; // CSS pixels
 const kPassing = 80; // ms that something must stay near during scrolling: what only passes by is never rendered
 
 let scrolledAt = -Infinity;
@@ -20,11 +20,17 @@ function observerOf(scroller: Element): IntersectionObserver {
       (entries) => {
         for (const entry of entries) callbacks.get(entry.target)?.(entry.isIntersecting);
       },
-      { root: scroller, rootMargin: kMargin },
+      { root: scroller, rootMargin: `${kNear}px 0px` },
     );
     observers.set(scroller, found);
   }
   return found;
+}
+
+// The same, asked at once: an observer answers only after the next frame.
+function isNear(element: Element, scroller: Element): boolean {
+  const [own, frame] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
+  return own.bottom >= frame.top - kNear && own.top <= frame.bottom + kNear;
 }
 
 // True while the element is on the screen or within 400 px of it. The scroll container has `data-scroller`.
@@ -34,13 +40,15 @@ export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean
   useLayoutEffect(() => {
     const element = ref.current;
     if (!element) return;
-    const observer = observerOf(element.closest('[data-scroller]') ?? document.documentElement);
+    const scroller = element.closest('[data-scroller]') ?? document.documentElement;
+    const observer = observerOf(scroller);
     let timer: ReturnType<typeof setTimeout> | undefined;
     callbacks.set(element, (now) => {
       clearTimeout(timer);
       if (now && performance.now() - scrolledAt < kPassing) timer = setTimeout(() => setNear(true), kPassing);
       else setNear(now);
     });
+    if (performance.now() - scrolledAt >= kPassing && isNear(element, scroller)) setNear(true);
     observer.observe(element);
     return () => {
       clearTimeout(timer);
@@ -50,7 +58,17 @@ export function useVisible<E extends Element>(ref: RefObject<E | null>): boolean
   return near;
 }
 
-// The size of an element's content box, in CSS pixels; zeros until it is known.
+function contentSize(element: Element): { width: number; height: number } {
+  const { width, height } = element.getBoundingClientRect();
+  const style = getComputedStyle(element);
+  const sum = (...lengths: string[]) => lengths.reduce((all, one) => all + (parseFloat(one) || 0), 0);
+  return {
+    width: Math.max(0, width - sum(style.paddingLeft, style.paddingRight, style.borderLeftWidth, style.borderRightWidth)),
+    height: Math.max(0, height - sum(style.paddingTop, style.paddingBottom, style.borderTopWidth, style.borderBottomWidth)),
+  };
+}
+
+// The size of an element's content box, in CSS pixels; zeros until it is known, before the first paint.
 export function useSize<E extends Element>(ref: RefObject<E | null>): { width: number; height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {
@@ -59,9 +77,11 @@ export function useSize<E extends Element>(ref: RefObject<E | null>): { width: n
     const observer = new ResizeObserver(([entry]) => {
       if (!entry) return;
       const { width, height } = entry.contentRect;
-      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+      const same = (a: number, b: number) => Math.abs(a - b) < 0.01; // sums of lengths are not exact
+      setSize((old) => (same(old.width, width) && same(old.height, height) ? old : { width, height }));
     });
     observer.observe(element);
+    setSize(contentSize(element));
     return () => observer.disconnect();
   }, []);
   return size;
