@@ -34,6 +34,7 @@ export const betterOf = (quantity: string): Better =>
 
 const kWanted: [RegExp, number][] = [
   [/^loss$/, 100],
+  [/^(total|total\/loss|loss\/total)$/, 95],
   [/(^|\/)loss$/, 80],
   [/loss/, 60],
   [/^(acc|accuracy)$/, 55],
@@ -42,21 +43,34 @@ const kWanted: [RegExp, number][] = [
   [/(^|\/)(lr|learning\/?rate)/, 25],
 ];
 
+export const kImportant = 45; // losses and accuracies
+
+// How much a tag says about whether the network learns.
+export function scoreOf(tag: string): number {
+  const name = quantityOf(tag);
+  return (kWanted.find(([pattern]) => pattern.test(name))?.[1] ?? 0) - name.split('/').length;
+}
+
+const kAccuracy = /acc|f1|auc|reward|iou|bleu/;
+
+// The total loss comes first, then how well the task is done, if that was recorded.
 export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
-  const groups = new Map<string, { tags: Tag[]; points: number }>();
+  const groups = new Map<string, { tags: Tag[]; steps: number; points: number }>();
   for (const tag of scalars) {
     const name = quantityOf(tag.tag);
-    const group = groups.get(name) ?? { tags: [], points: 0 };
+    const group = groups.get(name) ?? { tags: [], steps: 0, points: 0 };
     group.tags.push(tag);
+    group.steps = Math.max(group.steps, ...tag.last_step.map((last, i) => last - (tag.first_step[i] ?? last)));
     group.points += tag.points.reduce((sum, n) => sum + n, 0);
     groups.set(name, group);
   }
-  const scored = [...groups].map(([name, group]) => ({
-    name,
-    group,
-    score: (kWanted.find(([pattern]) => pattern.test(name))?.[1] ?? 0) - name.split('/').length,
-  }));
-  scored.sort((a, b) => b.score - a.score || b.group.points - a.group.points || compareNames(a.name, b.name));
+  const scored = [...groups].map(([name, group]) => ({ name, group, score: scoreOf(name) }));
+  scored.sort(
+    (a, b) =>
+      b.score - a.score || b.group.steps - a.group.steps || b.group.points - a.group.points || compareNames(a.name, b.name),
+  );
+  const accuracy = scored.findIndex(({ name }) => kAccuracy.test(name));
+  if (accuracy > 1) scored.splice(1, 0, ...scored.splice(accuracy, 1));
   return scored.slice(0, most).map(({ name, group }) => ({
     name: group.tags.length === 1 ? (group.tags[0]?.tag ?? name) : name,
     tags: group.tags.map((tag) => tag.tag).slice(0, 6),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { compareNames } from './names';
+import { compareNames, partsThatDiffer } from './names';
 
 // Whatever order they come in, this one comes out.
 function expectOrder(...names: string[]): void {
@@ -44,5 +44,15 @@ describe('names are ordered', () => {
         expect(compareNames(a, b) === 0).toBe(a === b);
         expect(Math.sign(compareNames(a, b)) + Math.sign(compareNames(b, a))).toBe(0);
       }
+  });
+});
+
+describe('the parts of names that differ', () => {
+  test('leave out what all names share at both ends', () => {
+    expect(partsThatDiffer(['b/00/att/h', 'b/01/att/h'])).toEqual(['00', '01']);
+    expect(partsThatDiffer(['exp/resnet/adam/s1', 'exp/vit/s1'])).toEqual(['resnet/adam', 'vit']);
+    expect(partsThatDiffer(['a/x', 'a/x/y'])).toEqual(['x', 'x/y']);
+    expect(partsThatDiffer(['train', 'train/x'])).toEqual(['train', 'train/x']);
+    expect(partsThatDiffer(['a/b'])).toEqual(['a/b']);
   });
 });

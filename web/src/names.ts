@@ -40,6 +40,20 @@ function keptKeyOf(name: string): string {
   return key;
 }
 
+// The parts of paths that differ: those at the beginning and at the end that all of them share are left out, also where
+// they have different numbers of parts. A single name stays whole.
+export function partsThatDiffer(names: readonly string[]): string[] {
+  if (names.length < 2) return [...names];
+  const parts = names.map((name) => name.split('/'));
+  const shortest = Math.min(...parts.map((one) => one.length));
+  const first = parts[0] ?? [];
+  let head = 0;
+  while (head < shortest - 1 && parts.every((one) => one[head] === first[head])) ++head;
+  let tail = 0;
+  while (tail < shortest - 1 - head && parts.every((one) => one[one.length - 1 - tail] === first[first.length - 1 - tail])) ++tail;
+  return parts.map((one) => one.slice(head, one.length - tail).join('/'));
+}
+
 const collator = new Intl.Collator('en');
 
 export function compareNames(a: string, b: string): number {

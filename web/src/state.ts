@@ -42,7 +42,10 @@ if (typeof document !== 'undefined')
 
 export const axis = urlSignal<Axis>('axis', 'step', oneOf<Axis>('step', 'relative', 'wall'), { remember: true });
 export const kMostSmooth = 0.999;
-export const smooth = urlSignal('smooth', 0.6, numberIn(0, kMostSmooth), { remember: true });
+export const kUsualSmooth = 0.6;
+// null: as much as the density of the points asks for; see chart/smoothing.ts.
+export const smoothing = urlSignal<number | null>('smooth', null, optional(numberIn(0, kMostSmooth)), { remember: true });
+export const smooth = computed(() => smoothing.value ?? kUsualSmooth);
 
 // --- Runs and tags ---
 
@@ -98,16 +101,18 @@ export const filteredTags = computed(() => {
   return tagFilter.value === '' ? tags.value : tags.value.filter((tag) => pattern.test(tag.tag));
 });
 
-// Names of tags by their kind.
-export const tagsByKind = computed(() => {
+// Names of the tags that pass the filter, by their kind.
+export const tagsByKind = computed(() => namesByKind(filteredTags.value));
+
+function namesByKind(of: readonly Tag[]): Map<string, string[]> {
   const names = new Map<string, string[]>();
-  for (const { tag, kind } of tags.value) {
+  for (const { tag, kind } of of) {
     const known = names.get(kind);
     if (known) known.push(tag);
     else names.set(kind, [tag]);
   }
   return names;
-});
+}
 
 // --- Colours ---
 
@@ -183,6 +188,9 @@ export const stepSize = computed(() => {
 
 // The pointer's position in units of the axis: every chart draws its crosshair there. Not in the address.
 export const hover = signal<number | null>(null);
+
+// The run under the pointer, in whichever list, legend or chart: it is highlighted in all of them.
+export const lit = signal<string | null>(null);
 
 // Every step at which a visible run first became non-finite.
 export const badSteps = computed(() => {

@@ -2,7 +2,7 @@ import { batch, effect, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import * as api from '../api';
-import { axis, cursor, cursorStep, dark, hover, runByName, setCursor, smooth } from '../state';
+import { axis, cursor, cursorStep, dark, hover, lit, runByName, setCursor, smooth } from '../state';
 import { useSize } from '../ui/hooks';
 import { TooltipBox } from './TooltipBox';
 import { buildScene, pointsOf } from './build';
@@ -15,7 +15,7 @@ import { intervalOf } from './interval';
 import type { Lines } from './lines';
 import { inkOf } from './painter';
 import { type Frame, toValue } from './scale';
-import { type Clip, type Scene, fitX, fitY, kClip, kClipFew } from './scene';
+import { type Scene, fitX, fitY, kClip } from './scene';
 import * as settings from './settings';
 import { placesOf, stepAt, stepsBetween, stretchesOf } from './steps';
 import { type Tip, dotsAt, questionAt, rowsOf } from './tooltip';
@@ -25,7 +25,7 @@ export interface ChartProps {
   name: string; // data-chart
   shown: Lines;
   margins?: readonly { value: string; lower: string; upper: string }[];
-  clipFew?: boolean; // excludes outliers that would flatten everything else
+  weight?: number; // of smoothing
   onDrawn?: (points: number, scene: Scene) => void;
   sceneRef?: { current: (() => { scene: Scene; width: number; height: number } | null) | null };
 }
@@ -43,13 +43,10 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): CanvasRe
   return context;
 }
 
+const kOnLine = 12; // pixels from a line within which the pointer is on it
+
 // Widths are rounded up to multiples of 64 pixels, so that cards of about the same size share one request.
 const asked = (width: number) => Math.min(16384, Math.max(64, Math.ceil(width / 64) * 64));
-
-function clipOf(own: boolean | undefined, few: boolean): Clip | null {
-  if (!(own ?? (settings.clip.value || few))) return null;
-  return few && !settings.clip.value ? kClipFew : kClip;
-}
 
 // A logarithmic axis shows only values above zero. If none is left, the chart says so.
 function unplacedIn(scene: Scene, zoomed: boolean): string | null {
@@ -70,10 +67,11 @@ export function Chart(props: ChartProps) {
   const logY = own?.logY ?? settings.logY.value;
   const logX = settings.logX.value && axis.value !== 'wall';
   const range = settings.xRange.value;
-  const clip = clipOf(own?.clip, props.clipFew ?? false);
+  const clip = (own?.clip ?? settings.clip.value) ? kClip : null;
+  const weight = props.weight ?? smooth.value;
 
   const interval =
-    smooth.value > 0
+    weight > 0
       ? intervalOf([...lines, ...groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag })))])
       : undefined;
   const { data, ready, error } = useChartData({
@@ -85,7 +83,7 @@ export function Chart(props: ChartProps) {
             axis: axis.value,
             ...(range ? { range: [range[0], range[1]] as const } : {}),
             width: asked(width),
-            ...(smooth.value > 0 && lines.length > 0 ? { smooth: smooth.value } : {}),
+            ...(weight > 0 && lines.length > 0 ? { smooth: weight } : {}),
           }
         : null,
   });
@@ -97,7 +95,7 @@ export function Chart(props: ChartProps) {
       logX,
       logY,
       clip,
-      smooth: smooth.value,
+      smooth: weight,
       interval,
       // While the answer for another axis is loading, its range does not apply.
       xRange: data.wanted.window?.axis === axis.value ? range : null,
@@ -105,7 +103,7 @@ export function Chart(props: ChartProps) {
       started: (run) => runByName.peek().get(run)?.started ?? 0,
       margins: props.margins ?? [],
     });
-  }, [data, props.shown, props.margins, logX, logY, clip, smooth.value, interval, range, own, axis.value]);
+  }, [data, props.shown, props.margins, logX, logY, clip, weight, interval, range, own, axis.value]);
 
   // The pointer moves sixty times a second: kept out of the component's state.
   const live = useMemo(
@@ -116,12 +114,15 @@ export function Chart(props: ChartProps) {
       pointer: signal<{ x: number; px: number; py: number } | null>(null),
       tip: signal<Tip | null>(null),
       exact: signal<Exact | null>(null), // the last answer for the pointer's position
+      lights: false, // the pointer is here, and highlights a run
     }),
     [],
   );
-  const about = useRef({ shown: props.shown, interval });
-  about.current = { shown: props.shown, interval };
+  const about = useRef({ shown: props.shown, interval, weight });
+  about.current = { shown: props.shown, interval, weight };
   const [drawn, setDrawn] = useState<{ key: string; points: number } | null>(null);
+
+  const highlighted = lines.some((line) => line.run === lit.value) ? lit.value : null;
 
   // Before the next frame, so that this frame shows it: an effect after the paint would draw one frame later.
   useLayoutEffect(() => {
@@ -131,7 +132,7 @@ export function Chart(props: ChartProps) {
     drawSoon(live, () => {
       const context = base.current && fit(base.current, width, height);
       if (!context) return;
-      draw(context, scene, frame, ink);
+      draw(context, scene, frame, ink, highlighted);
       live.frame = frame;
       batch(() => {
         live.scene.value = scene;
@@ -147,7 +148,7 @@ export function Chart(props: ChartProps) {
       props.onDrawn?.(points, scene);
     });
     return () => forget(live);
-  }, [scene, width, height, dark.value]);
+  }, [scene, width, height, dark.value, highlighted]);
 
   useEffect(() => {
     const exact = new ExactValues(
@@ -173,8 +174,8 @@ export function Chart(props: ChartProps) {
       if (shown !== last) exact.clear(); // there may be other points now
       last = shown;
       const here = pointer && at !== null ? { x: at, py: pointer.py } : null;
-      const { shown: lines, interval } = about.current;
-      const question = here && questionAt(shown, frame, here.x, lines, interval, smooth.value);
+      const { shown: lines, interval, weight } = about.current;
+      const question = here && questionAt(shown, frame, here.x, lines, interval, weight);
       exact.want(question);
       if (!question) live.exact.value = null;
       const answer = live.exact.value;
@@ -198,6 +199,15 @@ export function Chart(props: ChartProps) {
         },
         ink,
       );
+      if (here) {
+        const [closest] = [...(known?.rows ?? [])].sort((a, b) => a.away - b.away);
+        const under = closest && !closest.far && closest.away < kOnLine ? closest.id.split('\n')[0] : undefined;
+        lit.value = lines.lines.some((line) => line.run === under) ? (under ?? null) : null;
+        live.lights = true;
+      } else if (live.lights) {
+        live.lights = false;
+        lit.value = null;
+      }
       const error = answer?.error ?? null;
       live.tip.value =
         pointer && at !== null && known && (known.rows.length > 0 || error)

@@ -1,5 +1,4 @@
 import { lastStepOf } from '../headline';
-import { smooth } from '../state';
 import { integer, middle } from '../ui/format';
 import { Cell, TableFrame } from './TableFrame';
 import type { GroupSpec } from './build';
@@ -9,12 +8,12 @@ import { useValues } from './values';
 const kMost = 1000; // series that the server accepts at once
 
 // One row per group: means over its runs.
-export function GroupTable({ title, groups }: { title: string; groups: readonly GroupSpec[] }) {
+export function GroupTable({ title, groups, weight }: { title: string; groups: readonly GroupSpec[]; weight: number }) {
   const series = groups.flatMap(({ tag, runs }) => runs.map((run) => ({ run, tag }))).slice(0, kMost);
-  const values = useValues(series);
+  const values = useValues(series, weight);
   const { rows, range, step } = values;
   const found = new Map(rows?.map((row) => [`${row.run}\n${row.tag}`, row]));
-  const last = smooth.value > 0 ? ['smoothed'] : [];
+  const last = weight > 0 ? ['smoothed'] : [];
   const columns = range
     ? ['group', 'min', 'max', 'mean', 'delta', 'value', ...last, 'runs']
     : ['group', 'mean', ...last, '± std', 'min', 'max', 'runs'];
@@ -40,7 +39,7 @@ export function GroupTable({ title, groups }: { title: string; groups: readonly 
             ) : (
               <Cell of={row?.value} />
             )}
-            {smooth.value > 0 && <Cell of={row?.smoothed} />}
+            {weight > 0 && <Cell of={row?.smoothed} />}
             {!range && (
               <>
                 <Cell of={row?.std} />

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 
-import { kMostDrawn, smooth } from '../state';
+import { kMostDrawn } from '../state';
 import { Card } from '../ui/Card';
 import { Menu, MenuCheck, MenuItem } from '../ui/Menu';
 import { fullCard, isHeld } from '../ui/cards';
@@ -17,6 +17,7 @@ import { type GroupSpec, type LineSpec, bandId } from './build';
 import { replacedPoints, useLines, wantedRuns } from './lines';
 import type { BandShape, Scene } from './scene';
 import * as settings from './settings';
+import { smoothOf } from './smoothing';
 
 export interface MetricCardProps {
   id: string;
@@ -26,7 +27,6 @@ export interface MetricCardProps {
   margins?: readonly { value: string; lower: string; upper: string }[];
   large?: boolean;
   mayPin?: boolean;
-  clipFew?: boolean; // see Chart
   more?: (close: () => void) => ComponentChildren; // additional items of its menu
 }
 
@@ -47,7 +47,7 @@ function CardMenu(props: MetricCardProps & { lines: readonly LineSpec[]; scene: 
           />
           <MenuCheck
             label="Clip outliers"
-            checked={own?.clip ?? (settings.clip.value || (props.clipFew ?? false))}
+            checked={own?.clip ?? settings.clip.value}
             onChange={(clip) => settings.setCardOptions(id, { clip })}
           />
           <div class="menu-row">
@@ -103,12 +103,13 @@ function Drawn(props: MetricCardProps) {
   const runs = new Set(groups.length > 0 ? groups.flatMap((group) => group.runs) : lines.map((line) => line.run)).size;
   const wanted = wantedRuns(props.tags);
   const some = runs < wanted ? `${integer(runs)} of ${integer(wanted)} runs drawn: filter to see others` : plural(runs, 'run');
-  const smoothing = smooth.value > 0 ? ' · smoothed in view' : '';
+  const full = fullCard.value === props.id;
+  const weight = smoothOf(props.tags, full || (props.large ?? false));
+  const smoothing = weight > 0 ? ' · smoothed in view' : '';
   const what =
     groups.length > 0 ? `mean ± spread · ${plural(groups.length, 'group')} of ${some}${smoothing}` : some;
   const replaced = replacedPoints(shown);
   const again = replaced > 0 ? ` · ${plural(replaced, 'older point')} replaced by a restart` : '';
-  const full = fullCard.value === props.id;
   const table = settings.showTable.value && lines.length + groups.length > 0;
   return (
     <Card
@@ -132,7 +133,7 @@ function Drawn(props: MetricCardProps) {
           name={props.tags.length === 1 ? (props.tags[0] ?? props.title) : props.title}
           shown={shown}
           margins={props.margins ?? kNone}
-          clipFew={props.clipFew ?? false}
+          weight={weight}
           onDrawn={onDrawn}
           sceneRef={scene}
         />
@@ -143,7 +144,7 @@ function Drawn(props: MetricCardProps) {
       ) : (
         (props.large || full) && <Legend rows={full ? 6 : 2} lines={lines} />
       )}
-      {table && (groups.length > 0 ? <GroupTable title={props.title} groups={groups} /> : <ValueTable title={props.title} lines={lines} />)}
+      {table && (groups.length > 0 ? <GroupTable title={props.title} groups={groups} weight={weight} /> : <ValueTable title={props.title} lines={lines} weight={weight} />)}
     </Card>
   );
 }

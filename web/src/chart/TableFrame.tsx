@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 
 import { num } from '../api';
 import type { Num } from '../api_types';
-import { value } from '../ui/format';
+import { badClass, value } from '../ui/format';
 import { selectRange } from './settings';
 import type { Values } from './values';
 
 export function Cell({ of }: { of: Num | null | undefined }) {
   if (of === null || of === undefined) return <td class="num" />;
   const x = num(of);
-  return <td class={`num ${Number.isFinite(x) ? '' : 'bad'}`}>{value(x)}</td>;
+  return <td class={`num ${badClass(x)}`}>{value(x)}</td>;
 }
 
 export interface TableFrameProps {

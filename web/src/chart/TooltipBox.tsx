@@ -2,7 +2,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-import { duration, integer, middle, time, value } from '../ui/format';
+import { badClass, duration, integer, middles, time, value } from '../ui/format';
 import type { Tip, TooltipRow } from './tooltip';
 
 const kMost = 14;
@@ -39,7 +39,7 @@ function stepOf({ steps }: TooltipRow, step: number | null): string {
 
 function Cells({ row, smoothed, means }: { row: TooltipRow; smoothed: boolean; means: boolean }) {
   const number = (x: number | null, muted = false) => (
-    <td class={`num ${x !== null && !Number.isFinite(x) ? 'bad' : muted ? 'muted' : ''}`}>{value(x)}</td>
+    <td class={`num ${badClass(x) || (muted ? 'muted' : '')}`}>{value(x)}</td>
   );
   return (
     <>
@@ -61,6 +61,10 @@ export function TooltipBox({ tip, chart }: TooltipProps) {
   const [head, beside] = headOf(shown);
   const smoothed = rows.some((row) => row.smoothed !== null);
   const means = rows.some((row) => row.spread !== null);
+  const names = middles(
+    rows.slice(0, kMost).map((row) => row.label),
+    30,
+  );
   return (
     <div class="tooltip" ref={box} role="status">
       <div class="tooltip-head">
@@ -81,12 +85,12 @@ export function TooltipBox({ tip, chart }: TooltipProps) {
           </thead>
         )}
         <tbody>
-          {rows.slice(0, kMost).map((row) => (
+          {rows.slice(0, kMost).map((row, i) => (
             <tr key={row.id} class={row.far ? 'far' : ''}>
               <td>
                 <span class="swatch" style={{ background: row.color }} />
               </td>
-              <td class="name">{middle(row.label, 30)}</td>
+              <td class="name">{names[i]}</td>
               <Cells row={row} smoothed={smoothed} means={means} />
               <td class="num muted">{stepOf(row, shown.step)}</td>
             </tr>

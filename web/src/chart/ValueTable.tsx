@@ -1,5 +1,4 @@
-import { smooth } from '../state';
-import { integer, middle } from '../ui/format';
+import { integer, middles } from '../ui/format';
 import { Cell, TableFrame } from './TableFrame';
 import type { LineSpec } from './build';
 import { useValues } from './values';
@@ -8,11 +7,15 @@ const kMost = 200;
 const kOfRange = ['min', 'max', 'mean', 'delta', 'points'];
 
 // One row per line: the columns about a range come first, since a small card has no room for all.
-export function ValueTable({ title, lines }: { title: string; lines: readonly LineSpec[] }) {
+export function ValueTable({ title, lines, weight }: { title: string; lines: readonly LineSpec[]; weight: number }) {
   const shown = lines.slice(0, kMost);
-  const values = useValues(shown);
+  const values = useValues(shown, weight);
   const { rows, range } = values;
-  const last = smooth.value > 0 ? ['value', 'smoothed'] : ['value'];
+  const names = middles(
+    shown.map(({ short, label }) => short ?? label),
+    range ? 12 : 20,
+  );
+  const last = weight > 0 ? ['value', 'smoothed'] : ['value'];
   const columns = range ? ['run', ...kOfRange, ...last] : ['run', ...last, 'at step'];
   return (
     <TableFrame title={title} values={values} columns={columns}>
@@ -23,7 +26,7 @@ export function ValueTable({ title, lines }: { title: string; lines: readonly Li
           <tr key={line.id}>
             <th scope="row" title={line.label}>
               <span class="swatch" style={{ background: line.color }} />
-              {middle(line.label, range ? 12 : 20)}
+              {names[i]}
             </th>
             {range && (
               <>
@@ -35,7 +38,7 @@ export function ValueTable({ title, lines }: { title: string; lines: readonly Li
               </>
             )}
             <Cell of={row?.value} />
-            {smooth.value > 0 && <Cell of={row?.smoothed} />}
+            {weight > 0 && <Cell of={row?.smoothed} />}
             {!range && <td class="num">{row ? integer(row.step) : ''}</td>}
           </tr>
         );

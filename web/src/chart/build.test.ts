@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Series } from '../api_types';
 import { buildScene } from './build';
-import { kClipFew } from './scene';
+import { kClip } from './scene';
 
 const of = (...all: number[]) => Float64Array.from(all);
 const view = {
@@ -64,14 +64,14 @@ describe('a chart with clipped outliers', () => {
   };
 
   test('knows what it leaves out', () => {
-    const scene = sceneOf(values.with(30, 50), { clip: kClipFew });
+    const scene = sceneOf(values.with(30, 50), { clip: kClip });
     expect(scene.y[1]).toBeLessThan(2);
     expect(scene.clipped).toEqual([null, 50]);
   });
 
   test('leaves out nothing if nothing is an outlier, or the range is set by hand', () => {
-    expect(sceneOf(values, { clip: kClipFew }).clipped).toEqual([null, null]);
+    expect(sceneOf(values, { clip: kClip }).clipped).toEqual([null, null]);
     expect(sceneOf(values.with(30, 50), {}).clipped).toEqual([null, null]);
-    expect(sceneOf(values.with(30, 50), { clip: kClipFew, yRange: [null, 3] }).clipped).toEqual([null, null]);
+    expect(sceneOf(values.with(30, 50), { clip: kClip, yRange: [null, 3] }).clipped).toEqual([null, null]);
   });
 });

@@ -12,6 +12,7 @@ export interface LineSpec {
   run: string;
   tag: string;
   label: string;
+  short?: string; // the label without what all lines of the chart share
   color: string;
   dash: number[];
 }

@@ -10,22 +10,25 @@ const kBottom = 20;
 const kRight = 12;
 const kLabelHeight = 12;
 const kLabelGap = 6; // between two labels of the x axis
-export const kLeft = 52; // the same in all charts, so that their axes line up
+export const kLeft = 52; // the same in all charts, so that their axes line up, unless a label needs more
+const kDigit = 6.4; // pixels of a character of a label, at most
+const kBeside = 12; // pixels that labels keep free
+
+const yTicks = (y: Frame['y']): number[] => ticksOf(y, 'number', Math.max(2, Math.floor(Math.abs(y.from - y.to) / 30)));
 
 export function frameOf(scene: Scene, width: number, height: number): Frame {
-  const [left, top, right, bottom] = [
-    kLeft,
-    kTop,
-    Math.max(kLeft + 1, width - kRight),
-    Math.max(kTop + 1, height - kBottom),
-  ];
+  const [top, bottom] = [kTop, Math.max(kTop + 1, height - kBottom)];
+  const y = { lo: scene.y[0], hi: scene.y[1], log: scene.logY, from: bottom, to: top };
+  const longest = Math.max(0, ...yTicks(y).map((tick) => tickText(tick, 'number', scene.y[1] - scene.y[0]).length));
+  const left = Math.round(Math.max(kLeft, Math.min(width / 2, longest * kDigit + kBeside)));
+  const right = Math.max(left + 1, width - kRight);
   return {
     left,
     top,
     right,
     bottom,
     x: { lo: scene.x[0], hi: scene.x[1], log: scene.logX, from: left, to: right },
-    y: { lo: scene.y[0], hi: scene.y[1], log: scene.logY, from: bottom, to: top },
+    y,
   };
 }
 
@@ -38,7 +41,7 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.textBaseline = 'middle';
   p.beginPath();
   let above = Infinity; // position of the last label: on logarithmic axes ticks are crowded
-  for (const tick of ticksOf(frame.y, 'number', Math.max(2, Math.floor((frame.bottom - frame.top) / 30)))) {
+  for (const tick of yTicks(frame.y)) {
     const y = Math.round(toPixel(frame.y, tick)) + 0.5;
     if (above - y < kLabelHeight) continue;
     above = y;
@@ -63,16 +66,16 @@ function drawAxes(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
 
 const kLine = 1.6;
 
-function drawLine(p: Painter, frame: Frame, line: Line): void {
+function drawLine(p: Painter, frame: Frame, line: Line, look: { alpha: number; width: number }): void {
   p.strokeStyle = line.color;
   p.fillStyle = line.color;
   if (line.rawX && line.rawY) {
-    p.globalAlpha = 0.28;
+    p.globalAlpha = 0.28 * look.alpha;
     trace(p, frame, line.rawX, line.rawY, 1);
   }
-  p.globalAlpha = 1;
+  p.globalAlpha = look.alpha;
   p.setLineDash(line.dash);
-  trace(p, frame, line.x, line.y, kLine);
+  trace(p, frame, line.x, line.y, look.width);
   p.setLineDash([]);
   if (line.x.length === 1) dot(p, frame, line.x[0] as number, line.y[0] as number, 3);
 }
@@ -154,7 +157,12 @@ function drawBad(p: Painter, frame: Frame, lines: Line[], ink: Ink): void {
   }
 }
 
-export function draw(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
+const kUsual = { alpha: 1, width: kLine };
+const kStrong = { alpha: 1, width: 1.6 * kLine };
+const kFaint = { alpha: 0.22, width: kLine };
+
+// The lines of the run `lit` are drawn last and stronger, the others faintly.
+export function draw(p: Painter, scene: Scene, frame: Frame, ink: Ink, lit: string | null = null): void {
   drawAxes(p, scene, frame, ink);
   p.save();
   p.beginPath();
@@ -162,7 +170,8 @@ export function draw(p: Painter, scene: Scene, frame: Frame, ink: Ink): void {
   p.clip();
   for (const margin of scene.margins) drawMargin(p, frame, margin);
   for (const band of scene.bands) drawBand(p, frame, band);
-  for (const line of scene.lines) drawLine(p, frame, line);
+  for (const line of scene.lines) if (lit === null || line.run !== lit) drawLine(p, frame, line, lit === null ? kUsual : kFaint);
+  if (lit !== null) for (const line of scene.lines) if (line.run === lit) drawLine(p, frame, line, kStrong);
   p.restore();
   p.globalAlpha = 1;
   drawBad(p, frame, scene.lines, ink);

@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { assignColors, kPalette } from '../colors';
 import { meanGroupOf } from '../groups';
 import { scalarsByTag } from '../headline';
+import { partsThatDiffer } from '../names';
 import { groupBy } from '../shell/order';
 import { axis, chosenOf, colorOf, dark, runByName, runs, visibleSet } from '../state';
 import type { GroupSpec, LineSpec } from './build';
@@ -12,15 +13,8 @@ import { showMean } from './settings';
 
 const kDashes: number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 4], [8, 2, 2, 2, 2, 2]];
 
-// Removes the common prefix of tags, which does not distinguish them.
-export function shortened(tags: readonly string[]): string[] {
-  if (tags.length < 2) return [...tags];
-  const parts = tags.map((tag) => tag.split('/'));
-  let same = 0;
-  const first = parts[0] ?? [];
-  while (same < first.length - 1 && parts.every((one) => one.length > same + 1 && one[same] === first[same])) ++same;
-  return parts.map((one) => one.slice(same).join('/'));
-}
+// Without what all tags share, which does not distinguish them.
+export const shortened = (tags: readonly string[]): string[] => partsThatDiffer(tags);
 
 // The groups for a mean: as in the panel, or by the first part of the path.
 const meanBy = computed(() => (/^(path|hparam):/.test(groupBy.value) ? groupBy.value : 'path:1'));
@@ -39,15 +33,19 @@ function linesOf(tags: readonly string[]): LineSpec[] {
   const visible = visibleSet.value;
   const names = shortened(tags);
   const lines: LineSpec[] = [];
+  const known = tags.map((tag) => (scalarsByTag.value.get(tag)?.runs ?? []).filter((run) => visible.has(run)));
+  const runs = [...new Set(known.flat())];
+  const shortRuns = new Map(partsThatDiffer(runs).map((short, i) => [runs[i], short]));
   tags.forEach((tag, i) => {
-    for (const run of scalarsByTag.value.get(tag)?.runs ?? []) {
-      if (!visible.has(run)) continue;
-      const label = tags.length === 1 ? run : `${run} · ${names[i]}`;
+    for (const run of known[i] ?? []) {
+      const named = (of: string) => (tags.length === 1 ? of : `${of} · ${names[i]}`);
+      const label = named(run);
       lines.push({
         id: `${run}\n${tag}`,
         run,
         tag,
         label,
+        short: named(shortRuns.get(run) ?? run),
         color: colorOf(run),
         dash: kDashes[i % kDashes.length] ?? [],
       });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { frameOf } from './draw';
 import { panned, zoomed } from './gestures';
-import { type Line, type Scene, fitX, fitY, kClip, kClipFew, nearest } from './scene';
+import { type Line, type Scene, fitX, fitY, kClip, nearest } from './scene';
 import type { TableRow } from '../api_types';
 import { questionAt, rowsOf, stepNear } from './tooltip';
 
@@ -69,7 +69,7 @@ describe('ranges', () => {
   });
 
   test('that are clipped by default leave out only what makes the rest flat', () => {
-    const range = (ys: number[], log = false) => fitY(scene([line('a', ys.map((_, i) => i), ys)]), [0, 200], log, kClipFew);
+    const range = (ys: number[], log = false) => fitY(scene([line('a', ys.map((_, i) => i), ys)]), [0, 200], log, kClip);
     const falling = Array.from({ length: 200 }, (_, i) => 0.1 + 2 * Math.exp(-i / 40));
     expect(range(falling)).toEqual([falling[199], falling[0]]);
     for (const at of [0, 77, 199]) {

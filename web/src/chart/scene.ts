@@ -89,8 +89,7 @@ export interface Clip {
   share: number;
   times: number;
 }
-export const kClip: Clip = { share: 0.05, times: 1 };
-export const kClipFew: Clip = { share: 0.02, times: 4 }; // default: only outliers that flatten the rest
+export const kClip: Clip = { share: 0.02, times: 4 }; // only outliers that flatten the rest
 
 const kEnough = 20; // with fewer values there are no outliers
 

@@ -8,7 +8,7 @@ export type TooltipSort = 'value' | 'nearest' | 'name';
 
 export const logX = urlSignal('logx', false, flag, { remember: true });
 export const logY = urlSignal('logy', false, flag, { remember: true });
-export const clip = urlSignal('clip', false, flag, { remember: true });
+export const clip = urlSignal('clip', true, flag, { remember: true });
 export const tooltipSort = urlSignal<TooltipSort>('sort', 'value', oneOf<TooltipSort>('value', 'nearest', 'name'), {
   remember: true,
 });

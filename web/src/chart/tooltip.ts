@@ -23,6 +23,7 @@ export interface TooltipRow {
   steps: readonly [number, number] | null; // of the point, or of the points of a group; null if not known
   time: number;
   far: boolean; // the point is not near the pointer
+  away: number; // pixels from the pointer, vertically
 }
 
 export interface Tip {

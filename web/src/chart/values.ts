@@ -2,7 +2,7 @@
 import * as api from '../api';
 import type { SeriesKey, TableRow } from '../api_types';
 import { change } from '../live';
-import { cursorStep, smooth } from '../state';
+import { cursorStep } from '../state';
 import { useAsked, useThrottled } from '../ui/hooks';
 import { integer } from '../ui/format';
 import { intervalOf } from './interval';
@@ -16,12 +16,12 @@ export interface Values {
   what: string;
 }
 
-export function useValues(series: readonly SeriesKey[]): Values {
+export function useValues(series: readonly SeriesKey[], smooth: number): Values {
   const range = selected.value;
   const step = useThrottled(cursorStep.value, 80);
-  const interval = smooth.value > 0 ? intervalOf(series) : undefined;
+  const interval = smooth > 0 ? intervalOf(series) : undefined;
   const keys = series.map(({ run, tag }) => ({ run, tag, ...(interval === undefined ? {} : { interval }) }));
-  const weight = smooth.value > 0 ? { smooth: smooth.value } : {};
+  const weight = smooth > 0 ? { smooth } : {};
   const question = range ? { series: keys, range, ...weight } : { series: keys, step, ...weight };
   const key = keys.length > 0 ? JSON.stringify(question) : null;
   const { value: rows, error } = useAsked(key, (signal) => api.table(question, signal), change.value.serial);

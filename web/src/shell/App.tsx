@@ -16,8 +16,9 @@ import { drawer, useKeys } from './keys';
 function useView(id: string): { component: ComponentType | undefined; error: string | null } {
   const [failed, setFailed] = useState('');
   const [, setLoaded] = useState('');
+  const component = componentOf(id);
   useEffect(() => {
-    if (componentOf(id)) return;
+    if (component) return; // rendered with it
     let current = true;
     loadView(id).then(
       () => current && setLoaded(id),
@@ -27,7 +28,6 @@ function useView(id: string): { component: ComponentType | undefined; error: str
       current = false;
     };
   }, [id]);
-  const component = componentOf(id);
   return { component, error: !component && failed === id ? 'This view could not be loaded: reload the page.' : null };
 }
 

@@ -4,9 +4,10 @@ import * as api from '../api';
 import type { TableRow } from '../api_types';
 import { headlines, scalarsByTag } from '../headline';
 import { change } from '../live';
-import { colorOf, cursorStep, stepRange, visibleSet } from '../state';
+import { partsThatDiffer } from '../names';
+import { colorOf, cursorStep, runs, stepRange, visibleSet } from '../state';
 import { useAsked, useThrottled } from '../ui/hooks';
-import { integer, middle, value } from '../ui/format';
+import { badClass, integer, middle, middles, value } from '../ui/format';
 import { type Shown, seriesAtStep } from './at_step';
 
 const kMost = 6;
@@ -20,15 +21,15 @@ function byRun(series: readonly Shown[]): [string, { tag: string; i: number }[]]
   return [...groups];
 }
 
-function Line({ run, tag, found }: Shown & { found: { row: TableRow; then: number } | undefined }) {
+function Line({ run, tag, name, found }: Shown & { name: string; found: { row: TableRow; then: number } | undefined }) {
   const now = found && found.row.count > 0 ? api.num(found.row.value) : null;
   const share = found && now !== null ? (now - found.then) / Math.abs(found.then) : NaN;
   const changed = Number.isFinite(share) && share !== 0;
   return (
     <tr title={`${tag} of ${run}`}>
       <td />
-      <td class="name">{middle(tag, 10)}</td>
-      <td class={`num ${now !== null && !Number.isFinite(now) ? 'bad' : ''}`}>{value(now)}</td>
+      <td class="name">{name}</td>
+      <td class={`num ${badClass(now)}`}>{value(now)}</td>
       <td class="num muted" title="compared with 10 % of the run earlier">
         {changed && `${share > 0 ? '▲' : '▼'} ${percent(Math.abs(share))}`}
       </td>
@@ -41,7 +42,10 @@ export function AtStep() {
   const step = useThrottled(cursorStep.value, 120);
   const known = scalarsByTag.value;
   const tags = headlines.value.flatMap((headline) => headline.tags.flatMap((name) => known.get(name) ?? []));
-  const series = seriesAtStep(tags, visibleSet.value, kMost);
+  const live = new Set(runs.value.flatMap((run) => (run.state === 'live' ? [run.run] : [])));
+  const series = seriesAtStep(tags, visibleSet.value, live, kMost);
+  const all = [...new Set(series.map(({ tag }) => tag))];
+  const names = new Map(middles(partsThatDiffer(all), 12).map((name, i) => [all[i], name]));
   const [first, last] = stepRange.value;
   const before = Math.max(first, Math.round(step - (last - first) / 10));
   const key = series.length > 0 ? JSON.stringify([series, step, before]) : null;
@@ -70,7 +74,7 @@ export function AtStep() {
                 </th>
               </tr>
               {inside.map(({ tag, i }) => (
-                <Line key={tag} run={run} tag={tag} found={answer?.[i]} />
+                <Line key={tag} run={run} tag={tag} name={names.get(tag) ?? tag} found={answer?.[i]} />
               ))}
             </Fragment>
           ))}

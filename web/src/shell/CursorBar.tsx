@@ -1,10 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-import { badSteps, cursor, cursorStep, setCursor, stepRange, stepSize } from '../state';
+import { cursor, cursorStep, setCursor, stepRange, stepSize } from '../state';
 import { Field } from '../ui/Field';
 import { IconButton } from '../ui/IconButton';
-import { integer } from '../ui/format';
+import { integer, plural } from '../ui/format';
+import { useSize } from '../ui/hooks';
 import { playing } from './keys';
+import { marks, merged } from './marks';
 
 const kWhole = 20; // seconds to play all steps
 
@@ -32,12 +34,47 @@ function usePlay(): void {
   }, [on]);
 }
 
+const kNameRoom = 52; // pixels for the name of a mark
+
+// Beside the slider, not in it: a slider has no buttons inside.
+function Marks({ share, width }: { share: (step: number) => number; width: number }) {
+  const shown = merged(marks.value, (step) => share(step) * width);
+  return (
+    <ul class="track-marks" aria-label="Alerts and captures">
+      {shown.map((mark, i) => {
+        const next = shown[i + 1];
+        const named = !next || (share(next.step) - share(mark.step)) * width >= kNameRoom;
+        const what = mark.count === 1 ? mark.name : `${mark.name} and ${plural(mark.count - 1, 'other')}`;
+        return (
+          <li key={mark.step} style={{ position: 'absolute', left: `${100 * share(mark.step)}%` }}>
+            <button
+              type="button"
+              class={`track-mark mark-${mark.look}`}
+              data-mark={mark.step}
+              aria-label={`${what} at step ${integer(mark.step)}`}
+              title={`${mark.text}\nn: next, N: previous`}
+              onClick={() => setCursor(mark.step)}
+            />
+            {named && (
+              <span class={`track-name mark-${mark.look}`} aria-hidden="true">
+                {mark.name}
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 export function CursorBar() {
   usePlay();
   const track = useRef<HTMLDivElement>(null);
   const [first, last] = stepRange.value;
   const step = cursorStep.value;
-  const share = (at: number) => `${last > first ? (100 * (at - first)) / (last - first) : 100}%`;
+  const { width } = useSize(track);
+  const part = (at: number) => (last > first ? (at - first) / (last - first) : 1);
+  const share = (at: number) => `${100 * part(at)}%`;
   const digits = Math.max(integer(first).length, integer(last).length); // the same for all steps, so that nothing moves
   const take = (event: PointerEvent) => {
     const box = track.current?.getBoundingClientRect();
@@ -84,6 +121,7 @@ export function CursorBar() {
           }}
         />
       </label>
+      <div class="track-place">
       <div
         class="track"
         ref={track}
@@ -103,20 +141,9 @@ export function CursorBar() {
       >
         <div class="track-line" />
         <div class="track-done" style={{ width: share(step) }} />
-        {badSteps.value.slice(0, 50).map((bad) => (
-          <button
-            key={`${bad.run}:${bad.step}`}
-            type="button"
-            class="track-bad"
-            tabIndex={-1}
-            style={{ left: share(bad.step) }}
-            aria-label={`${bad.run} is not finite from step ${integer(bad.step)}`}
-            title={`${bad.run}: not finite from step ${integer(bad.step)}`}
-            onPointerDown={(event) => event.stopPropagation()}
-            onClick={() => setCursor(bad.step)}
-          />
-        ))}
         <div class="track-thumb" style={{ left: share(step) }} />
+      </div>
+      <Marks share={part} width={width} />
       </div>
       <IconButton
         icon="last"

@@ -1,16 +1,19 @@
 import type { Run } from '../api_types';
 import { isSelected, solo, toggled, everything } from '../selection';
-import { badWord, colorOf, ownColors, selection } from '../state';
+import { badWord, colorOf, lit, ownColors, selection } from '../state';
 import { IconButton } from '../ui/IconButton';
 import { integer, middle, plural } from '../ui/format';
 
 // One word: the most important fact about the run.
-export function stateWord(run: Run): { text: string; bad: boolean } {
-  if (run.first_bad_step !== null) return { text: `${badWord(run)} @ ${integer(run.first_bad_step)}`, bad: true };
+export function stateWord(run: Run): { text: string; look: '' | 'bad' | 'inf' } {
+  if (run.first_bad_step !== null) {
+    const word = badWord(run);
+    return { text: `${word} @ ${integer(run.first_bad_step)}`, look: word === 'Inf' ? 'inf' : 'bad' };
+  }
   const step = run.last_step === null ? '' : integer(run.last_step);
-  if (run.state === 'died') return { text: `died @ ${step}`, bad: true };
-  if (run.damaged > 0) return { text: `damage · ${step}`, bad: true };
-  return { text: run.read ? step : 'reading', bad: false };
+  if (run.state === 'died') return { text: `died @ ${step}`, look: 'bad' };
+  if (run.damaged > 0) return { text: `damage · ${step}`, look: 'bad' };
+  return { text: run.read ? step : 'reading', look: '' };
 }
 
 function describe(run: Run): string {
@@ -29,10 +32,12 @@ export function RunRow(props: { run: Run; label: string; depth: number }) {
   const color = colorOf(run.run);
   return (
     <div
-      class={`run-row ${shown ? '' : 'run-hidden'}`}
+      class={`run-row ${shown ? '' : 'run-hidden'} ${lit.value === run.run ? 'run-lit' : ''}`}
       data-run={run.run}
       data-state={run.state}
       style={{ paddingLeft: `${12 + 14 * props.depth}px` }}
+      onPointerEnter={() => (lit.value = run.run)}
+      onPointerLeave={() => (lit.value = null)}
     >
       <label class="run-color" title="Choose a colour">
         <span class="swatch" style={{ background: color }} />
@@ -55,7 +60,7 @@ export function RunRow(props: { run: Run; label: string; depth: number }) {
         {run.state === 'live' && <span class="live-dot" title="live" />}
         {middle(props.label, 26 - 2 * props.depth)}
       </button>
-      <span class={`run-word ${word.bad ? 'bad' : ''}`}>{word.text}</span>
+      <span class={`run-word ${word.look}`}>{word.text}</span>
       <IconButton
         class="run-solo"
         icon="solo"

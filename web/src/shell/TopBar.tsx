@@ -5,6 +5,7 @@ import { allViews } from '../registry';
 import { loadError, tagFilter, tagPattern, tagsByKind, theme, view } from '../state';
 import { IconButton } from '../ui/IconButton';
 import { integer } from '../ui/format';
+import { SavedViews } from './SavedViews';
 import { drawer, helpOpen } from './keys';
 
 function Connection() {
@@ -55,13 +56,13 @@ export function TopBar({ current }: { current: string }) {
         expanded={drawer.value}
         onClick={() => (drawer.value = !drawer.value)}
       />
-      <span class="brand" aria-label="Sonde">
+      <h1 class="brand">
         <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
           <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="2" />
           <circle cx="8" cy="8" r="3" fill="currentColor" />
         </svg>
         <span>Sonde</span>
-      </span>
+      </h1>
       <nav class="views" aria-label="Views" ref={nav}>
         {allViews().map((one) => {
           // A tag with histograms and statistics is one card.
@@ -84,9 +85,9 @@ export function TopBar({ current }: { current: string }) {
           );
         })}
       </nav>
+      <div class="tag-filter">
       <input
         id="tag-filter"
-        class="tag-filter"
         type="search"
         placeholder="/ filter tags"
         aria-label="Filter tags by a regular expression"
@@ -95,8 +96,15 @@ export function TopBar({ current }: { current: string }) {
         value={tagFilter.value}
         onInput={(event) => (tagFilter.value = event.currentTarget.value)}
       />
+      {error && (
+        <p class="filter-error bad" role="status">
+          Taken as plain text: {error}.
+        </p>
+      )}
+      </div>
       <span class="spring" />
       <Connection />
+      <SavedViews />
       <IconButton
         icon={kThemeIcons[theme.value]}
         label={`Theme: ${theme.value}`}

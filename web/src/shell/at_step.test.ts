@@ -15,8 +15,8 @@ const tag = (name: string, lasts: Record<string, number>): Tag => ({
   interval: [], written_again: [],
 });
 
-const said = (tags: Tag[], visible: string[], most = 6) =>
-  seriesAtStep(tags, new Set(visible), most).map((one) => `${one.run} ${one.tag}`);
+const said = (tags: Tag[], visible: string[], most = 6, live: string[] = []) =>
+  seriesAtStep(tags, new Set(visible), new Set(live), most).map((one) => `${one.run} ${one.tag}`);
 
 describe('at the step cursor', () => {
   const loss = tag('loss', { train: 500, test: 510 });
@@ -31,6 +31,12 @@ describe('at the step cursor', () => {
   test('otherwise the one that has come farthest, of each tag', () => {
     expect(said([loss, accuracy], ['train', 'test'], 2)).toEqual(['test loss', 'test accuracy']);
     expect(said([loss, accuracy], ['train', 'test'], 1)).toEqual(['test loss']);
+  });
+
+  test('a live one is preferred', () => {
+    expect(said([loss], ['train', 'test'], 1, ['train'])).toEqual(['train loss']);
+    expect(said([loss], ['train', 'test'], 1, ['train', 'test'])).toEqual(['test loss']);
+    expect(said([loss], ['test'], 1, ['train'])).toEqual(['test loss']);
   });
 
   test('nothing is shown of nothing', () => {

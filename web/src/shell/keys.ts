@@ -4,6 +4,8 @@ import { useEffect } from 'preact/hooks';
 
 import { allViews } from '../registry';
 import { cursorStep, setCursor, stepRange, stepSize, view } from '../state';
+import { recordedFrom, recordedSteps } from '../ui/recorded';
+import { jump } from './marks';
 import { activeCard, fullCard, toggleFull, togglePin } from '../ui/cards';
 
 export const helpOpen = signal(false);
@@ -15,6 +17,7 @@ export const kKeys: readonly [string, string][] = [
   ['r', 'filter runs'],
   ['← →', 'previous step, next step (shift: ten)'],
   ['Home End', 'first step, newest step'],
+  ['n N', 'next, previous alert or capture'],
   ['space', 'play'],
   ['f', 'full screen of the card under the pointer'],
   ['p', 'pin the card under the pointer'],
@@ -35,8 +38,13 @@ function focusOn(id: string): void {
   field.select();
 }
 
+// Between recorded steps where cards show single steps, otherwise by about the distance of two points.
+function move(direction: 1 | -1, far: boolean): void {
+  const by = direction * (far ? 10 : 1);
+  setCursor(recordedFrom(recordedSteps.peek(), cursorStep.peek(), by) ?? cursorStep.peek() + by * stepSize.peek());
+}
+
 function act(event: KeyboardEvent): boolean {
-  const by = stepSize.peek() * (event.shiftKey ? 10 : 1);
   const card = activeCard.peek() ?? (fullCard.peek() || null);
   switch (event.key) {
     case '/':
@@ -47,10 +55,14 @@ function act(event: KeyboardEvent): boolean {
       setTimeout(() => focusOn('run-filter'));
       return true;
     case 'ArrowLeft':
-      setCursor(cursorStep.peek() - by);
+      move(-1, event.shiftKey);
       return true;
     case 'ArrowRight':
-      setCursor(cursorStep.peek() + by);
+      move(1, event.shiftKey);
+      return true;
+    case 'n':
+    case 'N':
+      jump(event.key === 'n');
       return true;
     case 'Home':
       setCursor(stepRange.peek()[0]);

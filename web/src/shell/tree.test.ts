@@ -32,6 +32,11 @@ describe('the runs panel', () => {
     expect(shown(runs, 'tree')).toEqual(['a/', '  train', '  test', 'b/c/d/', '  train', '  test', 'x/only', 'alone']);
   });
 
+  test('a folder within a folder for a single run is no row either', () => {
+    const deep = ['e/resnet/lr-1/s1', 'e/resnet/lr-2/s1', 'e/resnet/lr-2/s2', 'e/vit/adam/s1'].map((name) => run(name));
+    expect(shown(deep, 'tree')).toEqual(['e/', '  resnet/', '    lr-1/s1', '    lr-2/', '      s1', '      s2', '  vit/adam/s1']);
+  });
+
   test('folds', () => {
     expect(shown(runs, 'tree', ['a', 'b/c/d'])).toEqual(['a/', 'b/c/d/', 'x/only', 'alone']);
   });

@@ -51,11 +51,19 @@ function addFolder(rows: Row[], name: string, at: Folder, depth: number, closed:
   if (open) addInside(rows, at, depth + 1, closed);
 }
 
+const below = (at: Folder, run: Run): string => (at.path === '' ? run.run : run.run.slice(at.path.length + 1));
+
+function onlyRun(at: Folder): Run | undefined {
+  let inner: Folder | undefined = at;
+  while (inner && inner.runs.length === 0) [inner] = inner.folders.values();
+  return inner?.runs[0];
+}
+
 function addInside(rows: Row[], at: Folder, depth: number, closed: ReadonlySet<string>): void {
   for (const [part, inner] of at.folders) {
-    const single = inner.all.length === 1 && inner.runs.length === 1 && at.path === '' ? inner.runs[0] : undefined;
-    // A folder for a single run would only be in the way.
-    if (single) rows.push({ type: 'run', id: single.run, run: single, label: single.run, depth });
+    const single = inner.all.length === 1 ? onlyRun(inner) : undefined;
+    // Folders for a single run would only be in the way.
+    if (single) rows.push({ type: 'run', id: single.run, run: single, label: below(at, single), depth });
     else addFolder(rows, part, inner, depth, closed);
   }
   for (const run of at.runs)
@@ -63,7 +71,7 @@ function addInside(rows: Row[], at: Folder, depth: number, closed: ReadonlySet<s
       type: 'run',
       id: run.run,
       run,
-      label: at.path === '' ? run.run : run.run.slice(at.path.length + 1),
+      label: below(at, run),
       depth,
     });
 }

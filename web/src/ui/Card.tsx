@@ -18,6 +18,29 @@ export interface CardProps {
   children: ComponentChildren;
 }
 
+// A full-screen card leaves the bars of the page: it begins below the view's toolbar, however many rows that has.
+function useFull(card: RefObject<HTMLElement | null>, full: boolean): void {
+  useLayoutEffect(() => {
+    const element = card.current;
+    const main = element?.closest('main');
+    if (!element || !main || !full) return;
+    const toolbar = main.querySelector('.toolbar');
+    const fit = () => {
+      const { top, bottom } = main.getBoundingClientRect();
+      const below = Math.max(top, toolbar?.getBoundingClientRect().bottom ?? top);
+      element.style.inset = `${below + 8}px 8px ${window.innerHeight - bottom + 8}px 8px`;
+    };
+    fit();
+    const observer = new ResizeObserver(fit);
+    observer.observe(main);
+    if (toolbar) observer.observe(toolbar);
+    return () => {
+      observer.disconnect();
+      element.style.inset = '';
+    };
+  }, [full]);
+}
+
 export function Card(props: CardProps) {
   const { id } = props;
   const title = props.title || '(no name)'; // tags may be empty
@@ -27,6 +50,7 @@ export function Card(props: CardProps) {
     if (root.current) cardMade(id, root.current);
   }, []);
   const full = fullCard.value === id;
+  useFull(root, full);
   const pinned = pins.value.includes(id);
   const data = Object.fromEntries(Object.entries(props.data ?? {}).map(([key, value]) => [`data-${key}`, value]));
   return (

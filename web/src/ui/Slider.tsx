@@ -6,6 +6,7 @@ export interface SliderProps {
   step: number;
   format?: (value: number) => string;
   hideLabel?: boolean; // it stays for screen readers
+  hideValue?: boolean;
   onInput: (value: number) => void;
 }
 
@@ -24,7 +25,7 @@ export function Slider(props: SliderProps) {
         value={props.value}
         onInput={(event) => props.onInput(Number(event.currentTarget.value))}
       />
-      <output class="slider-value">{shown}</output>
+      {!props.hideValue && <output class="slider-value">{shown}</output>}
     </label>
   );
 }

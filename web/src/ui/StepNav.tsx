@@ -2,9 +2,11 @@
 import { cursorStep, setCursor } from '../state';
 import { integer } from './format';
 import { IconButton } from './IconButton';
+import { useRecorded } from './recorded';
 import { shownAt } from './steps';
 
 export function StepNav({ label, steps }: { label: string; steps: number[] }) {
+  useRecorded(label, steps);
   const shown = shownAt(steps, cursorStep.value);
   if (!shown) return null;
   const go = (index: number): void => setCursor(steps[Math.min(steps.length - 1, Math.max(0, index))]!);

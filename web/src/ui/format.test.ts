@@ -42,9 +42,17 @@ describe('numbers', () => {
 });
 
 describe('names', () => {
-  test('are shortened in the middle, to what there is room for', () => {
+  test('are shortened in the middle, middles, to what there is room for', () => {
     expect(format.middle('short', 10)).toBe('short');
     expect(format.middle('abcdefghij', 5)).toBe('ab…ij');
     for (let most = 1; most < 12; ++most) expect(format.middle('abcdefghijkl', most)).toHaveLength(most);
+  });
+});
+
+describe('shortened names', () => {
+  test('stay different', () => {
+    const names = ['a-long-name-of-a-run/lr-1e-3/seed-1', 'a-long-name-of-a-run/lr-3e-4/seed-1', 'b'];
+    expect(new Set(format.middles(names, 12)).size).toBe(3);
+    expect(format.middles(['abcdefghij', 'abcdefghij', 'x'], 5)).toEqual(['ab…ij', 'ab…ij', 'x']);
   });
 });

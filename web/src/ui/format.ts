@@ -104,4 +104,18 @@ export function middle(name: string, most: number): string {
   return `${name.slice(0, most - 1 - tail)}…${name.slice(name.length - tail)}`;
 }
 
+// The class of a number: pink for NaN and orange for an infinity, wherever it is shown.
+export const badClass = (x: number | null | undefined): string =>
+  x === null || x === undefined || Number.isFinite(x) ? '' : Number.isNaN(x) ? 'bad' : 'inf';
+
+// The same for several names, which stay different: they get more room until they are.
+export function middles(names: readonly string[], most: number): string[] {
+  const different = new Set(names).size;
+  const longest = Math.max(0, ...names.map((name) => name.length));
+  for (let room = most; ; room += 6) {
+    const made = names.map((name) => middle(name, room));
+    if (room >= longest || new Set(made).size === different) return made;
+  }
+}
+
 export const plural = (n: number, one: string, many = `${one}s`) => `${integer(n)} ${n === 1 ? one : many}`;

@@ -25,6 +25,8 @@ const kPaths = {
   select: 'M5 2.5v11M11 2.5v11M5 8h6',
   table: 'M2.5 3.5h11v9h-11zM2.5 6.5h11M6.5 3.5v9',
   gear: 'M3 4.5h6M12 4.5h1M3 11.5h1M7 11.5h6M10.5 3v3M5.5 10v3',
+  download: 'M8 2.5v7.5M4.8 7L8 10.2 11.2 7M3 13.5h10',
+  bookmark: 'M4.5 2.5h7v11L8 10.8l-3.5 2.7z',
   plus: 'M8 3v10M3 8h10',
   note: 'M3 13l.7-3L11 2.7l2.3 2.3L6 12.3z',
 };

@@ -1,8 +1,10 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 
+import * as api from '../../api';
 import { colorOf } from '../../state';
 import { Card as Frame } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
+import { FileLinks, fileName } from '../../ui/FileLinks';
 import { plural } from '../../ui/format';
 import { useSize } from '../../ui/hooks';
 import { StepNav } from '../../ui/StepNav';
@@ -28,9 +30,14 @@ export function CurveCard({ card }: { card: Card }) {
   );
   const data: Record<string, string> = { chart: card.tag };
   if (drawn && curves.length > 0) Object.assign(data, { ready: '', points: String(curves.reduce((sum, one) => sum + one.points.length, 0)) });
+  const links = curves.map(({ run, step }) => ({
+    label: run,
+    address: api.url('pr_curve', { run, tag: card.tag, step }),
+    file: `${fileName(run, card.tag, step)}.json`,
+  }));
   const more = card.runs.length - kMostRuns;
   return (
-    <Frame id={cardId(card)} title={card.tag} subtitle={plural(steps.length, 'step')} mayPin={false} class="curves-card" data={data}>
+    <Frame id={cardId(card)} title={card.tag} subtitle={plural(steps.length, 'step')} mayPin={false} class="curves-card" data={data} controls={<FileLinks title={card.tag} links={links} />}>
       <StepNav label={card.tag} steps={steps} />
       <div class="curves-body" ref={body}>
         {error && <Failure text={error} />}

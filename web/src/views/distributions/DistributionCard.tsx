@@ -1,13 +1,15 @@
 // The distributions of one tag, over its runs: one panel per run, or one for all.
 import { useMemo, useRef, useState } from 'preact/hooks';
 
+import * as api from '../../api';
 import { again } from '../../live';
 import { colorOf } from '../../state';
 import { Card } from '../../ui/Card';
 import { fullCard } from '../../ui/cards';
+import { FileLinks, fileName } from '../../ui/FileLinks';
 import { useAsked, useSize } from '../../ui/hooks';
 import { Failure, Loading } from '../../ui/states';
-import { ask, most, questionKey } from './data';
+import { ask, kindsOf, most, questionKey } from './data';
 import { cardId, type TagCard } from './groups';
 import { bodyHeight, kMostPanels, kMostTogether, panelGrid } from './layout';
 import type { Series } from './model';
@@ -35,6 +37,11 @@ export function DistributionCard({ card }: { card: TagCard }) {
   const found = useMemo(() => asked.value?.filter((one) => one.steps.length > 0) ?? [], [asked.value]);
   const series = found.map((one): Series => ({ ...one, colour: colorOf(one.run) }));
   const recorded = found.reduce((sum, one) => sum + one.recorded, 0);
+  const links = runs.map((of) => ({
+    label: of.run,
+    address: api.url('histograms', { run: of.run, tag: card.tag, kind: kindsOf(of, source.value)[0], most: 500 }),
+    file: `${fileName(of.run, card.tag)}.json`,
+  }));
   const state: Record<string, string> = { chart: card.tag };
   if (ready) Object.assign(state, { ready: '', points: String(recorded) });
   return (
@@ -43,6 +50,7 @@ export function DistributionCard({ card }: { card: TagCard }) {
       title={card.tag}
       subtitle={<Subtitle card={card} found={found} shown={runs.length} />}
       data={state}
+      controls={<FileLinks title={card.tag} links={links} />}
     >
       <div class="dist-body" style={{ height: full ? '100%' : `${bodyHeight(grid.rows)}px` }} ref={body}>
         {asked.error && !asked.value && <Failure text={asked.error} />}

@@ -15,8 +15,14 @@ export interface Grid {
   height: number;
 }
 
+// A number that divides the panels, so that all rows are full, unless that would leave half of the room empty.
+function columnsFor(panels: number, most: number): number {
+  for (let columns = most; columns > most / 2; --columns) if (panels % columns === 0) return columns;
+  return Math.ceil(panels / Math.ceil(panels / most));
+}
+
 export function panelGrid(panels: number, width: number, height: number): Grid {
-  const columns = width === 0 ? panels : Math.max(1, Math.min(panels, Math.floor(width / kPanelWidth)));
+  const columns = width === 0 ? panels : columnsFor(panels, Math.max(1, Math.min(panels, Math.floor(width / kPanelWidth))));
   const count = Math.max(1, Math.ceil(panels / columns));
   const title = panels > 1 ? kPanelTitle : 0;
   return { columns, rows: count, width: Math.floor(width / columns), height: Math.floor(height / count) - title };

@@ -8,10 +8,10 @@ export type Source = 'auto' | 'histograms' | 'statistics';
 export type Together = 'side' | 'together';
 
 const kept = { remember: true };
-export const mode = urlSignal<Mode>('dist', 'ridgeline', oneOf<Mode>('ridgeline', 'overlay', 'heatmap', 'bands'), kept);
+export const mode = urlSignal<Mode>('dist', 'heatmap', oneOf<Mode>('ridgeline', 'overlay', 'heatmap', 'bands'), kept);
 export const scale = urlSignal<Scale>('dscale', 'linear', oneOf<Scale>('linear', 'log'), kept);
 export const heights = urlSignal<Heights>('dheights', 'shared', oneOf<Heights>('shared', 'each'), kept);
-export const reach = urlSignal<Reach>('dreach', 'all', oneOf<Reach>('all', 'usual'), kept);
+export const reach = urlSignal<Reach>('dreach', 'usual', oneOf<Reach>('all', 'usual'), kept);
 export const together = urlSignal<Together>('druns', 'side', oneOf<Together>('side', 'together'), kept);
 export const source = urlSignal<Source>('dsource', 'auto', oneOf<Source>('auto', 'histograms', 'statistics'), kept);
 export const closedGroups = urlSignal<string[]>('dclosed', [], list);

@@ -1,5 +1,6 @@
 import * as api from '../../api';
 import type { Media } from '../../api_types';
+import { fileName } from '../../ui/FileLinks';
 import { useAsked } from '../../ui/hooks';
 import { Loading } from '../../ui/states';
 import { Clip } from './Clip';
@@ -34,6 +35,7 @@ function RunClips({ card, of, onReady }: { card: MediaCard; of: RunSteps; onRead
           key={index}
           url={api.audioUrl({ run: of.run, tag: card.tag, step, index }) + versionOf(of, of.shown?.index ?? 0)}
           label={`${card.tag} of ${of.run}`}
+          file={`${fileName(of.run, card.tag, step, ...((about.value?.count ?? 1) > 1 ? [index] : []))}.wav`}
           html={about.value?.labels?.[index] ?? ''}
           onReady={onReady}
         />

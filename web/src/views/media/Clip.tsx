@@ -9,6 +9,7 @@ import { Waveform } from './Waveform';
 export interface ClipProps {
   url: string;
   label: string;
+  file: string; // name of a download
   html: string; // its label, sanitised by the server
   onReady: () => void;
 }
@@ -19,7 +20,7 @@ interface Loaded {
   error: string | null;
 }
 
-export function Clip({ url, label, html, onReady }: ClipProps) {
+export function Clip({ url, label, file, html, onReady }: ClipProps) {
   const loaded = useClip(url, onReady);
   const player = useRef<HTMLAudioElement>(null);
   const [at, setAt] = useState(0); // seconds
@@ -55,7 +56,10 @@ export function Clip({ url, label, html, onReady }: ClipProps) {
       {sound && (
         <div class="media-about muted">
           {duration(seconds)} · {integer(sound.rate)} Hz · {sound.channels.length === 1 ? 'mono' : sound.channels.length === 2 ? 'stereo' : `${sound.channels.length} channels`} ·{' '}
-          {sound.format}
+          {sound.format} ·{' '}
+          <a href={url.replace(/#.*/, '')} download={file} aria-label={`Download ${label}`}>
+            download
+          </a>
         </div>
       )}
       {html && <div class="media-text" dangerouslySetInnerHTML={{ __html: html }} />}

@@ -1,4 +1,4 @@
-// All images of one tag at the step of the cursor, side by side over runs and samples, with one zoom for all.
+// All images of one tag at the step of the cursor, side by side over runs and samples, with one zoom for all of one size.
 import { useRef, useState } from 'preact/hooks';
 
 import { fullCard } from '../../ui/cards';
@@ -8,7 +8,7 @@ import { cardId, type MediaCard } from './cards';
 import type { Spot } from './ImageTile';
 import { MediaFrame } from './MediaFrame';
 import { RunImages } from './RunImages';
-import { kTile, linkZoom, sharedZoom, tileSize } from './settings';
+import { kTile, linkZoom, sharedSize, sharedZoom, tileSize } from './settings';
 import { kMostRuns, useSteps } from './useSteps';
 import { kFit, type Size, type Zoom } from './zoom';
 
@@ -19,8 +19,15 @@ export function ImageCard({ card }: { card: MediaCard }) {
   const steps = useSteps(card);
   const [own, setOwn] = useState<Zoom>(kFit);
   const [spot, setSpot] = useState<Spot | null>(null);
-  const zoom = linkZoom.value ? sharedZoom.value : own;
-  const setZoom = (next: Zoom): void => (linkZoom.value ? void (sharedZoom.value = next) : setOwn(next));
+  const zoomOf = (image: Size): Zoom => {
+    if (!linkZoom.value) return own;
+    return sharedSize.value === '' || sharedSize.value === sizeText(image) ? sharedZoom.value : kFit;
+  };
+  const setZoom = (next: Zoom, image: Size): void => {
+    if (!linkZoom.value) return setOwn(next);
+    sharedZoom.value = next;
+    sharedSize.value = next.scale === kFit.scale ? '' : sizeText(image);
+  };
   const width = tileWidth(card.runs.length, size, full);
   const more = steps.runs.length > 0 ? card.runs.length - steps.runs.length : 0;
   return (
@@ -38,7 +45,7 @@ export function ImageCard({ card }: { card: MediaCard }) {
           of={of}
           width={width}
           tall={full ? size.height - 40 : width * 1.5}
-          zoom={zoom}
+          zoomOf={zoomOf}
           onZoom={setZoom}
           spot={spot}
           onSpot={setSpot}
@@ -60,6 +67,8 @@ function Room({ width }: { width: number }) {
     </div>
   );
 }
+
+const sizeText = ({ width, height }: Size): string => `${width}x${height}`;
 
 const kPhone = 480; // CSS pixels
 

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { dark } from '../../state';
 import { cleared } from '../../ui/canvas';
+import { Icon } from '../../ui/icons';
 import { drawDetails, drawImage, pixelText } from './draw';
 import { type Pixels, pixelAt } from './png';
 import { brightness, contrast } from './settings';
@@ -18,8 +19,9 @@ export interface TileProps {
   url: string;
   label: string;
   frame: Size; // CSS pixels
-  zoom: Zoom;
-  onZoom: (zoom: Zoom) => void;
+  file: string; // name of a download
+  zoomOf: (image: Size) => Zoom;
+  onZoom: (zoom: Zoom, image: Size) => void;
   spot: Spot | null; // under the pointer, in this image or in another one
   onSpot: (spot: Spot | null) => void;
   wheelAlways: boolean; // the wheel does not scroll the page
@@ -27,11 +29,12 @@ export interface TileProps {
 }
 
 export function ImageTile(props: TileProps) {
-  const { url, frame, zoom, spot } = props;
+  const { url, frame, spot } = props;
   const image = useRef<HTMLCanvasElement>(null);
   const details = useRef<HTMLCanvasElement>(null);
   const { picture, error } = usePicture(url, props.onReady);
   const size: Size | null = picture && { width: picture.bitmap.width, height: picture.bitmap.height };
+  const zoom = size ? props.zoomOf(size) : kFit;
   const pixels = usePixels(picture, spot !== null || zoom.scale !== 1);
   const marked = size && spot && { x: Math.min(size.width - 1, Math.floor(spot.x * size.width)), y: Math.min(size.height - 1, Math.floor(spot.y * size.height)) };
 
@@ -51,7 +54,7 @@ export function ImageTile(props: TileProps) {
   const onMove = (event: PointerEvent): void => {
     if (!size) return;
     if (event.buttons === 1 && zoom.scale !== 1) {
-      props.onZoom(panned(zoom, size, frame, event.movementX, event.movementY));
+      props.onZoom(panned(zoom, size, frame, event.movementX, event.movementY), size);
       return;
     }
     const under = pixelUnder(zoom, size, frame, event.offsetX, event.offsetY);
@@ -62,14 +65,14 @@ export function ImageTile(props: TileProps) {
     const meant = props.wheelAlways || event.ctrlKey || event.metaKey || zoom.scale !== 1 || document.activeElement === event.currentTarget;
     if (!size || !meant) return;
     event.preventDefault();
-    props.onZoom(zoomed(zoom, size, frame, event.offsetX, event.offsetY, 2 ** (-event.deltaY / 200)));
+    props.onZoom(zoomed(zoom, size, frame, event.offsetX, event.offsetY, 2 ** (-event.deltaY / 200)), size);
   };
   const onKey = (event: KeyboardEvent): void => {
     const next = size && keyZoom(event, zoom, size, frame);
-    if (!next) return;
+    if (!size || !next) return;
     event.preventDefault();
     event.stopPropagation();
-    props.onZoom(next);
+    props.onZoom(next, size);
   };
   const filter = `brightness(${brightness.value}) contrast(${contrast.value})`;
   return (
@@ -85,10 +88,15 @@ export function ImageTile(props: TileProps) {
         onPointerMove={onMove}
         onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
         onPointerLeave={() => props.onSpot(null)}
-        onDblClick={() => props.onZoom(kFit)}
+        onDblClick={() => size && props.onZoom(kFit, size)}
         onWheel={onWheel}
         onKeyDown={onKey}
       />
+      {picture && (
+        <a class="media-download icon-button" href={url.replace(/#.*/, '')} download={props.file} aria-label={`Download ${props.label}`} title="Download">
+          <Icon name="download" />
+        </a>
+      )}
       {error && <p class="media-error">{error}</p>}
       {marked && pixels && picture && (
         <output class="media-value">

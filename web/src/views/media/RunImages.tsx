@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import type { Media } from '../../api_types';
+import { fileName } from '../../ui/FileLinks';
 import { integer } from '../../ui/format';
 import { useAsked } from '../../ui/hooks';
 import type { MediaCard } from './cards';
@@ -20,8 +21,8 @@ export interface RunImagesProps {
   of: RunSteps;
   width: number;
   tall: number; // at most
-  zoom: Zoom;
-  onZoom: (zoom: Zoom) => void;
+  zoomOf: (image: Size) => Zoom;
+  onZoom: (zoom: Zoom, image: Size) => void;
   spot: Spot | null;
   onSpot: (spot: Spot | null) => void;
   wheelAlways: boolean;
@@ -56,7 +57,8 @@ export function RunImages(props: RunImagesProps) {
             url={image(at, index)}
             label={`${card.tag} of ${of.run} at step ${integer(step)}${count > 1 ? `, sample ${index + 1} of ${count}` : ''}`}
             frame={frame}
-            zoom={props.zoom}
+            zoomOf={props.zoomOf}
+            file={fileName(of.run, card.tag, step, ...(count > 1 ? [index] : []))}
             onZoom={props.onZoom}
             spot={props.spot}
             onSpot={props.onSpot}

@@ -1,5 +1,5 @@
 // Settings of the media view: in the address, so that a link shows the same picture.
-import { type Codec, flag, number, oneOf, urlSignal } from '../../url';
+import { type Codec, flag, number, oneOf, text, urlSignal } from '../../url';
 import { kFit, type Zoom } from './zoom';
 
 export type Kind = 'images' | 'audio' | 'text';
@@ -24,5 +24,7 @@ const zoomCodec: Codec<Zoom> = {
   },
 };
 export const sharedZoom = urlSignal<Zoom>('zoom', kFit, zoomCodec);
+// Of the images that share it, as "28x28": the same part of images of different sizes would be something else.
+export const sharedSize = urlSignal('zoomof', '', text);
 
 export const kTile: Record<TileSize, number> = { small: 120, medium: 208, large: 360 }; // CSS pixels

@@ -3,28 +3,27 @@ import { useMemo, useState } from 'preact/hooks';
 import { MetricCard } from '../../chart/MetricCard';
 import { cardSize } from '../../chart/settings';
 import { scalarTags, scalarsByTag } from '../../headline';
-import { filteredTags, layouts, tagFilter } from '../../state';
+import { filteredTags, layouts, tagFilter, tagPattern } from '../../state';
 import { MenuItem } from '../../ui/Menu';
 import { pins } from '../../ui/cards';
 import { Copy, Empty } from '../../ui/states';
 import { NewChart } from './NewChart';
 import { Portions, SectionView } from './SectionView';
 import { Toolbar } from './Toolbar';
-import { type PlannedChart, placedTags, planned } from './layouts';
+import { type PlannedChart, filteredCategories, matches, placedTags, planned } from './layouts';
 import './metrics.css';
 import { type Section, sectionsOf } from './sections';
 import { type OwnChart, ownCharts } from './state';
 
 type Combine = (tags: string[]) => void;
 
-function TagCard({ tag, section, onCombine }: { tag: string; section?: string; onCombine: Combine }) {
-  const short = section && tag.startsWith(`${section}/`) ? tag.slice(section.length + 1) : tag;
+function TagCard({ tag, title, onCombine }: { tag: string; title?: string; onCombine: Combine }) {
   const known = scalarsByTag.value.get(tag);
   const about = [tag, known?.description].filter(Boolean).join('\n');
   return (
     <MetricCard
       id={`metrics:${tag}`}
-      title={known?.display || short || tag}
+      title={known?.display || title || tag}
       fullTitle={about}
       tags={[tag]}
       more={(close) => <MenuItem onClick={() => (close(), onCombine([tag]))}>Combine with other tags…</MenuItem>}
@@ -32,14 +31,14 @@ function TagCard({ tag, section, onCombine }: { tag: string; section?: string; o
   );
 }
 
-function OwnCard({ chart, at }: { chart: OwnChart; at: number }) {
+function OwnCard({ chart }: { chart: OwnChart }) {
   return (
     <MetricCard
       id={`chart:${chart.title}`}
       title={chart.title}
       tags={chart.tags}
       more={(close) => (
-        <MenuItem onClick={() => (close(), (ownCharts.value = ownCharts.peek().filter((_, i) => i !== at)))}>
+        <MenuItem onClick={() => (close(), (ownCharts.value = ownCharts.peek().filter((one) => one !== chart)))}>
           Remove this chart
         </MenuItem>
       )}
@@ -52,22 +51,21 @@ const PlannedCard = ({ chart }: { chart: PlannedChart }) => (
 );
 
 function TagSection({ section, onCombine }: { section: Section; onCombine: Combine }) {
-  const of = (path: string) => (tag: string) => <TagCard key={tag} tag={tag} section={path} onCombine={onCombine} />;
+  const card = ({ tag, title }: Section['parts'][number]['tags'][number]) => (
+    <TagCard key={tag} tag={tag} title={title} onCombine={onCombine} />
+  );
+  const [only, ...more] = section.parts;
+  const path = (part: string) => (part === '' ? section.name : `${section.name}/${part}`);
+  const title = only && more.length === 0 ? path(only.name) : section.name;
   return (
-    <SectionView id={`/${section.name}`} title={section.name || 'Metrics'} count={section.count}>
+    <SectionView id={`/${section.name}`} title={title || 'Metrics'} count={section.count}>
       {() =>
         section.parts.map((part) =>
-          part.name === '' || section.parts.length === 1 ? (
-            <Portions key={part.name} items={part.tags} card={of(section.name)} />
+          part.name === '' || more.length === 0 ? (
+            <Portions key={part.name} items={part.tags} card={card} />
           ) : (
-            <SectionView
-              key={part.name}
-              id={`/${section.name}/${part.name}`}
-              title={`${section.name}/${part.name}`}
-              count={part.tags.length}
-              level={3}
-            >
-              {() => <Portions items={part.tags} card={of(`${section.name}/${part.name}`)} />}
+            <SectionView key={part.name} id={`/${path(part.name)}`} title={path(part.name)} count={part.tags.length} level={3}>
+              {() => <Portions items={part.tags} card={card} />}
             </SectionView>
           ),
         )
@@ -82,9 +80,8 @@ function Pinned({ categories, onCombine }: { categories: ReturnType<typeof plann
   const cards = pins.value.flatMap((id) => {
     const tag = id.startsWith('metrics:') ? id.slice(8) : null;
     if (tag !== null && known.has(tag)) return [<TagCard key={id} tag={tag} onCombine={onCombine} />];
-    const at = ownCharts.value.findIndex((chart) => `chart:${chart.title}` === id);
-    const own = ownCharts.value[at];
-    if (own) return [<OwnCard key={id} chart={own} at={at} />];
+    const own = ownCharts.value.find((chart) => `chart:${chart.title}` === id);
+    if (own) return [<OwnCard key={id} chart={own} />];
     const chart = charts.get(id);
     return chart ? [<PlannedCard key={id} chart={chart} />] : [];
   });
@@ -105,43 +102,43 @@ export default function Metrics() {
   const all = scalarTags.value.map((tag) => tag.tag);
   const categories = useMemo(() => planned(layouts.value, all), [layouts.value, all.join('\n')]);
   const filtered = tagFilter.value !== '';
+  const matching = useMemo(() => filteredCategories(categories, tagPattern.value), [categories, tagPattern.value]);
   const sections = useMemo(() => {
-    const placed = filtered ? new Set<string>() : placedTags(categories);
+    const placed = placedTags(matching);
     return sectionsOf(names.filter((tag) => !pinned.has(`metrics:${tag}`) && !placed.has(tag)));
-  }, [key, pins.value, categories, filtered]);
-  const own = ownCharts.value;
+  }, [key, pins.value, matching]);
+  const own = ownCharts.value.filter((chart) => matches(chart, tagPattern.value));
+  const shown = own.filter((chart) => !pinned.has(`chart:${chart.title}`));
   return (
     <div class={`metrics size-${cardSize.value}`}>
       <Toolbar onNew={() => setCombining([])} />
       <Pinned categories={categories} onCombine={setCombining} />
-      {own.some((chart) => !pinned.has(`chart:${chart.title}`)) && (
-        <SectionView id="own" title="Your charts" count={own.length}>
+      {shown.length > 0 && (
+        <SectionView id="own" title="Your charts" count={shown.length}>
           {() => (
             <div class="card-grid">
-              {own.map(
-                (chart, at) =>
-                  !pinned.has(`chart:${chart.title}`) && <OwnCard key={chart.title} chart={chart} at={at} />,
-              )}
+              {shown.map((chart) => (
+                <OwnCard key={chart.title} chart={chart} />
+              ))}
             </div>
           )}
         </SectionView>
       )}
-      {!filtered &&
-        categories.map((category) => (
-          <SectionView
-            key={category.id}
-            id={category.id}
-            title={category.title}
-            count={category.charts.length}
-            initiallyClosed={category.closed}
-          >
-            {() => (
-              <div class="card-grid">
-                {category.charts.map((chart) => !pinned.has(chart.id) && <PlannedCard key={chart.id} chart={chart} />)}
-              </div>
-            )}
-          </SectionView>
-        ))}
+      {matching.map((category) => (
+        <SectionView
+          key={category.id}
+          id={category.id}
+          title={category.title}
+          count={category.charts.length}
+          initiallyClosed={category.closed && !filtered}
+        >
+          {() => (
+            <div class="card-grid">
+              {category.charts.map((chart) => !pinned.has(chart.id) && <PlannedCard key={chart.id} chart={chart} />)}
+            </div>
+          )}
+        </SectionView>
+      ))}
       {sections.map((section) => (
         <TagSection key={section.name} section={section} onCombine={setCombining} />
       ))}
@@ -151,7 +148,7 @@ export default function Metrics() {
           <Copy text={'rec.scalar("loss", loss, step);'} />
         </Empty>
       )}
-      {all.length > 0 && names.length === 0 && (
+      {all.length > 0 && names.length + matching.length + own.length === 0 && (
         <Empty title="No tag matches the filter">
           <button type="button" class="text-button" onClick={() => (tagFilter.value = '')}>
             Show all tags

@@ -1,8 +1,9 @@
 import type { Axis } from '../../api_types';
 import { RangeField } from '../../chart/RangeField';
 import * as settings from '../../chart/settings';
-import { axis, kMostSmooth, smooth } from '../../state';
+import { axis, kMostSmooth, smooth, smoothing } from '../../state';
 import { Choice } from '../../ui/Choice';
+import { Field } from '../../ui/Field';
 import { IconButton } from '../../ui/IconButton';
 import { Menu, MenuCheck } from '../../ui/Menu';
 import { Slider } from '../../ui/Slider';
@@ -24,6 +25,13 @@ const kSizes = [
   { value: 'm', label: 'M' },
   { value: 'l', label: 'L' },
 ] as const;
+
+// Empty: automatic, by the density of the points.
+function setSmoothing(text: string): void {
+  const weight = Number(text.replace(',', '.'));
+  if (text.trim() === '') smoothing.value = null;
+  else if (Number.isFinite(weight)) smoothing.value = Math.min(kMostSmooth, Math.max(0, weight));
+}
 
 function setAxis(next: Axis): void {
   // A range of steps does not apply to seconds.
@@ -59,8 +67,17 @@ export function Toolbar({ onNew }: { onNew: () => void }) {
         min={0}
         max={kMostSmooth}
         step={0.001}
-        format={(x) => x.toFixed(x > 0.99 ? 3 : 2)}
-        onInput={(x) => (smooth.value = x)}
+        format={(x) => (smoothing.value === null ? 'automatic' : String(x))}
+        hideValue
+        onInput={(x) => (smoothing.value = x)}
+      />
+      <Field
+        class="smooth-field"
+        inputMode="decimal"
+        label="Smoothing weight"
+        placeholder="auto"
+        value={smoothing.value === null ? '' : String(smoothing.value)}
+        onCommit={setSmoothing}
       />
       <div class="choice" role="group" aria-label="Scales">
         <button
@@ -80,7 +97,7 @@ export function Toolbar({ onNew }: { onNew: () => void }) {
         <button
           type="button"
           aria-pressed={settings.clip.value}
-          title="Fit the y axis to the inner 90 % of the values"
+          title="Fit the y axis without the few values that would make all others flat"
           onClick={() => (settings.clip.value = !settings.clip.value)}
         >
           clip outliers

@@ -1,6 +1,6 @@
 // TensorBoard's custom scalars, with the tags that match their patterns.
 import type { Layout } from '../../api_types';
-import { compile } from '../../pattern';
+import { type Pattern, compile } from '../../pattern';
 
 type Category = Layout['categories'][number];
 
@@ -62,3 +62,12 @@ export const placedTags = (categories: readonly PlannedCategory[]): ReadonlySet<
       charts.flatMap(({ id, tags }) => (id.startsWith('metrics:') && tags[0] !== undefined ? [tags[0]] : [])),
     ),
   );
+
+// A chart passes the filter with its title or with any of its tags.
+export const matches = (chart: { title: string; tags: readonly string[] }, filter: Pattern): boolean =>
+  filter.test(chart.title) || chart.tags.some((tag) => filter.test(tag));
+
+export const filteredCategories = (categories: readonly PlannedCategory[], filter: Pattern): PlannedCategory[] =>
+  categories
+    .map((category) => ({ ...category, charts: category.charts.filter((chart) => matches(chart, filter)) }))
+    .filter((category) => category.charts.length > 0);

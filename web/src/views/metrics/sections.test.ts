@@ -1,26 +1,49 @@
 import { describe, expect, test } from 'vitest';
 
-import { placedTags, planned } from './layouts';
+import { compile } from '../../pattern';
+import { filteredCategories, placedTags, planned } from './layouts';
 import { sectionsOf } from './sections';
 
+const shown = (tags: string[]) =>
+  sectionsOf(tags).map(({ name, parts }) => [name, parts.map((part) => [part.name, part.tags.map(({ title }) => title)])]);
+
 describe('sections of tags', () => {
-  test('follow the hierarchy, and number as people do', () => {
-    const found = sectionsOf(['l10/w', 'l2/w', 'l2/b', 'l10/b', 'loss', 'a/b/c', 'a/b/d', 'a/x']);
-    expect(found.map((section) => section.name)).toEqual(['', 'a', 'l2', 'l10']);
-    expect(found[1]?.parts).toEqual([
-      { name: '', tags: ['a/x'] },
-      { name: 'b', tags: ['a/b/c', 'a/b/d'] },
+  test('are the first parts of the names, with one grid each, and number as people do', () => {
+    expect(shown(['l10/w', 'l2/w', 'l2/b', 'l10/b', 'lr', 'a/b/c', 'a/b/d', 'a/x'])).toEqual([
+      ['', [['', ['lr']]]],
+      ['a', [['', ['b/c', 'b/d', 'x']]]],
+      ['l2', [['', ['b', 'w']]]],
+      ['l10', [['', ['b', 'w']]]],
     ]);
-    expect(found[2]?.count).toBe(2);
+  });
+
+  test('name the cards of a family by what differs', () => {
+    const layers = Array.from({ length: 12 }, (_, i) => `blocks/${String(i).padStart(2, '0')}/attention/entropy`);
+    expect(shown(layers)).toEqual([
+      ['blocks', [['*/attention/entropy', layers.map((tag) => tag.split('/')[1])]]],
+    ]);
+    expect(shown(['blocks/1/mlp/norm', 'blocks/2/mlp/norm', 'blocks/1/gain', 'blocks/2/gain', 'blocks/lr'])).toEqual([
+      ['blocks', [['', ['lr']], ['*/gain', ['1', '2']], ['*/mlp/norm', ['1', '2']]]],
+    ]);
+  });
+
+  test('begin with losses and accuracy', () => {
+    expect(shown(['a/norm', 'a/time', 'opt/lr', 'opt/wd', 'val/accuracy', 'val/aaa', 'train/zloss', 'train/a']).map(([name]) => name)).toEqual([
+      'train',
+      'val',
+      'a',
+      'opt',
+    ]);
+    expect(shown(['train/a', 'train/zloss'])).toEqual([['train', [['', ['zloss', 'a']]]]]);
   });
 
   test('many that would hold a single tag are one', () => {
-    const found = sectionsOf(['l1/loss', 'l2/loss', 'l3/loss', 'l4/loss', 'l10/loss', 'opt/lr', 'opt/norm']);
+    const found = sectionsOf(['l1/gain', 'l2/gain', 'l3/gain', 'l4/gain', 'l10/gain', 'opt/lr', 'opt/norm']);
     expect(found.map((section) => [section.name, section.count])).toEqual([
       ['', 5],
       ['opt', 2],
     ]);
-    expect(found[0]?.parts[0]?.tags).toEqual(['l1/loss', 'l2/loss', 'l3/loss', 'l4/loss', 'l10/loss']);
+    expect(found[0]?.parts[0]?.tags.map(({ tag }) => tag)).toEqual(['l1/gain', 'l2/gain', 'l3/gain', 'l4/gain', 'l10/gain']);
   });
 });
 
@@ -60,5 +83,15 @@ describe('layouts', () => {
     expect(made[0]?.charts.map((one) => one.id)).toEqual(['metrics:my_loss', 'layout:A/again', 'layout:A/all']);
     expect(placedTags(made)).toEqual(new Set(['my_loss']));
     expect(placedTags(planned([{ run: 'a', categories: [{ ...open, closed: true }] }], tags))).toEqual(new Set());
+  });
+
+  test('obey the filter by the titles and the tags of their charts', () => {
+    const chart = (title: string, pattern: string) => ({ title, tags: [pattern], margins: [] });
+    const made = planned([{ run: 'a', categories: [{ title: 'A', closed: false, charts: [chart('Mine', 'my_'), chart('spread', 'mid')] }] }], tags);
+    const titles = (filter: string) => filteredCategories(made, compile(filter)).flatMap(({ charts }) => charts.map((one) => one.title));
+    expect(titles('')).toEqual(['Mine', 'spread']);
+    expect(titles('mine')).toEqual(['Mine']);
+    expect(titles('^mid$')).toEqual(['spread']);
+    expect(titles('nothing')).toEqual([]);
   });
 });

@@ -122,7 +122,7 @@ export function Alerts() {
 
 function AlertLine({ alert, more }: { alert: Alert; more: number }) {
   return (
-    <button type="button" class={`alert alert-${alert.kind}`} data-alert={alert.kind} onClick={() => follow(alert)}>
+    <button type="button" class={`alert alert-${alert.kind} ${alert.value === 'Infinity' || alert.value === '-Infinity' ? 'alert-inf' : ''}`} data-alert={alert.kind} onClick={() => follow(alert)}>
       <Icon name="warn" />
       <span class="alert-kind">{kWords[alert.kind] ?? alert.kind}</span>
       <span class="alert-run" title={alert.run}>

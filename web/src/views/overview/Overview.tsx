@@ -1,9 +1,12 @@
 // Answers at a glance: does it learn, is anything wrong, and where.
 import { MetricCard } from '../../chart/MetricCard';
 import { type Headline, headlines } from '../../headline';
+import { allViews } from '../../registry';
+import { tags } from '../../state';
 import { Alerts } from './Alerts';
 import { CapturePanel } from './CapturePanel';
 import { RunsTable } from './RunsTable';
+import { alsoRecorded } from './also';
 import './overview.css';
 
 // The card of a single tag is the same as in the metrics view: pinned here, it is pinned there.
@@ -17,8 +20,17 @@ function HeadlineCard({ headline, large }: { headline: Headline; large?: boolean
       tags={tags}
       large={large ?? false}
       mayPin={single}
-      clipFew
     />
+  );
+}
+
+function AlsoRecorded() {
+  const words = alsoRecorded(tags.value, allViews());
+  if (words.length === 0) return null;
+  return (
+    <p class="muted also-recorded" role="note">
+      Also recorded, and shown by no view: {words.join(', ')}. <code>sonde ls</code> lists them.
+    </p>
   );
 }
 
@@ -36,6 +48,7 @@ export default function Overview() {
         </div>
       )}
       <RunsTable />
+      <AlsoRecorded />
       <CapturePanel />
     </div>
   );

@@ -3,12 +3,13 @@ import type { Run, TableRow } from '../../api_types';
 import { isSelected, toggled } from '../../selection';
 import { badWord, colorOf, selection } from '../../state';
 import { IconButton } from '../../ui/IconButton';
-import { integer, middle, value } from '../../ui/format';
+import { badClass, integer, middle, value } from '../../ui/format';
 import { Note } from './Note';
 import type { MetricColumn } from './RunsTable';
 
 export interface RunLineProps {
   run: Run;
+  label: string; // its name, shortened
   columns: readonly MetricColumn[];
   values: ReadonlyMap<string, TableRow>;
   hparams: readonly string[];
@@ -18,7 +19,7 @@ export interface RunLineProps {
 }
 
 function State({ run }: { run: Run }) {
-  if (run.first_bad_step !== null) return <span class="bad">{`${badWord(run)} @ ${integer(run.first_bad_step)}`}</span>;
+  if (run.first_bad_step !== null) return <span class={badWord(run) === 'Inf' ? 'inf' : 'bad'}>{`${badWord(run)} @ ${integer(run.first_bad_step)}`}</span>;
   return <span class={run.state === 'died' ? 'bad' : run.state === 'live' ? 'state-live' : ''}>{run.state}</span>;
 }
 
@@ -32,7 +33,7 @@ export function RunLine(props: RunLineProps) {
     <tr class={shown ? '' : 'run-hidden'} data-run-row={run.run}>
       <th scope="row" title={run.run}>
         <span class="swatch" style={{ background: colorOf(run.run) }} />
-        {middle(run.run, 40)}
+        {props.label}
       </th>
       <td>
         <State run={run} />
@@ -47,7 +48,7 @@ export function RunLine(props: RunLineProps) {
         const at = row ? integer(better === 'smaller' ? row.min_step : row.max_step) : '';
         return (
           <td key={tag} class="num">
-            <span class={last !== null && !Number.isFinite(last) ? 'bad' : ''}>{value(last)}</span>
+            <span class={badClass(last)}>{value(last)}</span>
             {better && (
               <span class="muted best" title={at && `at step ${at}`}>
                 {value(best)}

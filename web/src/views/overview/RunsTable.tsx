@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import * as api from '../../api';
 import { num } from '../../api';
@@ -6,15 +6,17 @@ import type { Run, TableRow } from '../../api_types';
 import { hparamNames } from '../../groups';
 import { type Better, type Headline, headlines, scalarsByTag } from '../../headline';
 import { change } from '../../live';
+import { partsThatDiffer } from '../../names';
 import { restedRuns } from '../../shell/order';
 import { status } from '../../state';
-import { useAsked } from '../../ui/hooks';
-import { integer, middle, plural } from '../../ui/format';
+import { useAsked, useSize } from '../../ui/hooks';
+import { integer, middle, middles, plural } from '../../ui/format';
 import { useTable } from '../trials/useTable';
 import { ArmDialog } from './ArmDialog';
 import { DeleteDialog } from './DeleteDialog';
 import { RunLine } from './RunLine';
 import { SortHead, sortBy } from './SortHead';
+import { columnsThatFit } from './columns';
 import { sorted } from './sorting';
 
 const kPortion = 50;
@@ -67,17 +69,31 @@ export function RunsTable() {
   const [deleting, setDeleting] = useState<Run | null>(null);
   const all = useSorted(restedRuns.value);
   const shown = all.slice(0, most);
-  const columns = columnsOf(headlines.value);
+  const [whole, setWhole] = useState(false);
+  const scroll = useRef<HTMLDivElement>(null);
+  const { width } = useSize(scroll);
+  const allColumns = columnsOf(headlines.value);
+  const allNames = hparamNames(all).slice(0, kHparams);
+  const fit = whole ? { metrics: kMetrics, hparams: kHparams } : columnsThatFit(width, allColumns.length, allNames.length);
+  const columns = allColumns.slice(0, fit.metrics);
+  const names = allNames.slice(0, fit.hparams);
+  const hidden = allColumns.length + allNames.length - columns.length - names.length;
+  const titles = middles(partsThatDiffer(columns.map(({ tag }) => tag)), 16);
+  const labels = middles(partsThatDiffer(shown.map((run) => run.run)), 32);
   const values = useValues(shown, columns);
-  const names = hparamNames(all).slice(0, kHparams);
   const mayWrite = status.value?.may_write ?? false;
   return (
     <section class="card runs-table" aria-label="Runs table">
       <header class="card-head">
         <h3 class="card-title">Runs</h3>
         <span class="card-subtitle">{plural(all.length, 'run')}</span>
+        {(hidden > 0 || whole) && (
+          <button type="button" class="link-button muted" onClick={() => setWhole(!whole)}>
+            {whole ? 'fewer columns' : `${plural(hidden, 'more column')}`}
+          </button>
+        )}
       </header>
-      <div class="runs-scroll" tabIndex={0} role="region" aria-label="Table of runs">
+      <div class="runs-scroll" ref={scroll} tabIndex={0} role="region" aria-label="Table of runs">
         <table>
           <thead>
             <tr>
@@ -85,11 +101,11 @@ export function RunsTable() {
               <SortHead id="state" name="state" />
               <SortHead id="step" name="last step" number />
               <SortHead id="speed" name="steps/s" number />
-              {columns.map(({ tag, better }) => (
+              {columns.map(({ tag, better }, i) => (
                 <SortHead
                   key={tag}
                   id={`m:${tag}`}
-                  name={middle(tag, 20) || '(no name)'}
+                  name={titles[i] || '(no name)'}
                   number
                   title={`${tag}: last value${better ? `, and the ${better === 'smaller' ? 'smallest' : 'largest'}` : ''}`}
                 >
@@ -106,10 +122,11 @@ export function RunsTable() {
             </tr>
           </thead>
           <tbody>
-            {shown.map((run) => (
+            {shown.map((run, i) => (
               <RunLine
                 key={run.run}
                 run={run}
+                label={labels[i] ?? run.run}
                 columns={columns}
                 values={values}
                 hparams={names}
