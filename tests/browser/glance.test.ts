@@ -30,6 +30,7 @@ async function deepLog(): Promise<string> {
 const deep = await Server.start(await deepLog());
 const broken = await Server.start(demoLog('--fault', 'nan'));
 const media = await Server.start(pageLog('media'));
+const trials = await Server.start(pageLog('trials'));
 
 const cursor = async (page: Page) => Number(await page.getByRole('slider', { name: 'Step cursor' }).getAttribute('aria-valuenow'));
 const inAddress = (page: Page, pattern: RegExp) => eventually(async () => pattern.test(decodeURIComponent(page.url())), `${pattern} in the address`);
@@ -182,4 +183,33 @@ test('an image can be downloaded as it was recorded', async (t) => {
   await card.hover();
   const [saved] = await Promise.all([page.waitForEvent('download'), link.click()]);
   assert.match(saved.suggestedFilename(), /train-samples_square-100/);
+});
+
+test('runs are filtered by their hyper-parameters', async (t) => {
+  const page = await open(t, trials);
+  const { runs } = await page.evaluate(async () => (await (await fetch('api/runs')).json()) as { runs: { run: string; hparams: Record<string, number | string | boolean> }[] });
+  const name = Object.keys(runs.find((one) => Object.values(one.hparams).some((value) => typeof value === 'number'))!.hparams).find((key) => runs.some((one) => typeof one.hparams[key] === 'number'))!;
+  const values = runs.flatMap((one) => (typeof one.hparams[name] === 'number' ? [one.hparams[name]] : [])).sort((a, b) => a - b);
+  const border = values[values.length >> 1]!;
+  const expected = runs.filter((one) => Number(one.hparams[name]) >= border).length;
+  assert.ok(expected > 0 && expected < runs.length, `${expected} of ${runs.length}`);
+  await page.getByRole('searchbox', { name: /filter runs/i }).fill(`${name}>=${border}`);
+  await eventually(async () => (await page.locator('.panel-count').getAttribute('data-found')) === String(expected), `${expected} runs`);
+});
+
+test('a card can be wide, and pinned cards are dragged to other places, both kept in the link', async (t) => {
+  const page = await open(t, deep, { at: 'metrics?pin=metrics:train/loss,metrics:val/accuracy' });
+  const pinned = page.getByRole('region', { name: 'Pinned', exact: true });
+  const places = () => pinned.locator('[data-place]').evaluateAll((all) => all.map((one) => one.getAttribute('data-place')));
+  await chart(page, 'val/accuracy');
+  await pinned.locator('[data-place="metrics:val/accuracy"] .card-title').dragTo(pinned.locator('[data-place="metrics:train/loss"]'));
+  await eventually(async () => (await places())[0] === 'metrics:val/accuracy', 'the other order');
+  await inAddress(page, /pin=metrics:val\/accuracy,metrics:train\/loss/);
+  const place = pinned.locator('[data-place="metrics:train/loss"]');
+  const before = (await place.boundingBox())!;
+  await place.hover();
+  await place.getByRole('button', { name: /^More about/ }).click();
+  await page.getByRole('checkbox', { name: 'Wide' }).check();
+  await eventually(async () => (await place.boundingBox())!.width > 1.8 * before.width, 'twice the width');
+  await inAddress(page, /cards=.*"wide":true/);
 });

@@ -5,6 +5,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { Alert, Axis, Layout, Run, Status, Tag } from './api_types';
 import { assignColors, kPalette } from './colors';
 import { compile } from './pattern';
+import { compileRunFilter } from './run_filter';
 import { type Selection, isSelected, selectionCodec } from './selection';
 import { json, localSignal, numberIn, oneOf, optional, text, urlSignal } from './url';
 
@@ -53,14 +54,14 @@ export const runFilter = urlSignal('runs', '', text);
 export const tagFilter = urlSignal('tags', '', text);
 export const selection = urlSignal<Selection>('show', { only: false, names: new Set() }, selectionCodec);
 
-export const runPattern = computed(() => compile(runFilter.value));
+export const runPattern = computed(() => compileRunFilter(runFilter.value, runs.value).pattern);
 export const tagPattern = computed(() => compile(tagFilter.value));
 
 type Sieve = (all: readonly Run[]) => readonly Run[];
-function sieveOf(filter: string): Sieve {
-  const pattern = compile(filter);
-  return (all) => (filter === '' ? all : all.filter((run) => pattern.test(run.run)));
-}
+const sieveOf =
+  (filter: string): Sieve =>
+  (all) =>
+    filter === '' ? all : all.filter(compileRunFilter(filter, runs.peek()).test);
 
 // The list of runs follows every key; charts and tables, which cost more, follow when the typing pauses.
 const kRest = 120; // ms

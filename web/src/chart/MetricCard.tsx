@@ -50,6 +50,11 @@ function CardMenu(props: MetricCardProps & { lines: readonly LineSpec[]; scene: 
             checked={own?.clip ?? settings.clip.value}
             onChange={(clip) => settings.setCardOptions(id, { clip })}
           />
+          <MenuCheck
+            label="Wide"
+            checked={own?.wide ?? false}
+            onChange={(wide) => settings.setCardOptions(id, { wide })}
+          />
           <div class="menu-row">
             <span class="muted">y from</span>
             <RangeField label="y from" placeholder="fitted" value={lo} onChange={(y) => settings.setCardOptions(id, { y: [y, hi] })} />
@@ -104,7 +109,8 @@ function Drawn(props: MetricCardProps) {
   const wanted = wantedRuns(props.tags);
   const some = runs < wanted ? `${integer(runs)} of ${integer(wanted)} runs drawn: filter to see others` : plural(runs, 'run');
   const full = fullCard.value === props.id;
-  const weight = smoothOf(props.tags, full || (props.large ?? false));
+  const wide = settings.cardOptions.value[props.id]?.wide ?? false;
+  const weight = smoothOf(props.tags, full || wide || (props.large ?? false));
   const smoothing = weight > 0 ? ' · smoothed in view' : '';
   const what =
     groups.length > 0 ? `mean ± spread · ${plural(groups.length, 'group')} of ${some}${smoothing}` : some;
@@ -155,10 +161,11 @@ export function MetricCard(props: MetricCardProps) {
   const root = useRef<HTMLDivElement>(null);
   const near = useVisible(root);
   const table = settings.showTable.value;
+  const wide = settings.cardOptions.value[props.id]?.wide ?? false;
   return (
     <div
       ref={root}
-      class={`card-place ${props.large ? 'place-large' : ''} ${table ? 'with-table' : ''}`}
+      class={`card-place ${props.large ? 'place-large' : ''} ${wide ? 'place-wide' : ''} ${table ? 'with-table' : ''}`}
       data-place={props.id}
     >
       {(near || isHeld(props.id)) && <Drawn {...props} />}

@@ -57,4 +57,5 @@ export function inkOf(theme: string): Ink {
   return ink;
 }
 
-export const kFont = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif';
+// As in base.css.
+export const kFont = '11px Arial, Arimo, "Liberation Sans", Helvetica, "Sonde fallback", sans-serif';

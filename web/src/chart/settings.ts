@@ -42,6 +42,7 @@ export interface CardOptions {
   logY?: boolean;
   clip?: boolean;
   y?: [number | null, number | null]; // fixed ends; null: fitted
+  wide?: boolean; // two columns wide, and taller
 }
 
 const isOptions = (value: unknown): value is Record<string, CardOptions> =>
@@ -49,10 +50,10 @@ const isOptions = (value: unknown): value is Record<string, CardOptions> =>
   value !== null &&
   Object.values(value).every((one: unknown) => {
     if (typeof one !== 'object' || one === null) return false;
-    const { logY: log, clip: clipped, y } = one as CardOptions;
+    const { logY: log, clip: clipped, y, wide } = one as CardOptions;
     const end = (x: unknown) => x === null || typeof x === 'number';
     const isFlag = (x: unknown) => x === undefined || typeof x === 'boolean';
-    return isFlag(log) && isFlag(clipped) && (y === undefined || (Array.isArray(y) && y.every(end)));
+    return isFlag(log) && isFlag(clipped) && isFlag(wide) && (y === undefined || (Array.isArray(y) && y.every(end)));
   });
 
 export const cardOptions = urlSignal<Record<string, CardOptions>>('cards', {}, json(isOptions));
@@ -61,6 +62,7 @@ export function setCardOptions(id: string, change: CardOptions): void {
   const all = { ...cardOptions.peek() };
   const next = { ...all[id], ...change };
   if (next.y && next.y[0] === null && next.y[1] === null) delete next.y;
+  if (next.wide === false) delete next.wide;
   if (Object.keys(next).length === 0) delete all[id];
   else all[id] = next;
   cardOptions.value = all;

@@ -143,10 +143,10 @@ export function RunsPanel() {
         <input
           id="run-filter"
           type="search"
-          placeholder="filter runs"
+          placeholder="filter runs: name, lr>0.01"
           aria-label="Filter runs by a regular expression"
           aria-invalid={error !== null}
-          title={error ? `Taken as plain text: ${error}.` : 'A regular expression (RE2 syntax)'}
+          title={error ? `Taken as plain text: ${error}.` : 'A regular expression (RE2 syntax), and conditions on hyper-parameters: lr>=0.001 optimizer=adam'}
           value={runFilter.value}
           onInput={(event) => (runFilter.value = event.currentTarget.value)}
         />

@@ -46,3 +46,13 @@ export function togglePin(id: string): void {
   const old = pins.peek();
   pins.value = old.includes(id) ? old.filter((one) => one !== id) : [...old, id];
 }
+
+// Puts a pinned card at the place of another one.
+export function movePin(id: string, to: string): void {
+  const old = pins.peek();
+  const at = old.indexOf(to);
+  if (!old.includes(id) || at < 0 || id === to) return;
+  const others = old.filter((one) => one !== id);
+  others.splice(at, 0, id);
+  pins.value = others;
+}

@@ -1,4 +1,5 @@
 // Common parts of the four charts: their input, their answers for the pointer, and the frame around the data.
+import { kFont } from '../../chart/painter';
 import { short } from '../../ui/format';
 import { type Axis, linearAxis, logAxis, logThreshold, type Scale } from './axis';
 import { commonPeak, peak, type Profile, profile } from './profile';
@@ -55,7 +56,6 @@ export interface Box {
   bottom: number;
 }
 
-export const kFont = '11px system-ui, sans-serif';
 
 // The values that an axis covers: all of them, or without the rarest.
 export type Reach = 'all' | 'usual';

@@ -1,11 +1,12 @@
-import { useMemo, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { MetricCard } from '../../chart/MetricCard';
 import { cardSize } from '../../chart/settings';
 import { scalarTags, scalarsByTag } from '../../headline';
 import { filteredTags, layouts, tagFilter, tagPattern } from '../../state';
 import { MenuItem } from '../../ui/Menu';
-import { pins } from '../../ui/cards';
+import { movePin, pins } from '../../ui/cards';
 import { Copy, Empty } from '../../ui/states';
 import { NewChart } from './NewChart';
 import { Portions, SectionView } from './SectionView';
@@ -88,8 +89,40 @@ function Pinned({ categories, onCombine }: { categories: ReturnType<typeof plann
   if (cards.length === 0) return null;
   return (
     <SectionView id="pinned" title="Pinned" count={cards.length}>
-      {() => <div class="card-grid">{cards}</div>}
+      {() => <DragGrid>{cards}</DragGrid>}
     </SectionView>
+  );
+}
+
+// Cards that are dragged by their heads to the places of others.
+function DragGrid({ children }: { children: ComponentChildren }) {
+  const grabbed = useRef<string | null>(null);
+  const placeOf = (event: Event) => (event.target as HTMLElement).closest<HTMLElement>('[data-place]');
+  return (
+    <div
+      class="card-grid drag-grid"
+      onPointerDown={(event) => {
+        const head = (event.target as HTMLElement).closest('.card-head');
+        const place = head && !(event.target as HTMLElement).closest('button') ? placeOf(event) : null;
+        grabbed.current = place?.dataset['place'] ?? null;
+        // Only while it is held: elsewhere in a card a drag zooms.
+        place?.setAttribute('draggable', 'true');
+      }}
+      onDragEnd={(event) => placeOf(event)?.removeAttribute('draggable')}
+      onPointerUp={(event) => placeOf(event)?.removeAttribute('draggable')}
+      onDragStart={(event) => grabbed.current && event.dataTransfer?.setData('text/plain', grabbed.current)}
+      onDragOver={(event) => {
+        if (grabbed.current && placeOf(event)) event.preventDefault();
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        const to = placeOf(event)?.dataset['place'];
+        if (grabbed.current && to) movePin(grabbed.current, to);
+        grabbed.current = null;
+      }}
+    >
+      {children}
+    </div>
   );
 }
 

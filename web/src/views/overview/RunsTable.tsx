@@ -74,12 +74,13 @@ export function RunsTable() {
   const { width } = useSize(scroll);
   const allColumns = columnsOf(headlines.value);
   const allNames = hparamNames(all).slice(0, kHparams);
-  const fit = whole ? { metrics: kMetrics, hparams: kHparams } : columnsThatFit(width, allColumns.length, allNames.length);
+  const labels = middles(partsThatDiffer(shown.map((run) => run.run)), 32);
+  const longest = Math.max(0, ...labels.map((label) => label.length));
+  const fit = whole ? { metrics: kMetrics, hparams: kHparams } : columnsThatFit(width, longest, allColumns.length, allNames.length);
   const columns = allColumns.slice(0, fit.metrics);
   const names = allNames.slice(0, fit.hparams);
   const hidden = allColumns.length + allNames.length - columns.length - names.length;
   const titles = middles(partsThatDiffer(columns.map(({ tag }) => tag)), 16);
-  const labels = middles(partsThatDiffer(shown.map((run) => run.run)), 32);
   const values = useValues(shown, columns);
   const mayWrite = status.value?.may_write ?? false;
   return (
