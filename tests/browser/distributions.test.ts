@@ -31,31 +31,41 @@ async function hoverUntilTip(page: Page, card: Locator): Promise<string> {
   throw new Error('no tooltip anywhere on the chart');
 }
 
-test('every recorded step of a tensor is counted, and drawn as a ridgeline', async (t) => {
+test('every recorded step of a tensor is counted, and drawn as a heat map of the usual values', async (t) => {
   const page = await open(t, server, { at: 'distributions' });
   const card = await chart(page, 'activation/dense_1/out');
   assert.equal(await points(card), 50 + 51); // train and test
+  assert.ok((await inkOf(picture(card))) > 500);
+  assert.match(await card.innerText(), /51 steps/);
+  assert.match((await picture(card).getAttribute('aria-label')) ?? '', /Heat map/);
+  assert.equal(await page.getByRole('group', { name: 'Values' }).getByRole('button', { name: '99 %' }).getAttribute('aria-pressed'), 'true');
+  await screenshot(page, 'distributions-heatmap');
+});
+
+test('a ridgeline says how many of the steps it draws', async (t) => {
+  const page = await open(t, server, { at: 'distributions?dist=ridgeline' });
+  const card = await chart(page, 'activation/dense_1/out');
   assert.ok((await inkOf(picture(card))) > 500);
   assert.match(await card.innerText(), /\d+ of 51 steps per run/);
   await screenshot(page, 'distributions-ridgeline');
 });
 
 for (const [mode, button] of [
+  ['ridgeline', 'Ridgeline'],
   ['overlay', 'Overlay'],
-  ['heatmap', 'Heat map'],
   ['bands', 'Percentiles'],
 ] as const) {
   test(`one click draws them as ${mode}, and the address remembers it`, async (t) => {
     const page = await open(t, server, { at: 'distributions' });
     const card = await chart(page, 'activation/dense_1/out');
-    const ridgeline = await inkOf(picture(card));
+    const heatmap = await inkOf(picture(card));
     await choose(page, 'Chart', button);
     await eventually(async () => page.url().includes(`dist=${mode}`), 'the choice in the address');
-    await eventually(async () => ![0, ridgeline].includes(await inkOf(picture(card))), 'another picture');
+    await eventually(async () => ![0, heatmap].includes(await inkOf(picture(card))), 'another picture');
     await screenshot(page, `distributions-${mode}`);
     await page.reload();
     const again = await chart(page, 'activation/dense_1/out');
-    assert.match((await picture(again).getAttribute('aria-label')) ?? '', mode === 'bands' ? /Percentile/ : mode === 'heatmap' ? /Heat map/ : /Overlay/);
+    assert.match((await picture(again).getAttribute('aria-label')) ?? '', mode === 'bands' ? /Percentile/ : mode === 'ridgeline' ? /Ridgeline/ : /Overlay/);
   });
 }
 
@@ -99,7 +109,7 @@ test('a click on a step moves the cursor of all views', async (t) => {
 });
 
 test('runs are side by side, or in one chart by their colours', async (t) => {
-  const page = await open(t, server, { at: 'distributions' });
+  const page = await open(t, server, { at: 'distributions?dist=ridgeline' });
   const card = await chart(page, 'activation/dense_1/out');
   assert.equal(await card.locator('canvas').count(), 2);
   await choose(page, 'Runs', 'Overlaid');
