@@ -28,11 +28,18 @@ def select(model: Any, layers: Any) -> dict[str, Any]:
         elif isinstance(each, keras.layers.Layer):
             found = [each.name]
         else:
-            found = [each] if each in known else [name for name in known if re.fullmatch(each, name)]
+            found = [each] if each in known else _matching(each, known)
         if not found or not set(found) <= set(known):
             raise ValueError(f"layers: the model '{model.name}' has no layer {each!r}; it has {', '.join(known)}")
         wanted.update(found)
     return {name: layer for name, layer in known.items() if name in wanted}
+
+
+def _matching(pattern: str, names: dict[str, Any]) -> list[str]:
+    try:
+        return [name for name in names if re.fullmatch(pattern, name)]
+    except re.error as error:
+        raise ValueError(f"layers: {pattern!r} is neither a name nor a regular expression: {error}") from None
 
 
 @contextlib.contextmanager

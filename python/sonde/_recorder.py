@@ -3,14 +3,15 @@ import os
 from typing import Any, Callable, SupportsIndex
 
 from . import _core, _current
+from ._arguments import count, flag, path, seconds, step as checked_step, whole_number
 from ._policy import policy_text
 
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def _bytes(size: int | str) -> int:
-    if isinstance(size, int):
-        return size
+    if not isinstance(size, str):
+        return count("memory", size, "bytes")
     for unit in sorted(_UNITS, key=len, reverse=True):
         number = size.removesuffix(unit)
         if number != size and number.strip().replace(".", "", 1).isdigit():
@@ -27,11 +28,13 @@ class Options:
                  console: bool = True, file_suffix: str = "", live_control: bool = True, trigger_signal: int = 0,
                  purge_step: int | None = None, on_error: Callable[[str], Any] | None = None) -> None:
         text, source = policy_text(policy)
-        super().__init__(os.fspath(directory), policy=text, policy_source=source, memory=_bytes(memory),
-                         scalars=scalars, tensors=tensors, max_wait=max_wait, threads=threads,
-                         flush_interval=flush_interval, precision=precision, histogram_buckets=histogram_buckets,
-                         console=console, file_suffix=file_suffix, live_control=live_control,
-                         trigger_signal=trigger_signal, purge_step=purge_step, on_error=on_error)
+        super().__init__(path("directory", directory), policy=text, policy_source=source, memory=_bytes(memory),
+                         scalars=scalars, tensors=tensors, max_wait=seconds("max_wait", max_wait), threads=whole_number("threads", threads),
+                         flush_interval=seconds("flush_interval", flush_interval), precision=precision,
+                         histogram_buckets=count("histogram_buckets", histogram_buckets, "buckets"),
+                         console=flag("console", console), file_suffix=file_suffix, live_control=flag("live_control", live_control),
+                         trigger_signal=whole_number("trigger_signal", trigger_signal), purge_step=checked_step("purge_step", purge_step),
+                         on_error=on_error)
         _current.opened(self)
 
     def step(self, number: SupportsIndex) -> _core.Step:

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from . import _core
+from ._arguments import path, seconds
 from ._arrays import array, draw_boxes, gif, grid, png, to_hwc, to_pixels
 from ._projector import Projector
 from ._recorder import Options
@@ -25,10 +26,12 @@ class SummaryWriter(Options, _core.Writer):
     def __init__(self, log_dir: str | os.PathLike[str] | None = None, comment: str = "",
                  purge_step: int | None = None, max_queue: int = 10, flush_secs: float = 120,
                  filename_suffix: str = "", **options: Any) -> None:
+        if log_dir is not None:
+            path("log_dir", log_dir)
         if not log_dir:
             now = time.strftime("%b%d_%H-%M-%S")
             log_dir = os.path.join("runs", f"{now}_{os.uname().nodename}{comment}")
-        options.setdefault("flush_interval", min(0.1, flush_secs))
+        options.setdefault("flush_interval", min(0.1, seconds("flush_secs", flush_secs)))
         super().__init__(log_dir, purge_step=purge_step, file_suffix=filename_suffix, **options)
         self.log_dir = os.fspath(log_dir)
         self.purge_step = purge_step
@@ -47,8 +50,12 @@ class SummaryWriter(Options, _core.Writer):
         """
         return self.log_dir
 
-    def _group(self, global_step: Any, walltime: float | None) -> Any:
-        return self.group(0 if global_step is None else int(global_step), walltime)
+    def _group(self, tag: Any, global_step: Any, walltime: float | None) -> Any:
+        if not isinstance(tag, str):
+            raise TypeError(f"tag must be a str, not {type(tag).__name__}")
+        if walltime is not None and not hasattr(walltime, "__float__"):
+            raise TypeError(f"walltime must be a number of seconds since 1970 or None, not {type(walltime).__name__}")
+        return self.group(_number(global_step), walltime)
 
     def _child(self, name: str) -> "SummaryWriter":
         child = self._children.get(name)
@@ -65,6 +72,9 @@ class SummaryWriter(Options, _core.Writer):
         """
         if not isinstance(tag_scalar_dict, dict):
             raise TypeError(f"tag_scalar_dict must be a dict, not {type(tag_scalar_dict).__name__}")
+        for name in (main_tag, *tag_scalar_dict):
+            if not isinstance(name, str):
+                raise TypeError(f"{'main_tag' if name is main_tag else 'a key of tag_scalar_dict'} must be a str, not {type(name).__name__}")
         walltime = time.time() if walltime is None else walltime
         for tag, value in tag_scalar_dict.items():
             self._child(main_tag.replace("/", "_") + "_" + tag).add_scalar(main_tag, value, global_step, walltime)
@@ -75,7 +85,7 @@ class SummaryWriter(Options, _core.Writer):
 
         >>> writer.add_tensor("kernel", [1.0, 2.0], 1)
         """
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group.tensor(tag, tensor)
 
     def add_histogram(self, tag: str, values: Any, global_step: int | None = None, bins: Any = "tensorflow",
@@ -85,7 +95,7 @@ class SummaryWriter(Options, _core.Writer):
         >>> writer.add_histogram("kernel_values", [0.1, 0.2, 0.2], 1)
         """
         if isinstance(bins, str) and bins == "tensorflow" and max_bins is None:
-            with self._group(global_step, walltime) as group:
+            with self._group(tag, global_step, walltime) as group:
                 group.histogram(tag, values)
             return
         import numpy
@@ -107,7 +117,7 @@ class SummaryWriter(Options, _core.Writer):
         first, last = used[0], used[-1] + 1
         left, right, counts = edges[first:last].copy(), edges[first + 1:last + 1].copy(), counts[first:last]
         left[0], right[-1] = max(left[0], flat.min()), min(right[-1], flat.max())
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group._buckets(tag, left, right, counts)
 
     def add_histogram_raw(self, tag: str, min: float, max: float, num: int, sum: float, sum_squares: float,  # noqa: A002
@@ -120,7 +130,7 @@ class SummaryWriter(Options, _core.Writer):
         limits, counts = list(bucket_limits), list(bucket_counts)
         if len(limits) != len(counts):
             raise ValueError(f"bucket_limits and bucket_counts must have the same length, not {len(limits)} and {len(counts)}")
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group._buckets(tag, [min, *limits[:-1]], [*limits[:-1], max], counts)
 
     def add_image(self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
@@ -131,7 +141,7 @@ class SummaryWriter(Options, _core.Writer):
         >>> writer.add_image("grey", numpy.zeros((16, 16)), 1, dataformats="HW")
         """
         pixels = to_pixels(to_hwc(array(img_tensor, "img_tensor"), dataformats))
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group.image(tag, pixels, "HWC")
 
     def add_images(self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
@@ -160,7 +170,7 @@ class SummaryWriter(Options, _core.Writer):
         if labels is not None and len(labels) != len(boxes):
             labels = None
         drawn = draw_boxes(pixels, boxes, labels, rescale)
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group._images(tag, pixels.shape[1], pixels.shape[0], png(drawn))
 
     def add_figure(self, tag: str, figure: Any, global_step: int | None = None, close: bool = True,
@@ -174,6 +184,8 @@ class SummaryWriter(Options, _core.Writer):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         def pixels(one: Any) -> Any:
+            if not hasattr(one, "savefig"):
+                raise TypeError(f"figure must be a figure of Matplotlib or a list of them, not {type(one).__name__}")
             canvas = FigureCanvasAgg(one)
             canvas.draw()
             drawn = numpy.asarray(canvas.buffer_rgba())[:, :, :3]
@@ -198,12 +210,14 @@ class SummaryWriter(Options, _core.Writer):
         videos = array(vid_tensor, "vid_tensor")
         if videos.ndim != 5:
             raise ValueError(f"vid_tensor must have the shape [batch, time, channels, height, width], not {list(videos.shape)}")
+        if not isinstance(fps, (int, float)) or not fps > 0:
+            raise ValueError(f"fps must be a number of frames per second, more than 0, not {fps!r}")
         batch = len(videos)
         places = 1 << (batch - 1).bit_length()
         rows = 1 << (batch.bit_length() - 1) // 2
         padded = numpy.concatenate([videos, numpy.zeros((places - batch, *videos.shape[1:]), videos.dtype)])
         frames = [to_pixels(grid(padded[:, n].transpose(0, 2, 3, 1), places // rows)) for n in range(videos.shape[1])]
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group._images(tag, frames[0].shape[1], frames[0].shape[0], gif(frames, fps))
 
     def add_audio(self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100,
@@ -216,7 +230,7 @@ class SummaryWriter(Options, _core.Writer):
         sound = array(snd_tensor, "snd_tensor").squeeze()
         if sound.ndim != 1:
             raise ValueError(f"snd_tensor must have one dimension, not {sound.ndim}")
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group.audio(tag, (sound.clip(-1, 1) * 32767).astype(numpy.int16), sample_rate=sample_rate)
 
     def add_text(self, tag: str, text_string: str, global_step: int | None = None,
@@ -225,7 +239,9 @@ class SummaryWriter(Options, _core.Writer):
 
         >>> writer.add_text("note", "learning rate *halved*", 1)
         """
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
+            if not isinstance(text_string, str):
+                raise TypeError(f"text_string must be a str, not {type(text_string).__name__}")
             group.text(tag + "/text_summary", text_string)
 
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False,
@@ -253,7 +269,7 @@ class SummaryWriter(Options, _core.Writer):
         """
         self._check_open()
         self._projector.add(array(mat, "mat"), metadata, None if label_img is None else array(label_img, "label_img"),
-                            0 if global_step is None else global_step, tag, metadata_header)
+                            _number(global_step), tag, metadata_header)
 
     def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: int | None = None,
                      num_thresholds: int = 127, weights: Any = None, walltime: float | None = None) -> None:
@@ -266,7 +282,7 @@ class SummaryWriter(Options, _core.Writer):
         if truth.size != guess.size:
             raise ValueError(f"labels and predictions must have the same number of elements, not {truth.size} and {guess.size}")
         if weights is None:
-            with self._group(global_step, walltime) as group:
+            with self._group(tag, global_step, walltime) as group:
                 group.pr_curve(tag, truth, guess, thresholds=num_thresholds)
             return
         truth, guess = truth.reshape(-1).astype(numpy.float64), guess.reshape(-1)
@@ -292,7 +308,7 @@ class SummaryWriter(Options, _core.Writer):
         import numpy
         rows = numpy.stack([array(row, "counts").astype(numpy.float32) for row in (
             true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts, precision, recall)])
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             # PrCurvePluginData { num_thresholds = 2 }
             group.tensor(tag, rows, plugin="pr_curves", content=b"\x10" + varint(num_thresholds))
 
@@ -326,7 +342,7 @@ class SummaryWriter(Options, _core.Writer):
         >>> writer.add_mesh("cloud", [[[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]], global_step=1)
         """
         config = "" if config_dict is None else json.dumps(config_dict, sort_keys=True)
-        with self._group(global_step, walltime) as group:
+        with self._group(tag, global_step, walltime) as group:
             group.mesh(tag, vertices, colors=colors, faces=faces, config=config)
 
     def add_hparams(self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any],
@@ -344,6 +360,8 @@ class SummaryWriter(Options, _core.Writer):
         for name, values in domains.items():
             if name not in hparam_dict or not all(isinstance(each, type(hparam_dict[name])) for each in values):
                 raise TypeError(f"hparam_domain_discrete['{name}'] must be a list of the same type as hparam_dict['{name}']")
+        if not isinstance(run_name, (str, type(None))):
+            raise TypeError(f"run_name must be a str or None, not {type(run_name).__name__}")
         self._check_open()
         directory = os.path.join(self.log_dir, str(time.time()) if run_name is None else run_name)
         with SummaryWriter(directory) as run:
@@ -376,6 +394,18 @@ class SummaryWriter(Options, _core.Writer):
         for child in self._children.values():
             child.close()
         super().close()
+
+
+def _number(global_step: Any) -> int:
+    """int(step), as torch takes it; None is 0."""
+    if global_step is None:
+        return 0
+    try:
+        if isinstance(global_step, (str, bytes)):
+            raise TypeError
+        return int(global_step)
+    except (TypeError, ValueError):
+        raise TypeError(f"global_step must be an int or None, not {type(global_step).__name__}") from None
 
 
 def _exponential_edges() -> Any:

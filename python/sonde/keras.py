@@ -11,7 +11,7 @@ except ImportError:
 import numpy
 
 from . import _tap
-from ._arguments import count, flag, path
+from ._arguments import count, flag, path, recording
 from ._errors import RecordingWarning
 from ._keras_layers import SampleOutputs, inspection_model, select
 from ._keras_training import TrainingValues, variable_name
@@ -53,7 +53,7 @@ class Recorder(keras.callbacks.Callback):
         self._layers, self._every, self._images = layers, every, images
         self._weights, self._gradients, self._activations = weights, gradients, activations
         self._has_policy = policy is not None
-        self.recorder = _Recorder(log_dir, policy=policy, **options)
+        self.recorder = _Recorder(log_dir, **recording(policy, options))
         self.method = ""
         self._outputs: SampleOutputs | None = None
         self._training: TrainingValues | None = None
@@ -185,7 +185,10 @@ def _checked_sample(given: Any) -> Any:
     x, y, n = given
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ValueError(f"validation_sample must name at least one row, not {n!r}")
-    rows = min(len(part) for part in keras.tree.flatten([x, y]))
+    shapes = [numpy.shape(part) for part in keras.tree.flatten([x, y])]
+    if not shapes or not all(shapes) or min(shape[0] for shape in shapes) == 0:
+        raise ValueError("validation_sample must hold arrays with rows, not numbers or nothing")
+    rows = min(shape[0] for shape in shapes)
     n = min(n, rows)
     return keras.tree.map_structure(lambda part: part[:n], x), keras.tree.map_structure(lambda part: part[:n], y), n
 

@@ -10,7 +10,7 @@ from lightning.pytorch.loggers.logger import Logger as _Logger
 from lightning.pytorch.loggers.logger import rank_zero_experiment
 from lightning.pytorch.utilities.rank_zero import rank_zero_only
 
-from ._arguments import path, watching
+from ._arguments import path, recording, watching
 from ._watch import watch as _watch
 from ._writer import SummaryWriter
 
@@ -28,9 +28,13 @@ class Logger(_Logger):
     def __init__(self, save_dir: str | os.PathLike[str], name: str | None = "lightning_logs", version: int | str | None = None, *,
                  watch: bool | dict[str, Any] = False, policy: Any = None, **options: Any) -> None:
         super().__init__()
+        if not isinstance(name, (str, type(None))):
+            raise TypeError(f"name must be a str or None, not {type(name).__name__}")
+        if not isinstance(version, (int, str, type(None))) or isinstance(version, bool):
+            raise TypeError(f"version must be an int, a str or None, not {version!r}")
         self._save_dir, self._name, self._version = path("save_dir", save_dir), name or "", version
         self._watch_options = watching(watch)
-        self._options = {"policy": policy, **options}
+        self._options = recording(policy, options, "comment", "max_queue", "flush_secs", "filename_suffix")
         self._writer: SummaryWriter | None = None
         self._watched: Any = None
 

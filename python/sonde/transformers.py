@@ -7,7 +7,7 @@ try:
 except ImportError:
     raise ImportError("sonde.transformers needs transformers: pip install transformers") from None
 
-from ._arguments import path, watching
+from ._arguments import path, recording, watching
 from ._recorder import Recorder
 from ._watch import default_directory, watch as _watch
 
@@ -25,7 +25,7 @@ class Callback(_TrainerCallback):
                  **options: Any) -> None:
         self._log_dir = None if log_dir is None else path("log_dir", log_dir)
         self._watch_options = watching(watch)
-        self._options = {"policy": policy, **options}
+        self._options = recording(policy, options)
         self.recorder: Recorder | None = None
         self.watched: Any = None
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -149,6 +150,20 @@ std::int64_t to_integer(nb::handle object, const char* argument) {
   return to_integer(index, argument);
 }
 
+int to_int(nb::handle object, const char* argument) {
+  const std::int64_t value = to_integer(object, argument);
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+    raise_value_error(std::string(argument) + " does not fit into 32 bits");
+  }
+  return static_cast<int>(value);
+}
+
+bool to_flag(nb::handle object, const char* argument) {
+  if (object.ptr() == Py_True) return true;
+  if (object.ptr() == Py_False) return false;
+  raise_type_error(argument, "True or False", object);
+}
+
 std::vector<double> to_doubles(nb::handle object, const char* argument) {
   std::vector<double> numbers;
   for (const nb::object& item : to_items(object, argument, "a sequence of numbers")) {
@@ -160,8 +175,11 @@ std::vector<double> to_doubles(nb::handle object, const char* argument) {
 Kind to_kind(nb::handle object, const char* argument) { return find_name<Kind>(object, argument, kKinds); }
 Layout to_layout(nb::handle object, const char* argument) { return find_name<Layout>(object, argument, kLayouts); }
 ColorMap to_colors(nb::handle object, const char* argument) { return find_name<ColorMap>(object, argument, kColors); }
-ImageOptions to_image_options(nb::handle colors, int max_cells, double low, double high) {
-  return {.colors = to_colors(colors, "colors"), .max_cells = max_cells, .low = low, .high = high};
+ImageOptions to_image_options(nb::handle colors, nb::handle max_cells, nb::handle low, nb::handle high) {
+  return {.colors = to_colors(colors, "colors"),
+          .max_cells = to_int(max_cells, "max_cells"),
+          .low = to_double(low, "low"),
+          .high = to_double(high, "high")};
 }
 
 Overflow to_overflow(nb::handle object, const char* argument) {

@@ -43,6 +43,9 @@ double to_double(nb::handle object, const char* argument);
 double to_scalar(nb::handle object, const char* argument);
 // An int, or anything with __index__. A float is refused: it is a swapped argument.
 std::int64_t to_integer(nb::handle object, const char* argument);
+int to_int(nb::handle object, const char* argument);
+// True or False, and nothing that is merely true.
+bool to_flag(nb::handle object, const char* argument);
 
 std::vector<double> to_doubles(nb::handle object, const char* argument);
 
@@ -50,7 +53,7 @@ std::vector<double> to_doubles(nb::handle object, const char* argument);
 Kind to_kind(nb::handle object, const char* argument);
 Layout to_layout(nb::handle object, const char* argument);
 ColorMap to_colors(nb::handle object, const char* argument);
-ImageOptions to_image_options(nb::handle colors, int max_cells, double low, double high);
+ImageOptions to_image_options(nb::handle colors, nb::handle max_cells, nb::handle low, nb::handle high);
 Overflow to_overflow(nb::handle object, const char* argument);
 Precision to_precision(nb::handle object, const char* argument);
 DType to_dtype(nb::handle object, const char* argument);

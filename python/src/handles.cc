@@ -24,6 +24,15 @@ void record_tensor(const ProbeObject& self, const StepObject& step, const Import
   self.probe.record(step.step, tensor.view());
 }
 
+}  // namespace
+
+const StepObject& to_step_object(nb::handle object) {
+  if (!nb::isinstance<StepObject>(object)) raise_type_error("step", "what Recorder.step returns", object);
+  return *nb::inst_ptr<StepObject>(object);
+}
+
+namespace {
+
 void bind_series(nb::module_& module) {
   nb::class_<SeriesObject>(module, "Series", R"(A series of numbers: what `Recorder.series` returns.
 
@@ -174,8 +183,9 @@ void bind_probe(nb::module_& module) {
 'dense/out')")
       .def_ro("name", &ProbeObject::name, "The name that it was made with.")
       .def(
-          "wanted", [](const ProbeObject& self, const StepObject& step) { return self.probe.wanted(step.step); },
-          "step"_a,
+          "wanted",
+          [](const ProbeObject& self, nb::handle step) { return self.probe.wanted(to_step_object(step).step); },
+          "step"_a.none(), nb::sig("def wanted(self, step: Step) -> bool"),
           R"(Whether `record` would keep anything of this step. Ask before computing or fetching the values.
 
 >>> out = rec.probe("rare", every=1000)
@@ -184,8 +194,10 @@ void bind_probe(nb::module_& module) {
 False)")
       .def(
           "needs",
-          [](const ProbeObject& self, const StepObject& step) { return to_names(self.probe.needs(step.step)); },
-          "step"_a, nb::sig("def needs(self, step: Step) -> tuple[str, ...]"),
+          [](const ProbeObject& self, nb::handle step) {
+            return to_names(self.probe.needs(to_step_object(step).step));
+          },
+          "step"_a.none(), nb::sig("def needs(self, step: Step) -> tuple[str, ...]"),
           R"(What `record` would make of the tensor. Statistics that were computed elsewhere can replace it if this is at most
 "stats" and "histogram". The flight ring counts as "whole".
 
@@ -194,16 +206,18 @@ False)")
 ('stats', 'histogram'))")
       .def(
           "record",
-          [](const ProbeObject& self, const StepObject& step, nb::handle tensor, bool hold) {
+          [](const ProbeObject& self, nb::handle step, nb::handle tensor, nb::handle hold) {
             (void)self.state->recorder();
+            const StepObject& to = to_step_object(step);
+            const bool held = to_flag(hold, "hold");
             if (nb::isinstance<Statistics>(tensor)) {
-              self.probe.record(step.step, *nb::inst_ptr<Statistics>(tensor));
+              self.probe.record(to.step, *nb::inst_ptr<Statistics>(tensor));
             } else {
-              record_tensor(self, step, ImportedTensor(tensor, "tensor"), hold);
+              record_tensor(self, to, ImportedTensor(tensor, "tensor"), held);
             }
             self.state->report();
           },
-          "step"_a, "tensor"_a.none(), nb::kw_only(), "hold"_a = false,
+          "step"_a.none(), "tensor"_a.none(), nb::kw_only(), "hold"_a = false,
           nb::sig("def record(self, step: Step, tensor: TensorLike | Statistics, *, hold: bool = False) -> None"),
           R"(Record a tensor, or statistics of one. The policy decides what is kept of it.
 
@@ -272,10 +286,10 @@ void bind_group(nb::module_& module) {
           nb::sig("def image(self, name: str, tensor: TensorLike, layout: str) -> None"), "Add a picture of a tensor.")
       .def(
           "audio",
-          [](GroupObject& self, nb::handle name, nb::handle tensor, int sample_rate) {
+          [](GroupObject& self, nb::handle name, nb::handle tensor, nb::handle sample_rate) {
             (void)self.state->recorder();
             self.group.audio(to_text(name, "name"), ImportedTensor(tensor, "tensor").view(),
-                             {.sample_rate = sample_rate});
+                             {.sample_rate = to_int(sample_rate, "sample_rate")});
             self.state->report();
           },
           "name"_a.none(), "tensor"_a.none(), nb::kw_only(), "sample_rate"_a = 44100,
@@ -304,10 +318,10 @@ void bind_group(nb::module_& module) {
           "Add points in space; `config` is JSON for TensorBoard's viewer.")
       .def(
           "pr_curve",
-          [](GroupObject& self, nb::handle name, nb::handle labels, nb::handle predictions, int thresholds) {
+          [](GroupObject& self, nb::handle name, nb::handle labels, nb::handle predictions, nb::handle thresholds) {
             (void)self.state->recorder();
             self.group.pr_curve(to_text(name, "name"), ImportedTensor(labels, "labels").view(),
-                                ImportedTensor(predictions, "predictions").view(), thresholds);
+                                ImportedTensor(predictions, "predictions").view(), to_int(thresholds, "thresholds"));
             self.state->report();
           },
           "name"_a.none(), "labels"_a.none(), "predictions"_a.none(), nb::kw_only(), "thresholds"_a = 127,

@@ -54,6 +54,9 @@ Policy to_policy(nb::handle text, nb::handle source) {
   return take(Policy::parse(to_text(text, "policy"), to_text(source, "policy_source")));
 }
 
+// Raises ValueError where a policy is wrong.
+void check_policy(nb::handle text, nb::handle source) { (void)to_policy(text, source); }
+
 template <class Object>
 void open(Object* self, nb::handle directory, nb::handle policy, nb::handle policy_source, std::size_t memory,
           nb::handle scalars, nb::handle tensors, double max_wait, int threads, double flush_interval,
@@ -92,8 +95,8 @@ void open(Object* self, nb::handle directory, nb::handle policy, nb::handle poli
 }
 
 ProbeObject make_probe(RecorderObject& self, nb::handle name, nb::handle kind, nb::handle inputs, nb::handle keep,
-                       std::int64_t every, nb::handle record, nb::handle when, nb::handle layout, nb::handle colors,
-                       int max_cells, double low, double high, int sample_rate) {
+                       nb::handle every, nb::handle record, nb::handle when, nb::handle layout, nb::handle colors,
+                       nb::handle max_cells, nb::handle low, nb::handle high, nb::handle sample_rate) {
   Recorder& to = self.state->recorder();
   const std::string_view text = to_text(name, "name");
   if (text.empty()) raise_value_error("name must not be empty");
@@ -101,8 +104,8 @@ ProbeObject make_probe(RecorderObject& self, nb::handle name, nb::handle kind, n
   options.kind = to_kind(kind, "kind");
   options.inputs = to_texts(inputs, "inputs");
   options.keep = to_keep(keep, "keep");
-  options.every = every;
-  if (every < 0) raise_value_error("every must be at least 0, not " + std::to_string(every));
+  options.every = to_integer(every, "every");
+  if (options.every < 0) raise_value_error("every must be at least 0, not " + std::to_string(options.every));
   for (const nb::object& item : to_items(record, "record", "a sequence of (keep, every)")) {
     const std::vector<nb::object> pair = to_items(item, "record", "a sequence of (keep, every)");
     if (pair.size() != 2) raise_value_error("record must be a sequence of (keep, every)");
@@ -114,7 +117,7 @@ ProbeObject make_probe(RecorderObject& self, nb::handle name, nb::handle kind, n
   }
   if (!layout.is_none()) options.layout = to_layout(layout, "layout");
   options.image = to_image_options(colors, max_cells, low, high);
-  options.audio.sample_rate = sample_rate;
+  options.audio.sample_rate = to_int(sample_rate, "sample_rate");
   ProbeObject made = {to.probe(text, options), self.state, std::string(text)};
   self.state->report();
   return made;
@@ -127,8 +130,10 @@ struct Pair {
   const Statistics* statistics;
 };
 
-void record_batch(RecorderObject& self, const StepObject& step, nb::handle pairs, bool hold) {
+void record_batch(RecorderObject& self, nb::handle into, nb::handle pairs, nb::handle lend) {
   (void)self.state->recorder();
+  const StepObject& step = to_step_object(into);
+  const bool hold = to_flag(lend, "hold");
   const std::vector<nb::object> items = to_items(pairs, "tensors", "a sequence of (probe, tensor)");
   std::vector<Pair> batch;
   batch.reserve(items.size());
@@ -266,7 +271,7 @@ where one interval is not enough. `when` is asked when the step has ended, with 
           R"(An epoch begins with the next step, for policies that say `every = "epoch"`.
 
 >>> rec.epoch(1))")
-      .def("record", &record_batch, "step"_a, "tensors"_a.none(), nb::kw_only(), "hold"_a = false,
+      .def("record", &record_batch, "step"_a.none(), "tensors"_a.none(), nb::kw_only(), "hold"_a = false,
            nb::sig("def record(self, step: Step, tensors: Iterable[tuple[Probe, TensorLike | Statistics]], *, hold: "
                    "bool = False) -> None"),
            R"(Record many tensors in one call, without the interpreter's lock where much is copied.
@@ -296,8 +301,9 @@ happened at another time than now.
 void bind_control(nb::class_<RecorderObject>& type) {
   type.def(
           "trigger",
-          [](RecorderObject& self, nb::handle reason, std::int64_t before, std::int64_t after) {
-            self.state->recorder().trigger(to_text(reason, "reason"), before, after);
+          [](RecorderObject& self, nb::handle reason, nb::handle before, nb::handle after) {
+            Recorder& to = self.state->recorder();
+            to.trigger(to_text(reason, "reason"), to_integer(before, "before"), to_integer(after, "after"));
             self.state->report();
           },
           "reason"_a = "manual", "before"_a = 5, "after"_a = 0,
@@ -409,6 +415,7 @@ void bind_recorder(nb::module_& module) {
   bind_open<WriterObject>(writer);
   bind_add_scalar(writer);
   module.def("_close_all", &close_all);
+  module.def("check_policy", &check_policy);
   module.def(
       "release_owners", [] { Recorder::release_owners(); },
       R"(Let go of tensors recorded with `hold` that the recorders are done with. Recording does so by itself.

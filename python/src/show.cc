@@ -36,9 +36,11 @@ void bind_show(nb::module_& module) {
       "tensor"_a, "name"_a, "buckets"_a);
   module.def(
       "values_text",
-      [](nb::handle tensor, std::optional<int> summarize) {
+      [](nb::handle tensor, nb::handle summarize) {
         const ImportedTensor imported(tensor, "tensor");
-        return take(values_text(imported.view(), summarize));
+        std::optional<int> edge;
+        if (!summarize.is_none()) edge = to_int(summarize, "summarize");
+        return take(values_text(imported.view(), edge));
       },
       "tensor"_a, "summarize"_a.none());
 }

@@ -99,6 +99,9 @@ struct GroupObject {
   StatePtr state;
 };
 
+// The step that a call names. Raises TypeError for its number, which does not say of which recorder it is.
+const StepObject& to_step_object(nb::handle object);
+
 // Closes every recorder that is still open: the interpreter ends.
 void close_all();
 

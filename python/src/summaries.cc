@@ -68,8 +68,8 @@ NamedTensors named_tensors(nb::handle mapping, const char* argument) {
   return found;
 }
 
-void table(RecorderObject& self, nb::handle name, nb::handle columns, nb::handle step, std::int64_t rows, bool random,
-           bool print) {
+void table(RecorderObject& self, nb::handle name, nb::handle columns, nb::handle step, nb::handle rows,
+           nb::handle random, nb::handle print) {
   Recorder& to = self.state->recorder();
   const NamedTensors found = named_tensors(columns, "columns");
   std::vector<TableColumn> all;
@@ -83,18 +83,21 @@ void table(RecorderObject& self, nb::handle name, nb::handle columns, nb::handle
   }
   if (all.empty()) raise_value_error("columns must not be empty");
   to.table(to_text(name, "name"), all, to_integer(step, "step"),
-           {.sample = {.rows = rows, .random = random}, .print = print});
+           {.sample = {.rows = to_integer(rows, "rows"), .random = to_flag(random, "random")},
+            .print = to_flag(print, "print")});
   self.state->report();
 }
 
-void checkpoint(RecorderObject& self, nb::handle name, nb::handle step, nb::handle tensors, int keep_last,
-                int keep_best, std::optional<double> metric, bool lower_is_better, nb::handle metadata) {
+void checkpoint(RecorderObject& self, nb::handle name, nb::handle step, nb::handle tensors, nb::handle keep_last,
+                nb::handle keep_best, nb::handle metric, nb::handle lower_is_better, nb::handle metadata) {
   Recorder& to = self.state->recorder();
   const std::string_view text = to_text(name, "name");
   const std::int64_t number = to_integer(step, "step");
   const NamedTensors found = named_tensors(tensors, "tensors");
-  CheckpointOptions options = {.keep_last = keep_last, .keep_best = keep_best, .lower_is_better = lower_is_better};
-  if (metric) options.metric = *metric;
+  CheckpointOptions options = {.keep_last = to_int(keep_last, "keep_last"),
+                               .keep_best = to_int(keep_best, "keep_best"),
+                               .lower_is_better = to_flag(lower_is_better, "lower_is_better")};
+  if (!metric.is_none()) options.metric = to_double(metric, "metric");
   if (!metadata.is_none()) {
     if (PyDict_Check(metadata.ptr()) == 0) raise_type_error("metadata", "a dict of str", metadata);
     for (const auto& [key, value] : nb::borrow<nb::dict>(metadata)) {
@@ -213,7 +216,7 @@ void bind_summaries(nb::class_<RecorderObject>& type) {
       .def(
           "image",
           [](RecorderObject& self, nb::handle name, nb::handle tensor, nb::handle step, nb::handle layout,
-             nb::handle colors, int max_cells, double low, double high) {
+             nb::handle colors, nb::handle max_cells, nb::handle low, nb::handle high) {
             const std::string_view text = to_text(name, "name");
             const std::int64_t number = to_integer(step, "step");
             const Layout axes = to_layout(layout, "layout");
@@ -232,11 +235,12 @@ void bind_summaries(nb::class_<RecorderObject>& type) {
 >>> rec.image("conv/out", numpy.zeros((1, 24, 24, 32)), 1, "NHWC"))")
       .def(
           "audio",
-          [](RecorderObject& self, nb::handle name, nb::handle tensor, nb::handle step, int sample_rate,
+          [](RecorderObject& self, nb::handle name, nb::handle tensor, nb::handle step, nb::handle sample_rate,
              nb::handle label) {
             const std::string_view text = to_text(name, "name");
             const std::int64_t number = to_integer(step, "step");
-            const AudioOptions options = {.sample_rate = sample_rate, .label = std::string(to_text(label, "label"))};
+            const AudioOptions options = {.sample_rate = to_int(sample_rate, "sample_rate"),
+                                          .label = std::string(to_text(label, "label"))};
             const int rank = ImportedTensor(tensor, "tensor").view().shape.rank();
             if (rank != 1 && rank != 2) raise_value_error("tensor must have the shape [frames] or [frames, channels]");
             with_tensor(self, tensor,
@@ -263,7 +267,7 @@ void bind_summaries(nb::class_<RecorderObject>& type) {
       .def(
           "pr_curve",
           [](RecorderObject& self, nb::handle name, nb::handle labels, nb::handle predictions, nb::handle step,
-             int thresholds) {
+             nb::handle thresholds) {
             Recorder& to = self.state->recorder();
             const ImportedTensor truth(labels, "labels");
             const ImportedTensor guess(predictions, "predictions");
@@ -271,7 +275,8 @@ void bind_summaries(nb::class_<RecorderObject>& type) {
               raise_value_error("labels and predictions must have the same number of elements, not " +
                                 std::to_string(truth.view().size()) + " and " + std::to_string(guess.view().size()));
             }
-            to.pr_curve(to_text(name, "name"), truth.view(), guess.view(), to_integer(step, "step"), thresholds);
+            to.pr_curve(to_text(name, "name"), truth.view(), guess.view(), to_integer(step, "step"),
+                        to_int(thresholds, "thresholds"));
             self.state->report();
           },
           "name"_a.none(), "labels"_a.none(), "predictions"_a.none(), "step"_a, nb::kw_only(), "thresholds"_a = 127,
@@ -375,11 +380,12 @@ time unless that is 0.
 >>> rec.checkpoint("model", 1, {"kernel": [[1.0, 2.0]]}, metric=0.5, keep_last=3))")
       .def(
           "print",
-          [](RecorderObject& self, nb::handle name, nb::handle tensor, nb::handle step, bool full) {
+          [](RecorderObject& self, nb::handle name, nb::handle tensor, nb::handle step, nb::handle full) {
+            const bool values = to_flag(full, "full");
             const std::string_view text = to_text(name, "name");
             const std::int64_t number = to_integer(step, "step");
             with_tensor(self, tensor, [&](Recorder& to, const TensorView& view) {
-              if (full) return to.print_full(text, view, number);
+              if (values) return to.print_full(text, view, number);
               to.print(text, view, number);
             });
           },

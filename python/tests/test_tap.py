@@ -98,6 +98,9 @@ class Steps(Taps):
                               (lambda: sonde.tap("x", [1.0], recorder="logs"), "recorder must be a sonde.Recorder, not str")):
             self.assertRaisesRegex(TypeError, message, call)
         self.assertRaises(ValueError, sonde.tap, "x", [1.0], kind="colour")
+        closed = sonde.Recorder(self.folder / "closed")
+        closed.close()
+        self.assertRaisesRegex(ValueError, "the recorder is closed", sonde.tap, "x", [1.0], 1, recorder=closed)
 
 
 class Recorders(Taps):

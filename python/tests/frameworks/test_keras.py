@@ -309,7 +309,8 @@ class Inspection(InFolder):
 
     def test_unknown_layers_are_named(self):
         model = sequential()
-        for wrong, error in (("conv", ValueError), (7, ValueError), (["dense_1", "conv"], ValueError), (1.5, TypeError)):
+        for wrong, error in (("conv", ValueError), (7, ValueError), (["dense_1", "conv"], ValueError), (1.5, TypeError),
+                             ("dense_[", ValueError)):
             with self.assertRaisesRegex(error, "^layers"):
                 sonde.keras.inspection_model(model, wrong)
 
@@ -321,7 +322,11 @@ class Inspection(InFolder):
                 ({"activations": None}, TypeError, "^activations"), ({"policy": 5}, TypeError, "^policy must be"),
                 ({"memory": "much"}, ValueError, "^memory"), ({"colour": 1}, TypeError, "colour"),
                 ({"validation_sample": (X, Y)}, ValueError, "^validation_sample"),
-                ({"validation_sample": (X, Y, 0)}, ValueError, "^validation_sample")):
+                ({"validation_sample": (X, Y, 0)}, ValueError, "^validation_sample"),
+                ({"validation_sample": (1.0, 2.0, 1)}, ValueError, "^validation_sample must hold arrays with rows"),
+                ({"validation_sample": (X[:0], Y[:0], 1)}, ValueError, "^validation_sample must hold arrays with rows"),
+                ({"policy": "[[watch]"}, ValueError, "^policy:1"),
+                ({"memry": "1MiB"}, TypeError, "^a sonde.Recorder has no option 'memry'; it has memory, scalars")):
             with self.subTest(options), self.assertRaisesRegex(error, message):
                 sonde.keras.Recorder(self.log, **options)
         self.assertRaisesRegex(TypeError, "^log_dir must be a str or a path, not int", sonde.keras.Recorder, 3)

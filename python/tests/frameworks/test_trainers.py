@@ -76,19 +76,28 @@ class Lightning(Watching):
         self.log = logger.log_dir
         self.assertEqual(self.tags(), set())
         self.assertEqual(len(self.run_().scalars("loss")), 2)
-        with self.assertRaisesRegex(TypeError, "watch must be"):
-            sonde.lightning.Logger(self.folder, watch="net")
-        with self.assertRaisesRegex(ValueError, "watch: sonde.watch has no argument 'layer'; it has layers, every"):
-            sonde.lightning.Logger(self.folder, watch={"layer": "net"})
-        with self.assertRaisesRegex(TypeError, "save_dir must be a str or a path, not NoneType"):
-            sonde.lightning.Logger(None)
+
+    def test_wrong_arguments_raise_when_the_logger_is_made(self):
+        for error, message, arguments in (
+                (TypeError, "save_dir must be a str or a path, not NoneType", {"save_dir": None}),
+                (TypeError, "name must be a str or None, not int", {"name": 3}),
+                (TypeError, "version must be an int, a str or None, not 1.5", {"version": 1.5}),
+                (TypeError, "watch must be", {"watch": "net"}),
+                (ValueError, "watch: sonde.watch has no argument 'layer'; it has layers, every", {"watch": {"layer": "net"}}),
+                (ValueError, "policy:1", {"policy": "[[watch]"}),
+                (TypeError, "a sonde.Recorder has no option 'memry'", {"memry": "1MiB"})):
+            with self.assertRaisesRegex(error, message):
+                sonde.lightning.Logger(**{"save_dir": self.folder, **arguments})
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class Transformers(Watching):
     def test_wrong_arguments_raise(self):
         for error, message, arguments in ((TypeError, "log_dir must be a str or a path, not int", {"log_dir": 3}),
                                           (TypeError, "watch must be True, False or a dict", {"watch": 1}),
-                                          (ValueError, "has no argument 'layer'", {"watch": {"layer": "h"}})):
+                                          (ValueError, "has no argument 'layer'", {"watch": {"layer": "h"}}),
+                                          (FileNotFoundError, "none.toml", {"policy": "none.toml"}),
+                                          (TypeError, "a sonde.Recorder has no option 'memry'", {"memry": "1MiB"})):
             with self.assertRaisesRegex(error, message):
                 sonde.transformers.Callback(**arguments)
 
