@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import _core
-from ._errors import RecordingWarning
+from ._errors import NotFoundError, RecordingWarning
 from ._core import Counters, Group, Probe, Series, Statistics, Step, StepValues, histogram_key, release_owners
 from ._file_writer import FileWriter, merge_all
 from ._recorder import Recorder
@@ -30,7 +30,7 @@ if _TYPE_CHECKING:
 
 _atexit.register(_core._close_all)
 
-__all__ = ["Capture", "Checkpoint", "Counters", "Difference", "FileWriter", "Group", "Inspection", "Log", "Probe", "Recorder", "RecordingWarning", "Run",
+__all__ = ["Capture", "Checkpoint", "Counters", "Difference", "FileWriter", "Group", "Inspection", "Log", "NotFoundError", "Probe", "Recorder", "RecordingWarning", "Run",
            "ScalarTable", "Scalars", "Series", "Server", "Statistics", "StatisticsTable", "Step", "StepValues", "Summary",
            "SummaryWriter", "TensorFile", "TensorSteps", "diff", "histogram_key", "inspect", "load", "load_capture", "merge_all", "open_tensors",
            "release_owners", "serve", "show", "summary", "tap", "tap_grad", "watch"]

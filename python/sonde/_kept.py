@@ -6,6 +6,7 @@ from typing import Any, Iterator
 
 from . import _core
 from ._arguments import path as checked_path
+from ._errors import NotFoundError, not_found
 
 
 class TensorSteps(Mapping):
@@ -32,7 +33,7 @@ class TensorSteps(Mapping):
         True
         """
         if step not in self._places:
-            raise KeyError(f"{self.name} was not kept at step {step}; it was at {self.steps}")
+            raise NotFoundError(f"{self.name} was not kept at step {step}; it was at {self.steps}")
         return self._places[step][0]
 
     def __getitem__(self, step: int) -> Any:
@@ -73,7 +74,7 @@ class TensorFile:
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._file.names():
-            raise KeyError(name)
+            not_found("the file has no tensor", name, self._file.names())
         try:
             return typed(*self._file.view(name))
         except NotImplementedError:  # compressed, or of another byte order

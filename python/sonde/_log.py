@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Iterator
 
 from . import _core
-from ._arguments import flag, path as checked_path
+from ._arguments import flag, path as checked_path, seconds, step as checked_step
+from ._errors import ByName, by_name, not_found
 from ._kept import Checkpoint, TensorFile, TensorSteps, checkpoints, typed, whole_tensors
 from ._series import STATISTICS, Scalars, ScalarTable, StatisticsTable, selector
 
@@ -89,7 +90,7 @@ class Run:
         >>> sonde.load(log)["train"].scalars("loss", first_step=2).steps.tolist()
         [2]
         """
-        return Scalars(tag, *self._run.scalars(tag, first_step, last_step, all))
+        return Scalars(tag, *by_name(self._run.scalars, tag, *_range(first_step, last_step), flag("all", all)))
 
     def statistics(self, tag: str, *, first_step: int | None = None, last_step: int | None = None, all: bool = False,  # noqa: A002
                    columns: tuple[str, ...] = STATISTICS) -> StatisticsTable:
@@ -98,7 +99,11 @@ class Run:
         >>> sonde.load(log)["train"].statistics("activation/dense/out", columns=("mean", "l2"))["l2"].round(3)
         array([5.477])
         """
-        found = {name: self._run.statistic(tag, name, first_step, last_step, all) for name in columns}
+        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        if not names:
+            raise ValueError(f"columns must name statistics, of {', '.join(STATISTICS)}")
+        span = _range(first_step, last_step)
+        found = {name: by_name(self._run.statistic, tag, name, *span, flag("all", all)) for name in names}
         steps, times, _ = next(iter(found.values()))
         rows = min(len(values) for _, _, values in found.values())  # a live log may grow between two columns
         return StatisticsTable(tag, steps[:rows], times[:rows], {name: values[:rows] for name, (_, _, values) in found.items()})
@@ -114,8 +119,8 @@ class Run:
         read = {"histograms": self._run.histogram, "images": self._run.images, "audio": self._run.audio,
                 "text": self._run.text, "graphs": self._run.graph,
                 "statistics": self._run.statistics}.get(kind, lambda value: typed(*self._run.tensor(value)))
-        for value in self._run.values(tag, kind):
-            yield Value(value.step, value.wall_time, read(value))
+        places = by_name(self._run.values, tag, kind)
+        return (Value(place.step, place.wall_time, read(place)) for place in places)
 
     @property
     def tensors(self) -> dict[str, TensorSteps]:
@@ -124,7 +129,7 @@ class Run:
         >>> {tag: kept.steps for tag, kept in sonde.load(log)["train"].tensors.items()}
         {'activation/kept': [1]}
         """
-        return whole_tensors(self.directory)
+        return ByName(f"the run {self.name!r} kept no tensor", whole_tensors(self.directory))
 
     @property
     def tables(self) -> list[str]:
@@ -139,7 +144,7 @@ class Run:
     @property
     def captures(self) -> list["Capture"]:
         """What triggers have saved, in the order in which they fired."""
-        return [load_capture(path) for path in _core.list_captures(self.directory)]
+        return [capture for path in _core.list_captures(self.directory) if (capture := _readable(path)) is not None]
 
     def __repr__(self) -> str:
         return f"<sonde.Run {self.name!r}: {len(self.tags)} tags>"
@@ -172,7 +177,7 @@ class Log:
         >>> sonde.load(log).scalars("loss").to_pandas()["value"].tolist()
         [1.0, 0.5]
         """
-        wanted_tag, wanted_run = selector(tags), selector(runs)
+        wanted_tag, wanted_run = selector("tags", tags), selector("runs", runs)
         return ScalarTable({(run.name, tag.name): run.scalars(tag.name, all=all)
                             for run in self.runs if wanted_run(run.name)
                             for tag in run.tags if tag.kind == "scalars" and wanted_tag(tag.name)})
@@ -183,10 +188,7 @@ class Log:
         return self._log.problems()
 
     def __getitem__(self, name: str) -> Run:
-        try:
-            return Run(self._log.run(name))
-        except FileNotFoundError as error:
-            raise KeyError(error.strerror) from None
+        return Run(by_name(self._log.run, name))
 
     def __contains__(self, name: str) -> bool:
         return any(run.name == name for run in self._log.runs())
@@ -208,19 +210,35 @@ class Log:
         return f"<sonde.Log {self.directory!r}: {len(self)} runs>"
 
 
+def _range(first_step: Any, last_step: Any) -> tuple[int | None, int | None]:
+    return checked_step("first_step", first_step), checked_step("last_step", last_step)
+
+
+def _readable(path: str) -> "Capture | None":
+    """A capture, or None after a warning: one that is damaged must not hide the others."""
+    try:
+        return Capture(path)
+    except (OSError, ValueError) as error:
+        import warnings
+        warnings.warn(str(getattr(error, "strerror", None) or error), stacklevel=3)
+        return None
+
+
 @dataclass(frozen=True, eq=False)
 class Update:
-    """New points of a series. `scalars` has them, or `statistics` for a tag of that kind; the other one is None.
+    """What is new in a run: points of a series in `scalars`, or in `statistics` for a tag of that kind, or a `capture`, which
+    belongs to no tag. The others are None.
 
-    `replaces` says that they are the whole series as it is now: a restart has written some of its steps again, or points
-    came with smaller steps than earlier ones.
+    `replaces` says that the points are the whole series as it is now: a restart has written some of its steps again, or
+    points came with smaller steps than earlier ones.
     """
 
     run: Run
-    tag: Tag
-    scalars: Scalars | None
-    statistics: StatisticsTable | None
-    replaces: bool
+    tag: Tag | None
+    scalars: Scalars | None = None
+    statistics: StatisticsTable | None = None
+    replaces: bool = False
+    capture: "Capture | None" = None
 
 
 class _Follower:
@@ -260,8 +278,9 @@ class _Follower:
         self.at_last_step = same + (self.at_last_step if not replaces and steps[-1] == self.last_step else 0)
         self.points, self.last_step = before + len(steps), int(steps[-1])
         if tag.kind == "scalars":
-            return Update(run, tag, Scalars(tag.name, steps, times, rest[0]), None, replaces)
-        return Update(run, tag, None, StatisticsTable(tag.name, steps, times, dict(zip(STATISTICS, rest))), replaces)
+            return Update(run, tag, scalars=Scalars(tag.name, steps, times, rest[0]), replaces=replaces)
+        table = StatisticsTable(tag.name, steps, times, dict(zip(STATISTICS, rest)))
+        return Update(run, tag, statistics=table, replaces=replaces)
 
 
 class LiveLog(Log):
@@ -269,35 +288,49 @@ class LiveLog(Log):
 
     def updates(self, timeout: float | None = None, *, tags: str = ".*",
                 kinds: tuple[str, ...] = ("scalars",)) -> Iterator[Update]:
-        """The points of all series, at first those that are there and then new ones as they come. Ends when nothing has come for
-        `timeout` seconds; never, without one. `kinds` may also name "statistics".
+        """What is in the log, at first what is there and then what comes. Ends when nothing has come for `timeout` seconds;
+        never, without one. `kinds` is of "scalars", "statistics" and "captures"; `tags` selects series.
 
         >>> for update in sonde.load(log, follow=True).updates(timeout=0):
         ...     print(update.run.name, update.tag.name, update.scalars.values)
         train loss [1.  0.5]
         """
-        unknown = set(kinds) - {"scalars", "statistics"}
+        names = {kinds} if isinstance(kinds, str) else set(kinds)
+        unknown = names - {"scalars", "statistics", "captures"}
         if unknown:
-            raise ValueError(f"kinds may be 'scalars' and 'statistics', not {sorted(unknown)[0]!r}")
-        return self._updates(timeout, selector(tags), set(kinds))
+            raise ValueError(f"kinds may be 'scalars', 'statistics' and 'captures', not {sorted(map(str, unknown))[0]!r}")
+        return self._updates(None if timeout is None else seconds("timeout", timeout), selector("tags", tags), names)
 
     def _updates(self, timeout: float | None, wanted: Any, kinds: set[str]) -> Iterator[Update]:
         seen: dict[tuple[str, str, str], _Follower] = {}
+        captures: set[str] = set()  # the paths of those that were seen
         self._log.wait()
         last = time.monotonic()
         while True:
             version = self._log.version
             for run in self.runs:
-                for tag in run.tags:
-                    if tag.kind not in kinds or not wanted(tag.name):
-                        continue
-                    update = seen.setdefault((run.name, tag.name, tag.kind), _Follower()).read(run, tag)
-                    if update is not None:
-                        yield update
-                        last = time.monotonic()
+                for update in self._news(run, wanted, kinds, seen, captures):
+                    yield update
+                    last = time.monotonic()
             if timeout is not None and time.monotonic() - last >= timeout:
                 return
             self._log.wait_for_change(version, 0.1)  # short, so that Ctrl-C is noticed
+
+    @staticmethod
+    def _news(run: Run, wanted: Any, kinds: set[str], seen: dict[tuple[str, str, str], _Follower],
+              captures: set[str]) -> Iterator[Update]:
+        """What is new in one run."""
+        for tag in run.tags if kinds != {"captures"} else ():
+            if tag.kind in kinds and wanted(tag.name):
+                update = seen.setdefault((run.name, tag.name, tag.kind), _Follower()).read(run, tag)
+                if update is not None:
+                    yield update
+        for path in _core.list_captures(run.directory) if "captures" in kinds else ():
+            if path not in captures:
+                captures.add(path)
+                capture = _readable(path)
+                if capture is not None:
+                    yield Update(run, None, capture=capture)
 
     def __iter__(self) -> Iterator[Any]:
         return self.updates()
@@ -364,7 +397,7 @@ class Capture:
         for each in self._info["steps"]:
             if each["step"] == step and not each["evaluation"]:
                 return each
-        raise KeyError(f"the capture has no step {step}; it has {self.steps}")
+        not_found("the capture has no step", step, self.steps)
 
     def __repr__(self) -> str:
         return f"<sonde.Capture {self.reason!r} at step {self.step}>"

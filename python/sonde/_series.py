@@ -10,12 +10,14 @@ STATISTICS = ("count", "nan", "positive_infinity", "negative_infinity", "zeros",
               "sum_abs")
 
 
-def selector(pattern: str) -> Callable[[str], bool]:
+def selector(argument: str, pattern: str) -> Callable[[str], bool]:
     """Whether a name is selected: the exact name, or a regular expression over the whole of it."""
+    if not isinstance(pattern, str):
+        raise TypeError(f"{argument} must be a str, a name or a regular expression, not {type(pattern).__name__}")
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"{pattern!r} is neither a name nor a regular expression: {error}") from None
+        raise ValueError(f"{argument}: {pattern!r} is neither a name nor a regular expression: {error}") from None
     return lambda name: name == pattern or compiled.fullmatch(name) is not None
 
 

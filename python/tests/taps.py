@@ -17,6 +17,6 @@ class Taps(InFolder):
             rec.flush()
         try:
             table = sonde.load(directory or rec.directory, cache=False)["."].statistics(tag)
-        except FileNotFoundError:
+        except KeyError:
             return []
         return list(zip(table.steps.tolist(), table["mean"].tolist()))

@@ -28,7 +28,7 @@ class LoadLog(InFolder):
 
     def test_runs_are_a_mapping(self):
         self.assertEqual((list(self.runs), len(self.runs), "train" in self.runs, "test" in self.runs), (["train"], 1, True, False))
-        with self.assertRaisesRegex(KeyError, "train"):  # the nearest name
+        with self.assertRaisesRegex(KeyError, "has no run 'trian'; did you mean 'train'\\?$"):
             self.runs["trian"]
 
     def test_a_directory_that_is_not_there_is_an_error(self):
@@ -54,8 +54,32 @@ class LoadLog(InFolder):
         self.assertEqual(self.runs["train"].scalars("loss", first_step=10, last_step=12).steps.tolist(), [10, 11, 12])
 
     def test_a_tag_that_is_not_there_is_an_error_with_the_nearest(self):
-        with self.assertRaisesRegex(OSError, "loss"):
-            self.runs["train"].scalars("lss")
+        run = self.runs["train"]
+        for missing in (lambda: run.scalars("lss"), lambda: run.statistics("activation/dense/ut"), lambda: run.values("nte", "text")):
+            with self.assertRaisesRegex(KeyError, "^the run 'train' has no tag '.*' of kind .*; did you mean '.*'\\?$") as caught:
+                missing()
+            self.assertIsInstance(caught.exception, sonde.NotFoundError)
+        with self.assertRaisesRegex(KeyError, "the run 'train' kept no tensor 'activation/x'; it has none"):
+            run.tensors["activation/x"]
+
+    def test_wrong_arguments_of_questions_are_named(self):
+        run, live = self.runs["train"], sonde.load(self.log, follow=True, cache=False)
+        for call, sentence in (
+                (lambda: run.scalars(3), "tag must be a str"),
+                (lambda: run.scalars("loss", first_step=1.5), "first_step must be the number of a step"),
+                (lambda: run.scalars("loss", last_step="9"), "last_step must be the number of a step"),
+                (lambda: run.scalars("loss", all=1), "all must be True or False"),
+                (lambda: run.statistics("activation/dense/out", first_step=True), "first_step must be"),
+                (lambda: live.updates(timeout="1"), "timeout must be a number of seconds"),
+                (lambda: self.runs.scalars(3), "tags must be a str"),
+                (lambda: self.runs.scalars("loss", runs=None), "runs must be a str"),
+                (lambda: self.runs[3], "run must be a str")):
+            self.assertRaisesRegex(TypeError, sentence, call)
+        for call, sentence in (
+                (lambda: run.statistics("activation/dense/out", columns=("median",)), "median"),
+                (lambda: run.statistics("activation/dense/out", columns=()), "columns must name statistics"),
+                (lambda: live.updates(timeout=-1), "timeout must be a number of seconds, at least 0")):
+            self.assertRaisesRegex(ValueError, sentence, call)
 
     def test_tables_of_pandas(self):
         table = self.runs["train"].scalars("loss").to_pandas()
@@ -102,7 +126,7 @@ class LoadLog(InFolder):
         last = list(run.values("activation/dense/out", "statistics"))[-1].data
         self.assertEqual((last["shape"], last["mean"], sum(count for _, _, count in last["histogram"])), ((2, 3), 2, 6))
         with self.assertRaisesRegex(ValueError, "kind must be one of"):
-            list(run.values("note", "texts"))
+            run.values("note", "texts")
 
     def test_a_live_log_yields_points_as_they_come(self):
         live = sonde.load(self.log, follow=True, cache=False)
@@ -166,6 +190,28 @@ class LoadLog(InFolder):
         with self.assertRaisesRegex(ValueError, "images"):
             sonde.load(self.log, follow=True, cache=False).updates(kinds=("images",))
 
+    def test_a_live_log_yields_captures_as_they_are_written(self):
+        rec = self.enterContext(sonde.Recorder(self.log / "captured", policy={"trigger": [{"name": "bad", "when": "nonfinite('.*')", "rearm": "always"}]}))
+        updates = sonde.load(self.log, follow=True, cache=False).updates(kinds=("captures", "scalars"), tags="value")
+        for number in (3, 7):
+            with rec.step(number) as step:
+                rec.probe("x").record(step, [float("nan")])
+            update = next(updates)
+            self.assertEqual((update.run.name, update.tag, update.scalars, update.statistics), ("captured", None, None, None))
+            self.assertEqual((update.capture.reason, update.capture.step), ("bad", number))
+            rec.scalar("value", number, number)
+            self.assertEqual(next(updates).scalars.steps.tolist(), [number])
+
+    def test_a_damaged_capture_is_named_and_does_not_end_a_live_log(self):
+        for name, text in (("1-bad", "{"), ("2-worse", "[]")):
+            folder = self.log / "train/captures" / name
+            folder.mkdir(parents=True)
+            (folder / "capture.json").write_text(text, encoding="utf-8")
+        with self.assertWarnsRegex(UserWarning, "1-bad"):
+            self.assertEqual(list(sonde.load(self.log, follow=True, cache=False).updates(timeout=0, kinds="captures")), [])
+        with self.assertWarnsRegex(UserWarning, "2-worse"):
+            self.assertEqual(self.runs["train"].captures, [])
+
     def test_a_live_log_ends_when_nothing_comes(self):
         self.assertEqual(len(list(sonde.load(self.log, follow=True, cache=False).updates(timeout=0.2))), 1)
 
@@ -178,7 +224,7 @@ class LoadLog(InFolder):
         numpy.testing.assert_array_equal(file["a"], arrays["a"])
         self.assertEqual((file["b"].dtype, file["b"].tolist()), (ml_dtypes.bfloat16, [1, 2]))
         self.assertFalse(file["a"].flags.owndata)
-        with self.assertRaises(KeyError):
+        with self.assertRaisesRegex(KeyError, "^the file has no tensor 'c'; it has 'a', 'b'$"):
             file["c"]
 
     def test_whole_tensors_are_read_by_tag_and_step(self):
@@ -233,6 +279,8 @@ class LoadLog(InFolder):
         self.assertEqual((capture.step, capture.steps, capture.scalars(1)), (1, [0, 1], {"loss": 1.0}))
         self.assertTrue(numpy.isnan(capture.tensors(1)["activation/x"][0]))
         self.assertIn("activation/x", capture.origin)
+        with self.assertRaisesRegex(KeyError, "^the capture has no step 5; it has 0, 1$"):
+            capture.scalars(5)
 
     def test_ctrl_c_ends_a_live_log(self):
         program = """

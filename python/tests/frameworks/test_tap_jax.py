@@ -36,7 +36,7 @@ class Tap(InFolder):
         run = sonde.load(self.log, cache=False)["."]
         try:
             table = run.statistics(tag)
-        except FileNotFoundError:
+        except KeyError:
             return []
         return [(int(step), round(float(mean), 4)) for step, mean in zip(table.steps, table["mean"])]
 
