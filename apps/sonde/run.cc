@@ -1,14 +1,17 @@
 // sonde run: a Python script, watched without a changed line. The Python package does it; this starts the interpreter.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "run_options.h"
 #include "subcommand.h"
 #include "terminal.h"
 
@@ -38,15 +41,22 @@ class Run final : public Subcommand {
                     .examples = {"sonde run train.py --epochs 3", "sonde run --watch 'encoder.*' --every 100 train.py",
                                  "sonde run --serve --log logs/first train.py"}}) {}
 
-  // Read by the package, and here by the help only.
+  // Read by the package, and here by the help only. Both have them from python/sonde/run_options.txt, whose lines are
+  // `--name VALUE<tab>help`, without a value for a switch.
   void setup(Flags& flags) override {
     flags.arguments(script_, "SCRIPT.py", "the script and its arguments");
-    flags.option(text_, "--watch", "RE", "the modules to watch, by their paths (all)");
-    flags.option(every_, "--every", "N", "record every N steps (1)");
-    flags.path_option(text_, "--policy", "FILE", "what to record and when, instead of --every");
-    flags.path_option(text_, "--log", "DIR", "where to write (runs/<time>-<host>)");
-    flags.toggle(flag_, "--serve", "serve the page while the script runs");
-    flags.toggle(flag_, "--dry", "say what would be watched, and record nothing");
+    std::istringstream lines(kRunOptions);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t tab = line.find('\t');
+      const std::size_t space = std::min(line.find(' '), tab);
+      const std::string name = line.substr(0, space);
+      const std::string help = line.substr(tab + 1);
+      if (space == tab) {
+        flags.toggle(flag_, name, help);
+      } else {
+        flags.option(text_, name, line.substr(space + 1, tab - space - 1), help);
+      }
+    }
   }
 
   std::optional<int> pass_on(const std::vector<std::string>& arguments) override {
@@ -68,7 +78,6 @@ class Run final : public Subcommand {
  private:
   std::vector<std::string> script_;
   std::string text_;
-  std::int64_t every_ = 1;
   bool flag_ = false;
 };
 

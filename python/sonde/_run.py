@@ -3,6 +3,8 @@ import functools
 import importlib.abc
 import importlib.machinery
 import os
+import pathlib
+import re
 import sys
 import threading
 import traceback
@@ -11,44 +13,96 @@ from typing import Any, Callable
 
 from ._watch import default_directory
 
-USAGE = "usage: sonde run [--watch RE] [--every N] [--policy FILE] [--log DIR] [--serve] [--dry] SCRIPT.py [ARGUMENT...]"
 _QUIET_STEPS = 100  # optimizer steps without a new model, after which the script is no longer searched for others
 
 
+def known_options() -> dict[str, str]:
+    """The options and the names of their values, "" for a switch: run_options.txt, which the command's help is made from."""
+    with open(os.path.join(os.path.dirname(__file__), "run_options.txt"), encoding="utf-8") as file:
+        lines = [line.partition("\t")[0].partition(" ") for line in file]
+    return {name: value for name, _, value in lines}
+
+
 class Options:
-    """The command line: options of ours up to the script, whose arguments follow."""
+    """The command line: options of ours up to the script, whose arguments follow. A ValueError says what is wrong."""
 
     def __init__(self, arguments: list[str]) -> None:
-        self.watch: str | None = None
-        self.every = 1
-        self.policy: str | None = None
-        self.log: str | None = None
-        self.serve = self.dry = False
+        known = known_options()
+        given: dict[str, Any] = {}
         words = list(arguments)
-        while words and words[0].startswith("-"):
+        while words and words[0].startswith("-") and words[0] != "-":
             name, equals, value = words.pop(0).partition("=")
             if name == "--":
                 break
-            if name in ("--serve", "--dry") and not equals:
-                setattr(self, name[2:], True)
-            elif name in ("--watch", "--every", "--policy", "--log"):
-                if not equals:
-                    if not words:
-                        raise ValueError(f"{name} needs a value")
-                    value = words.pop(0)
-                setattr(self, name[2:], value)
-            else:
-                raise ValueError(f"there is no option '{name}'")
-        if isinstance(self.every, str):
-            if not self.every.isdigit() or int(self.every) < 1:
-                raise ValueError(f"--every needs a whole number from 1, not '{self.every}'")
-            self.every = int(self.every)
+            if name not in known:
+                raise ValueError(f"there is no option '{name}'{_nearest(name, known)}")
+            if not known[name] and equals:
+                raise ValueError(f"{name} takes no value")
+            if known[name] and not equals and words:
+                value = words.pop(0)
+            if known[name] and not value:
+                raise ValueError(f"{name} needs a value: {name} {known[name]}")
+            given[name] = value if known[name] else True
         if not words:
-            raise ValueError(f"SCRIPT.py is missing; {USAGE}")
+            raise ValueError("SCRIPT.py is missing; usage: sonde run "
+                             + " ".join(f"[{name} {value}]" if value else f"[{name}]" for name, value in known.items())
+                             + " SCRIPT.py [ARGUMENT...]")
         self.script, *self.arguments = words
+        self.watch: str | None = given.get("--watch")
+        self.every: int = _whole_number("--every", given.get("--every", "1"))
+        self.policy = pathlib.Path(given["--policy"]) if "--policy" in given else None
+        self.log: str | None = given.get("--log")
+        self.serve, self.dry = "--serve" in given, "--dry" in given
+        self._check()
+
+    def _check(self) -> None:
+        """What would fail later, in the middle of the script."""
+        if os.path.isdir(self.script):
+            raise ValueError(f"'{self.script}' is a folder; name the script in it")
         for path in (self.script, self.policy):
             if path is not None and not os.path.isfile(path):
                 raise ValueError(f"there is no file '{path}'")
+        if self.policy is not None:
+            _check_policy(self.policy)
+        try:
+            re.compile(self.watch or "")
+        except re.error as error:
+            raise ValueError(f"--watch: '{self.watch}' is no regular expression: {error}") from None
+        if self.log is not None and not self.dry:
+            _check_folder(self.log)
+
+
+def _nearest(name: str, known: dict[str, str]) -> str:
+    import difflib
+    found = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {found[0]}?" if found else f"; there are {', '.join(known)}"
+
+
+def _whole_number(name: str, value: str) -> int:
+    if not (value.isascii() and value.isdigit()) or int(value) < 1:
+        raise ValueError(f"{name} needs a whole number from 1, not '{value}'")
+    return int(value)
+
+
+def _check_policy(path: pathlib.Path) -> None:
+    from . import _core
+    from ._policy import policy_text
+    try:
+        text, source = policy_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--policy: '{path}' cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+    _core.check_policy(text, source)
+
+
+def _check_folder(directory: str) -> None:
+    """That a folder is there, or can be made: nothing is made before something is recorded."""
+    place = os.path.abspath(directory)
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    if not os.path.isdir(place):
+        raise ValueError(f"--log: '{directory}' cannot be a folder, since '{place}' is a file; name another folder")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ValueError(f"--log: '{place}' cannot be written to; name another folder, or change its permissions")
 
 
 class Session:
@@ -94,8 +148,12 @@ class Session:
                 kept.append(module)
                 known.update(id(each) for each in module.modules())
                 quiet[0] = 0
-                if next(module.parameters(), None) is not None:
+                if next(module.parameters(), None) is None:
+                    return
+                try:
                     self._watch_module(module, args)
+                except Exception as error:  # the script must not notice
+                    self.say(f"{type(module).__name__} is not watched: {error}")
 
         search = register_module_forward_pre_hook(look)
 
@@ -113,10 +171,7 @@ class Session:
         from ._torch_names import Selection, is_wrapper, plain_path, runs
         from ._watch import watch
         name = type(module).__name__
-        try:
-            selection = Selection(self.options.watch)
-        except ValueError as error:
-            return self.say(f"--watch: {error}")
+        selection = Selection(self.options.watch)
         modules = {plain_path(path, module): each for path, each in module.named_modules() if not is_wrapper(each)}
         selection.restrict(list(modules))
         matched = [path or name for path, each in modules.items() if runs(each) and selection.match(path, each)]
@@ -163,8 +218,13 @@ class Session:
             self.say(f"the Keras model {model.name} is not watched: {error}")
             return None
         folder = self.folder(model.name)
+        try:
+            callback = keras.Recorder(folder, layers=self.options.watch, every=self.options.every, policy=self.options.policy)
+        except Exception as error:  # the script must not notice
+            self.say(f"the Keras model {model.name} is not watched: {error}")
+            return None
         self.say(f"watching the Keras model {model.name} into {folder}")
-        return keras.Recorder(folder, layers=self.options.watch, every=self.options.every, policy=self.options.policy)
+        return callback
 
     # ---- Writers
 
@@ -293,8 +353,13 @@ def main(arguments: list[str]) -> int:
     """Runs the script in this interpreter. Returns the exit code, unless the script ends it itself."""
     try:
         options = Options(arguments)
+        with open(options.script, "rb") as file:
+            source = file.read()
     except ValueError as error:
         print(f"sonde: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"sonde: '{error.filename}' cannot be read: {error.strerror}", file=sys.stderr)
         return 2
     session = Session(options)
     if not options.dry:
@@ -308,9 +373,7 @@ def main(arguments: list[str]) -> int:
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(options.script))
     try:
-        with open(options.script, "rb") as file:
-            code = compile(file.read(), options.script, "exec")
-        exec(code, script.__dict__)
+        exec(compile(source, options.script, "exec"), script.__dict__)
     except SystemExit:
         raise
     except BaseException as error:

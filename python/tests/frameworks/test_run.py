@@ -69,26 +69,6 @@ class Run(Watching):
         self.assertEqual(done.stderr, "sonde: would watch 4 modules of Sequential: Sequential, 0, 1, 2\n")
         self.assertFalse((self.folder / "runs").exists())
 
-    def test_the_script_is_main_and_has_its_arguments(self):
-        program = """
-            import sys, os
-            import beside
-            if __name__ == "__main__":
-                print(sys.argv[1:], os.path.basename(sys.argv[0]), os.path.basename(__file__), beside.x, sys.modules["__main__"].__file__ == __file__)
-                print(open(__file__).read() != "")
-            sys.exit(7)
-        """
-        (self.folder / "beside.py").write_text("x = 5\n")
-        done = self.run_script(program, arguments=["--help", "--every", "x"], check=False)
-        self.assertEqual(done.returncode, 7)
-        self.assertEqual(done.stdout, self.plain("--help", "--every", "x").stdout)
-
-    def test_an_error_has_its_own_traceback_and_exit_code(self):
-        for program in ("def f():\n    raise ValueError('no')\nf()\n", "x = (\n", "import sys\nsys.exit('ended')\n", "raise SystemExit\n"):
-            done, plain = self.run_script(program, check=False), self.plain()
-            self.assertEqual(done.returncode, plain.returncode, program)
-            self.assertEqual(done.stderr.split("\n", 1)[1], plain.stderr)
-
     def test_ctrl_c_ends_it_as_it_would_without(self):
         self.script = self.folder / "script.py"
         self.script.write_text(TRAINING + "\nprint('ready', flush=True)\nimport time\ntime.sleep(60)\n")
@@ -101,16 +81,6 @@ class Run(Watching):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertIn("KeyboardInterrupt", errors)
         self.assertEqual([step for step, _ in self.column("activation/2")], [0, 1, 2, 3])
-
-    def test_wrong_options_are_refused(self):
-        for options, message in ((["--evry", "1"], "there is no option '--evry'"), (["--every", "0"], "--every needs a whole number"),
-                                 (["--policy", "none.toml"], "there is no file 'none.toml'")):
-            done = self.run_script("", *options, check=False)
-            self.assertEqual(done.returncode, 2)
-            self.assertEqual(done.stdout, "")
-            self.assertIn(message, done.stderr)
-        done = subprocess.run([sys.executable, "-m", "sonde", "run", "--dry"], capture_output=True, text=True, check=False)
-        self.assertIn("SCRIPT.py is missing", done.stderr)
 
     def test_the_writers_of_torch_and_tensorboardx_are_ours(self):
         done = self.run_script(f"""
