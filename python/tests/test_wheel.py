@@ -156,6 +156,17 @@ class BareRoot(unittest.TestCase):
         self.run_inside(self.inside / "venv/bin/python", "-c", program, self.inside / "log")
         self.assertTrue(list((self.folder / "log").glob("events.*")))
 
+    def test_the_readme_works_as_it_is_written(self):
+        readme = (pathlib.Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+        programs = re.findall(r"```py\n(.*?)```", readme, re.DOTALL)
+        self.assertGreater(len(programs), 0)
+        script = self.folder / "readme.py"
+        for number, program in enumerate(programs):
+            script.write_text(f"import os\nos.chdir({str(self.inside)!r})\n{program}", encoding="utf-8")
+            self.run_inside(self.inside / "venv/bin/python", self.inside / "readme.py")
+            self.run_inside(self.inside / "venv/bin/sonde", "run", "--log", self.inside / f"run-{number}", self.inside / "readme.py")
+        self.assertIn("loss", self.run_inside(self.inside / "venv/bin/sonde", "ls", self.inside / "logs"))
+
     def test_serves_the_page(self):
         program = PROGRAM.replace('print(open("/proc/self/maps").read())', "")
         self.run_inside(self.inside / "venv/bin/python", "-c", program, self.inside / "served")

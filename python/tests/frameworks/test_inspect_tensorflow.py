@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,6 +14,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tests/models"))
+from make_tensorflow_models import values_of_function, values_of_graph  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("SONDE_BUILD_DIR", pathlib.Path(__file__).resolve().parents[3] / "build"))
 SONDE = BUILD / "bin" / "sonde"
@@ -24,36 +28,8 @@ def random(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def values_of_graph(graph_def, feeds):
-    """Every tensor of numbers of a graph without functions, by TensorFlow, with its optimisations off."""
-    graph = tf.Graph()
-    with graph.as_default():
-        tf.import_graph_def(graph_def, name="")
-    wanted = {}
-    for operation in graph.get_operations():
-        for index, tensor in enumerate(operation.outputs):
-            if tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_bool:
-                wanted[operation.name + (f":{index}" if index else "")] = tensor
-    options = tf.compat.v1.ConfigProto()
-    options.graph_options.rewrite_options.disable_meta_optimizer = True
-    options.graph_options.optimizer_options.opt_level = -1
-    with tf.compat.v1.Session(graph=graph, config=options) as session:
-        return session.run(wanted, feeds)
-
-
 def values_of_signature(folder, signature, inputs):
-    """TensorFlow inlines a function under the names of the calls: they are taken off again."""
-    loaded = tf.saved_model.load(str(folder))
-    function = convert_variables_to_constants_v2(loaded.signatures[signature], lower_control_flow=False)
-    feeds = {tensor.name: inputs[tensor.name.split(":")[0].removeprefix("signature_wrapper_")]
-             for tensor in function.inputs}
-    found = {}
-    for name, value in values_of_graph(function.graph.as_graph_def(), feeds).items():
-        parts = name.split("/")
-        while len(parts) > 1 and parts[0].startswith(("StatefulPartitionedCall", "PartitionedCall")):
-            parts = parts[1:]
-        found.setdefault("/".join(parts), []).append(value)
-    return {name: values[0] for name, values in found.items() if len(values) == 1}
+    return values_of_function(tf.saved_model.load(str(folder)).signatures[signature], inputs)
 
 
 def distance(a, b):
