@@ -3,24 +3,23 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/directory.h"
 #include "base/file.h"
 #include "base/task_pool.h"
 #include "compare/culprit.h"
 #include "compare/difference.h"
 #include "compare/mapping.h"
-#include "compare/model_set.h"
+#include "compare/over_inputs.h"
 #include "compare/run_difference.h"
 #include "compare/tensor_set.h"
 #include "diff_page.h"
 #include "diff_report.h"
-#include "formats/run_layout.h"
+#include "diff_sides.h"
 #include "input_options.h"
-#include "inspect/describe.h"
 #include "inspect/inputs.h"
 #include "inspect/runtime.h"
 #include "output.h"
@@ -35,25 +34,6 @@ namespace {
 
 constexpr int kDifferent = 1;
 constexpr double kNotGiven = std::numeric_limits<double>::lowest();
-
-enum class What : std::uint8_t { tensors, capture, run, model };
-
-// What a path names, by what is in it.
-Result<What> what_is(const std::string& path) {
-  if (!inspect::parse_model_name(path).runtime.empty()) return What::model;
-  if (!base::file_state(path)) return Status{Code::not_found, "there is no file or directory '" + path + "'"};
-  const Result<base::Directory> directory = base::read_directory(path);
-  const bool tensor_file =
-      path.ends_with(run_layout::kNpy) || path.ends_with(run_layout::kNpz) || path.ends_with(run_layout::kSafetensors);
-  if (!directory) return !tensor_file && inspect::is_model(path) ? What::model : What::tensors;
-  bool run = false;
-  for (const base::DirectoryEntry& entry : directory->entries) {
-    if (entry.name == run_layout::kCaptureFile) return What::capture;
-    run = run || run_layout::is_event_file(entry.name) || run_layout::is_statistics_file(entry.name);
-  }
-  if (!run && inspect::is_model(path)) return What::model;
-  return run ? What::run : What::tensors;
-}
 
 class Diff final : public Subcommand {
  public:
@@ -87,7 +67,8 @@ class Diff final : public Subcommand {
                    "a model, a tensor file, a directory of them, a capture or a run; MODEL@RUNTIME names a runtime");
     flags.argument(b_, "B", "what to compare it with: the reference of relative errors");
     flags.option(inputs_.files, "--input", "[NAME=]FILE",
-                 "values of an input of the models: npy, npz, safetensors, png or csv");
+                 "values of an input of the models: npy, npz, safetensors, png or csv, or a folder of such files: "
+                 "then each tensor's largest difference counts");
     flags.option(seed_, "--random", "SEED", "random inputs: N(0, 1), and integers of --range");
     flags.option(range_, "--range", "LOW,HIGH", "the smallest and the largest random integer");
     flags.option(rtol_, "--rtol", "R", "relative tolerance of each element");
@@ -150,30 +131,57 @@ class Diff final : public Subcommand {
     base::TaskPool pool("sonde-diff", static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     Progress progress("comparing");
     options.progress = [&](std::size_t done, std::size_t total) { progress.update(done, total); };
-    const Result<What> what_a = what_is(a_);
-    if (!what_a) return what_a.error();
-    const Result<What> what_b = what_is(b_);
-    if (!what_b) return what_b.error();
-    if (*what_a == What::run && *what_b == What::run) return find_difference_of_runs(options, pool);
-    if (*what_a == What::model || *what_b == What::model) {
+    const Result<SideKind> kind_a = side_kind(a_);
+    if (!kind_a) return kind_a.error();
+    const Result<SideKind> kind_b = side_kind(b_);
+    if (!kind_b) return kind_b.error();
+    if (*kind_a == SideKind::run && *kind_b == SideKind::run) return find_difference_of_runs(options, pool);
+    if (*kind_a == SideKind::model || *kind_b == SideKind::model) {
       if (inputs_.files.empty() && !inputs_.seed) {
         return Status{Code::invalid_argument, "a model needs an input: give it with --input FILE or --random SEED"};
       }
     } else if (!inputs_.files.empty() || inputs_.seed) {
       return Status{Code::invalid_argument, "--input and --random are for models, and neither A nor B is one"};
     }
-    Result<Opened> a = open(a_, *what_a, nullptr);
-    if (!a) return a.error();
-    Result<Opened> b = open(b_, *what_b, &*a);
-    if (!b) return b.error();
-    Result<compare::Difference> difference = compare::compare(*a->set, *b->set, options, pool);
-    if (!difference) return difference;
-    if (a->model != nullptr && b->model != nullptr) {
-      compare::find_culprit(*a->model, *b->model, pool, *difference);
-    } else {
-      compare::find_culprit(*a->set, *difference);
+    Result<DiffSides> sides = DiffSides::open({a_, *kind_a}, {b_, *kind_b}, inputs_);
+    if (!sides) return sides.error();
+    return compare_inputs(*sides, options, pool, progress);
+  }
+
+  static Result<compare::Difference> compare_inputs(DiffSides& sides, compare::Options& options, base::TaskPool& pool,
+                                                    Progress& progress) {
+    const std::size_t inputs = sides.inputs();
+    compare::OverInputs all;
+    Result<DiffSides::Pair> pair = DiffSides::Pair{};
+    Result<compare::Difference> difference = compare::Difference{};
+    for (std::size_t i = 0; i < inputs; ++i) {
+      options.progress = [&progress, i, inputs](std::size_t done, std::size_t total) {
+        progress.update(i * total + done, inputs * total);
+      };
+      progress.update(i, inputs);
+      pair = sides.load(i);
+      if (!pair) return pair.error();
+      difference = compare::compare(*pair->a, *pair->b, options, pool);
+      if (!difference) return difference;
+      all.add(pair->input, *difference);
+      if (i == 0) options.matches = all.matches();
     }
-    return difference;
+    const std::optional<std::size_t> first = all.input_of_first();
+    if (!first) return all.merged();
+    if (*first + 1 != inputs) {  // what is in memory belongs to another input
+      options.compared = nullptr;
+      pair = sides.load(*first);
+      if (!pair) return pair.error();
+      difference = compare::compare(*pair->a, *pair->b, options, pool);
+      if (!difference) return difference;
+    }
+    if (pair->model_a != nullptr && pair->model_b != nullptr) {
+      compare::find_culprit(*pair->model_a, *pair->model_b, pool, *difference);
+    } else {
+      compare::find_culprit(*pair->a, *difference);
+    }
+    all.set_culprit(*first, *difference);
+    return all.merged();
   }
 
   Result<compare::Difference> find_difference_of_runs(const compare::Options& options, base::TaskPool& pool) const {
@@ -186,72 +194,6 @@ class Diff final : public Subcommand {
     const Result<Run> b = log_b->run(".");
     if (!b) return b.error();
     return compare::compare_runs(*a, *b, options, pool);
-  }
-
-  // One side; `model` is set if it is a model.
-  struct Opened {
-    std::unique_ptr<inspect::InputBatch> inputs;
-    std::unique_ptr<compare::TensorSet> set;
-    compare::ModelSet* model = nullptr;
-  };
-
-  // `first` is the side that was opened before: a second model gets the same input.
-  Result<Opened> open(const std::string& path, What what, const Opened* first) const {
-    if (what == What::model) return open_model(path, first);
-    Result<std::unique_ptr<compare::TensorSet>> set = what == What::capture ? compare::open_capture(path)
-                                                      : what == What::run   ? compare::open_whole_tensors(path)
-                                                                            : compare::open_tensor_files(path);
-    if (!set) return set.error();
-    return Opened{nullptr, std::move(*set), nullptr};
-  }
-
-  Result<Opened> open_model(const std::string& path, const Opened* first) const {
-    const inspect::ModelName name = inspect::parse_model_name(path);
-    Result<std::unique_ptr<inspect::Runtime>> runtime = inspect::open_model(name);
-    if (!runtime) return runtime.error();
-    const inspect::Description& model = (*runtime)->description();
-    Opened opened;
-    std::vector<NamedView> inputs;
-    if (first != nullptr && first->model != nullptr) {
-      Result<std::vector<NamedView>> same = same_inputs(*first->model, model);
-      if (!same) return same.error();
-      inputs = std::move(*same);
-    } else {
-      const Result<inspect::InputSource> source = inspect::InputSource::open(model, inputs_);
-      if (!source) return source.error();
-      if (source->batches() != 1) {
-        return Status{Code::invalid_argument, "--input names " + std::to_string(source->batches()) +
-                                                  " inputs, but models are compared for one; name one of its files"};
-      }
-      Result<inspect::InputBatch> batch = source->load(0);
-      if (!batch) return batch.error();
-      opened.inputs = std::make_unique<inspect::InputBatch>(std::move(*batch));
-      inputs = opened.inputs->views();
-    }
-    Result<std::unique_ptr<compare::ModelSet>> set =
-        compare::ModelSet::run(name, std::move(*runtime), std::move(inputs));
-    if (!set) return set.error();
-    opened.model = set->get();
-    opened.set = std::move(*set);
-    return opened;
-  }
-
-  // The inputs of A under the names of B: by name, or by place if the names differ.
-  static Result<std::vector<NamedView>> same_inputs(const compare::ModelSet& a, const inspect::Description& b) {
-    if (a.inputs().size() != b.inputs.size()) {
-      return Status{Code::invalid_argument, "'" + a.description().path + "' has " +
-                                                counted(a.inputs().size(), "input") + ", but '" + b.path + "' has " +
-                                                std::to_string(b.inputs.size()) + ", so that they cannot get the same"};
-    }
-    std::vector<NamedView> inputs;
-    for (std::size_t i = 0; i < b.inputs.size(); ++i) {
-      const auto named = std::ranges::find(a.inputs(), std::string_view(b.inputs[i].name), &NamedView::name);
-      const std::vector<inspect::Value>& order = a.description().inputs;
-      const auto placed = std::ranges::find(a.inputs(), std::string_view(order[i].name), &NamedView::name);
-      const auto found = named != a.inputs().end() ? named : placed;
-      inputs.push_back({b.inputs[i].name, found->tensor});
-    }
-    return inputs;
   }
 
   std::string a_;

@@ -75,6 +75,7 @@ std::string details(const Row& row) {
     text += ", max rel " + number_text(metrics.max_rel);
     if (metrics.max_ulp) text += ", " + grouped(*metrics.max_ulp) + " ULP";
     if (!row.passing.empty()) text += "; would pass with " + row.passing;
+    if (!row.input.empty()) text += "; input '" + harmless(row.input) + "'";
   } else if (row.parting) {
     text += parting_text(row);
   } else {
@@ -183,6 +184,8 @@ void put_row(formats::JsonWriter& json, const Row& row) {
     json.key("tolerance").text(to_string(row.tolerance));
     if (!row.passing.empty()) json.key("would_pass").text(row.passing);
   }
+  if (!row.input.empty() && row.metrics)
+    json.key("input").text(row.input).key("inputs_differ").integer(row.inputs_differ);
   if (row.steps > 0) json.key("steps").integer(row.steps).key("tolerance").text(to_string(row.tolerance));
   if (row.parting) {
     json.key("step").integer(row.parting->step).key("statistic").text(row.parting->statistic);
@@ -203,6 +206,10 @@ std::string row_notes(const Row& row) {
   std::string notes;
   if (row.parting) notes = parting_text(row);
   if (row.steps > 0 && !row.parting) notes = counted(row.steps, "step");
+  if (!row.input.empty() && row.metrics && !row.metrics->equal()) {
+    notes += (notes.empty() ? "" : "; ") + ("input " + harmless(row.input));
+    if (row.inputs_differ > 1) notes += " of " + grouped(row.inputs_differ) + " that differ";
+  }
   for (const std::string& note : row.notes) notes += (notes.empty() ? "" : "; ") + harmless(note);
   if (row.match.evidence >= compare::Evidence::similar_name) {
     notes += (notes.empty() ? "" : "; ") + ("matched by " + std::string(to_string(row.match.evidence)) + ", " +
@@ -223,10 +230,15 @@ std::vector<std::string> findings(const Difference& difference) {
         heading(row) + details(row));
   }
   if (difference.culprit) {
-    sentences.push_back("culprit: " + heading(difference.rows[difference.culprit->row]) +
-                        harmless(difference.culprit->how));
+    sentences.push_back(
+        "culprit: " + heading(difference.rows[difference.culprit->row]) + harmless(difference.culprit->how) +
+        (difference.culprit->input.empty() ? "" : "; input '" + harmless(difference.culprit->input) + "'"));
   } else if (!difference.no_culprit.empty()) {
     sentences.push_back("culprit: not known, " + harmless(difference.no_culprit));
+  }
+  if (!difference.inputs.empty()) {
+    sentences.push_back(grouped(difference.inputs.size()) +
+                        " inputs: of each tensor the one with the largest difference is shown");
   }
   for (const std::string& note : difference.notes) sentences.push_back(harmless(note));
   return sentences;
@@ -330,6 +342,7 @@ std::string diff_json(const Difference& difference, const DiffNames& names) {
                                     : std::nullopt);
     if (row.parting) json.key("step").integer(row.parting->step).key("statistic").text(row.parting->statistic);
     if (row.metrics) json.key("norm_relative").number(row.metrics->norm_relative());
+    if (!row.input.empty()) json.key("input").text(row.input);
     json.end();
   } else {
     json.null();
@@ -339,13 +352,16 @@ std::string diff_json(const Difference& difference, const DiffNames& names) {
     const Row& row = difference.rows[difference.culprit->row];
     json.object().key("tensor").text(row.name).key("op").text(row.op).key("local_error");
     put_or_null(json, difference.culprit->error);
-    json.key("how").text(difference.culprit->how).end();
+    json.key("how").text(difference.culprit->how);
+    if (!difference.culprit->input.empty()) json.key("input").text(difference.culprit->input);
+    json.end();
   } else {
     json.null();
   }
   if (!difference.no_culprit.empty()) json.key("no_culprit").text(difference.no_culprit);
   json.key("a").object().key("path").text(names.a).key("kind").text(difference.kind_a).end();
   json.key("b").object().key("path").text(names.b).key("kind").text(difference.kind_b).end();
+  if (!difference.inputs.empty()) json.key("inputs").texts(difference.inputs);
   json.key("tolerance").text(tolerances_text(difference));
   json.key("order").text(difference.in_order_of_execution ? "execution" : "file");
   json.key("counts").object();

@@ -29,6 +29,8 @@ struct Match {
   double confidence = 0;  // that both are the same tensor, 0 to 1
   // Of a tensor without a partner: why none of the candidates was chosen. Empty: there is no candidate.
   std::string unresolved = {};
+  // Of a tensor without a partner: how the other side does without it, see folding.h.
+  std::string folded = {};
 };
 
 struct Side {

@@ -4,9 +4,12 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/temporary_file.h"
 #include "formats/onnx.h"
@@ -16,8 +19,10 @@
 namespace sonde::compare {
 namespace {
 
-// Inputs of operations that are computed again in one model; beyond it another model follows.
+// Inputs and weights of operations that are computed again in one model; beyond it another model follows.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+// Models of several operations that the runtime rejects before the search gives up.
+constexpr int kMostFailures = 16;
 
 using RowsByName = std::unordered_map<std::string, std::size_t>;
 
@@ -71,11 +76,39 @@ bool find_by_bits(const TensorSet& a, Difference& difference) {
   return true;
 }
 
+// The weights of a model that are in files beside it. Opening the model has checked that they are there.
+class WeightFiles {
+ public:
+  explicit WeightFiles(const std::string& model) {
+    const std::size_t slash = model.rfind('/');
+    directory_ = slash == std::string::npos ? "." : model.substr(0, slash);
+  }
+
+  Result<base::Bytes> read(const onnx::External& external) {
+    const std::string location(external.location);
+    if (!files_.contains(location)) {
+      Result<base::MappedFile> file = base::MappedFile::open(base::join_path(directory_, location));
+      if (!file) return file.error();
+      files_.emplace(location, std::move(*file));
+    }
+    const base::Bytes bytes = files_.at(location).bytes();
+    const std::uint64_t length = external.length.value_or(bytes.size() - std::min(external.offset, bytes.size()));
+    if (external.offset > bytes.size() || length > bytes.size() - external.offset) {
+      return Status(Code::corrupt, "'" + location + "' is too short");
+    }
+    return bytes.subspan(external.offset, length);
+  }
+
+ private:
+  std::string directory_;
+  std::unordered_map<std::string, base::MappedFile> files_;
+};
+
 // Computes operations of B again, from the inputs that A recorded.
 class Rerun {
  public:
   Rerun(ModelSet& a, ModelSet& b, base::TaskPool& pool, const Difference& difference)
-      : a_(a), b_(b), pool_(pool), difference_(difference) {
+      : a_(a), b_(b), pool_(pool), difference_(difference), weights_(b.name().path) {
     for (std::size_t i = 0; i < difference.rows.size(); ++i) {
       const Row& row = difference.rows[i];
       if (row.match.a && row.match.b) rows_b_.emplace(row.name_in_b, i);
@@ -91,23 +124,7 @@ class Rerun {
     for (std::size_t i = 0; i < difference_.rows.size(); ++i) {
       if (difference_.rows[i].outcome == Outcome::different) pending.push_back(i);
     }
-    for (std::size_t next = 0; next < pending.size();) {
-      onnx::Cutter cutter(*model);
-      std::vector<std::size_t> group;
-      std::size_t bytes = 0;
-      for (; next < pending.size() && (group.empty() || bytes < kMostBytes); ++next) {
-        const Row& row = difference_.rows[pending[next]];
-        const Status added = cutter.add(row.name_in_b, [&](std::string_view name) { return value_of_a(name, bytes); });
-        if (added) {
-          group.push_back(pending[next]);
-        } else {
-          skipped.emplace_back(pending[next], added.message());
-        }
-      }
-      if (group.empty()) continue;
-      if (Status status = run_group(cutter, group); !status) return status;
-      kept_.clear();
-    }
+    run_rows(*model, pending);
     return Status::success();
   }
 
@@ -115,7 +132,50 @@ class Rerun {
   std::vector<std::pair<std::size_t, std::string>> skipped;  // rows and why they were not run
 
  private:
-  // What A has for a value of B, in B's layout.
+  // In as many models as their size demands.
+  void run_rows(const onnx::Model& model, std::span<const std::size_t> rows) {
+    while (!rows.empty()) {
+      onnx::Cutter cutter(model, [this](const onnx::External& external) { return weights_.read(external); });
+      std::vector<std::size_t> group;
+      std::size_t bytes = 0;
+      std::size_t taken = 0;
+      for (bool alone = false; taken < rows.size() && !alone && bytes + cutter.bytes() < kMostBytes; ++taken) {
+        const std::size_t row = rows[taken];
+        const std::string& name = difference_.rows[row].name_in_b;
+        alone = cutter.needs_own_model(name);
+        if (alone && !group.empty()) break;
+        const Status added = cutter.add(name, [&](std::string_view value) { return value_of_a(value, bytes); });
+        if (added) {
+          group.push_back(row);
+        } else {
+          skipped.emplace_back(row, added.message());
+        }
+      }
+      rows = rows.subspan(taken);
+      if (!group.empty()) run_or_halve(model, cutter, group);
+      kept_.clear();
+    }
+  }
+
+  // An operation that the runtime cannot load must not hide the others.
+  void run_or_halve(const onnx::Model& model, const onnx::Cutter& cutter, const std::vector<std::size_t>& group) {
+    const std::size_t errors_before = errors.size();
+    const std::size_t skipped_before = skipped.size();
+    const Status ran = run_group(cutter, group);
+    if (ran) return;
+    errors.resize(errors_before);
+    skipped.resize(skipped_before);
+    if (group.size() == 1 || ++failures_ > kMostFailures) {
+      for (const std::size_t row : group) skipped.emplace_back(row, ran.message());
+      return;
+    }
+    const std::span<const std::size_t> rows = group;
+    kept_.clear();
+    run_rows(model, rows.first(rows.size() / 2));
+    run_rows(model, rows.subspan(rows.size() / 2));
+  }
+
+  // What A has for a value of B, in B's type and layout.
   std::optional<TensorView> value_of_a(std::string_view name, std::size_t& bytes) {
     for (const NamedView& input : b_.inputs()) {
       if (input.name == name) return input.tensor;
@@ -123,12 +183,21 @@ class Rerun {
     const auto found = rows_b_.find(std::string(name));
     if (found == rows_b_.end()) return std::nullopt;
     const Row& row = difference_.rows[found->second];
-    if (!row.metrics || row.dtype_a != row.dtype_b) return std::nullopt;
-    Result<Loaded> loaded = a_.load(*row.match.a);
+    if (!row.metrics) return std::nullopt;
+    const Result<Loaded> loaded = a_.load(*row.match.a);
     if (!loaded) return std::nullopt;
-    kept_.push_back(loaded->owner);
-    bytes += tensor::byte_size(loaded->view);
-    return row.order.empty() ? loaded->view : permuted(loaded->view, inverse(row.order));
+    TensorView value = loaded->view;
+    if (row.dtype_a == row.dtype_b) {
+      kept_.push_back(loaded->owner);
+    } else if (is_float(*row.dtype_a) && is_float(*row.dtype_b)) {
+      const auto rounded = std::make_shared<Tensor>(rounded_to(*row.dtype_b, value));
+      kept_.push_back(rounded);
+      value = rounded->view();
+    } else {
+      return std::nullopt;
+    }
+    bytes += tensor::byte_size(value);
+    return row.order.empty() ? value : permuted(value, inverse(row.order));
   }
 
   static AxisOrder inverse(const AxisOrder& order) {
@@ -181,6 +250,8 @@ class Rerun {
   const Difference& difference_;
   std::unordered_map<std::string, std::size_t> rows_b_;
   std::vector<std::shared_ptr<const void>> kept_;  // inputs of the group
+  WeightFiles weights_;
+  int failures_ = 0;
 };
 
 void find_by_rerun(ModelSet& a, ModelSet& b, base::TaskPool& pool, Difference& difference) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/suggest.h"
+#include "compare/folding.h"
 
 namespace sonde::compare {
 namespace {
@@ -50,6 +51,15 @@ class RowComparison {
     return row;
   }
 
+  // Whether the tensor that only one side has is closer to the other side's tensor of the pair than its partner is.
+  bool agrees_better(const Match& pair, const Match& only) {
+    Match other = pair;
+    (only.a ? other.a : other.b) = only.a ? only.a : only.b;
+    const std::optional<double> error = error_of(other);
+    const std::optional<double> error_of_pair = error_of(pair);
+    return error && (!error_of_pair || *error < *error_of_pair);
+  }
+
  private:
   // Everything that is known without the values. The outcome stays `unresolved` without a note if they are needed.
   Row described(const Match& match) const {
@@ -75,7 +85,22 @@ class RowComparison {
     if (!match.a) row.outcome = Outcome::only_in_b;
     if (!match.b) row.outcome = match.unresolved.empty() ? Outcome::only_in_a : Outcome::unresolved;
     if (!match.unresolved.empty()) row.notes.push_back(match.unresolved);
+    if (!match.folded.empty()) {
+      row.outcome = Outcome::folded;
+      row.notes.push_back(match.folded);
+    }
     return row;
+  }
+
+  // Norm-relative; none: the two cannot be compared as they are.
+  std::optional<double> error_of(const Match& match) {
+    if (!a_.entries()[*match.a].missing.empty() || !b_.entries()[*match.b].missing.empty()) return std::nullopt;
+    const Result<Loaded> a = a_.load(*match.a);
+    const Result<Loaded> b = b_.load(*match.b);
+    if (!a || !b || a->view.shape != b->view.shape) return std::nullopt;
+    const Result<Metrics> measured = measure(a->view, b->view, {}, pool_);
+    if (!measured) return std::nullopt;
+    return measured->norm_relative();
   }
 
   static void add_missing(Row& row, const Entry& entry, const std::string& side) {
@@ -150,19 +175,6 @@ Status nothing_in_common(const TensorSet& a, const TensorSet& b) {
   return {Code::not_found, message};
 }
 
-// Values that differ come before tensors that only one side has, wherever those are.
-std::optional<std::size_t> first_difference(const Difference& difference) {
-  const auto is_compared = [](const Row& row) {
-    return row.outcome == Outcome::different || row.outcome == Outcome::shape_differs;
-  };
-  auto found = std::ranges::find_if(difference.rows, is_compared);
-  if (found == difference.rows.end()) {
-    found = std::ranges::find_if(difference.rows, [&](const Row& row) { return difference.differs(row); });
-  }
-  if (found == difference.rows.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - difference.rows.begin());
-}
-
 }  // namespace
 
 std::string_view to_string(Outcome outcome) noexcept {
@@ -194,11 +206,33 @@ std::size_t Difference::count(Outcome outcome) const noexcept {
   return static_cast<std::size_t>(std::ranges::count(rows, outcome, &Row::outcome));
 }
 
+std::optional<std::size_t> first_difference(const Difference& difference) {
+  const auto is_compared = [](const Row& row) {
+    return row.outcome == Outcome::different || row.outcome == Outcome::shape_differs;
+  };
+  auto found = std::ranges::find_if(difference.rows, is_compared);
+  if (found == difference.rows.end()) {
+    found = std::ranges::find_if(difference.rows, [&](const Row& row) { return difference.differs(row); });
+  }
+  if (found == difference.rows.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - difference.rows.begin());
+}
+
 Result<Difference> compare(TensorSet& a, TensorSet& b, const Options& options, base::TaskPool& pool) {
   const std::vector<std::string> inputs_a = a.model_inputs();
   const std::vector<std::string> inputs_b = b.model_inputs();
-  Result<std::vector<Match>> matches = align({a.entries(), inputs_a}, {b.entries(), inputs_b}, options.mapping);
-  if (!matches) return matches.error();
+  const Side side_a = {a.entries(), inputs_a};
+  const Side side_b = {b.entries(), inputs_b};
+  RowComparison comparison(a, b, options, pool);
+  Result<std::vector<Match>> matches = options.matches;
+  if (options.matches.empty()) {
+    matches = align(side_a, side_b, options.mapping);
+    if (!matches) return matches.error();
+    for (const Absorbed& each : maybe_absorbed(side_a, side_b, *matches)) {
+      if (comparison.agrees_better((*matches)[each.pair], (*matches)[each.only])) absorb(each, *matches);
+    }
+    find_folded(side_a, side_b, *matches);
+  }
   if (std::ranges::none_of(*matches, [](const Match& match) { return match.a && match.b; })) {
     return nothing_in_common(a, b);
   }
@@ -208,7 +242,6 @@ Result<Difference> compare(TensorSet& a, TensorSet& b, const Options& options, b
   difference.kind_b = b.kind();
   difference.strict = !a.is_model() && !b.is_model();
   difference.in_order_of_execution = a.in_order_of_execution() || b.in_order_of_execution();
-  RowComparison comparison(a, b, options, pool);
   for (std::size_t i = 0; i < matches->size(); ++i) {
     if (options.progress) options.progress(i, matches->size());
     Result<Row> row = comparison.run((*matches)[i]);

@@ -24,7 +24,7 @@ enum class Outcome : std::uint8_t {
   same,  // equal values
   within_tolerance,
   different,
-  folded,  // the runtime of one side removed it
+  folded,  // one side computes it within another operation: its runtime or its model has no such tensor
   only_in_a,
   only_in_b,
   shape_differs,
@@ -56,6 +56,8 @@ struct Row {
   std::optional<Parting> parting;  // of two runs: if their statistics were compared and differ
   std::uint64_t steps = 0;         // of two runs: at which statistics were compared; otherwise 0
   std::string passing;             // the tolerance that would pass, if it is `different`
+  std::string input;               // of several inputs of the models: the one that these values belong to
+  std::size_t inputs_differ = 0;   // of several inputs: at how many it differs
   AxisOrder order;                 // of the axes of B; empty: as they are
   std::vector<std::string> notes;  // a cast, a permutation, why it was not compared
 };
@@ -63,6 +65,8 @@ struct Row {
 struct Options {
   Tolerances tolerances;
   std::vector<MappedPair> mapping;
+  // Which tensors correspond, from an earlier comparison of the same models; empty: it is found.
+  std::vector<Match> matches;
   // Called for each pair of tensors that was compared, with the same shape; the views are valid during the call.
   std::function<void(const Row& row, const TensorView& a, const TensorView& b)> compared;
   // Called before each row.
@@ -74,6 +78,7 @@ struct Culprit {
   std::size_t row = 0;          // of its output
   std::optional<double> error;  // norm-relative, of its output on A's inputs alone; none: it was not run again
   std::string how;              // one sentence
+  std::string input = {};       // of several inputs of the models: for which it was found
 };
 
 struct Difference {
@@ -89,11 +94,15 @@ struct Difference {
   std::optional<Culprit> culprit;
   std::string no_culprit;  // why there is none although something differs; one sentence
   std::vector<std::string> notes;
+  std::vector<std::string> inputs;  // of the models: their names, if there were several
 
   bool same() const noexcept { return !first; }
   bool differs(const Row& row) const noexcept;
   std::size_t count(Outcome outcome) const noexcept;
 };
+
+// Values that differ come before tensors that only one side has, wherever those are.
+std::optional<std::size_t> first_difference(const Difference& difference);
 
 // Reads each tensor once; memory for two of them at most, if they cannot be used in place. Fails if A and B have
 // nothing in common.

@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::int64_t kPartElements = std::int64_t{1} << 18;
 
-bool is_float(DType dtype) noexcept { return dtype >= DType::f8_e4m3 && dtype <= DType::f64; }
-
 // Digits of a float, to choose between two of the same size.
 int mantissa_bits(DType dtype) noexcept {
   switch (dtype) {
@@ -370,6 +368,21 @@ std::string cast_text(DType a, DType b) {
   const bool a_is_cast = type == b;
   return std::string(a_is_cast ? "A" : "B") + " cast from " + std::string(to_string(a_is_cast ? a : b)) + " to " +
          std::string(to_string(type));
+}
+
+Tensor rounded_to(DType type, const TensorView& view) {
+  const Tensor dense = tensor::to_tensor(view);
+  Tensor made;
+  made.dtype = type;
+  made.shape = view.shape;
+  made.data.resize(static_cast<std::size_t>(view.size()) * size_of(type));
+  const auto count = static_cast<std::size_t>(view.size());
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    cast(view.dtype, type, reinterpret_cast<const std::byte*>(dense.data.data()) + first * size_of(view.dtype),
+         std::min<std::size_t>(kBlock, count - first),
+         reinterpret_cast<std::byte*>(made.data.data()) + first * size_of(type));
+  }
+  return made;
 }
 
 Result<Metrics> measure(const TensorView& a, const TensorView& b, const Limits& limits, base::TaskPool& pool) {

@@ -58,6 +58,11 @@ DType common_type(DType a, DType b) noexcept;
 // "A cast from f32 to f16"; empty if the types are the same.
 std::string cast_text(DType a, DType b);
 
+constexpr bool is_float(DType dtype) noexcept { return dtype >= DType::f8_e4m3 && dtype <= DType::f64; }
+
+// A dense copy in another type of floating-point numbers, rounded to nearest.
+Tensor rounded_to(DType type, const TensorView& view);
+
 // Both must be valid and of the same shape; strided ones are copied. Complex numbers only with each other.
 Result<Metrics> measure(const TensorView& a, const TensorView& b, const Limits& limits, base::TaskPool& pool);
 

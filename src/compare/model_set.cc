@@ -25,25 +25,25 @@ Entry entry_of(const inspect::Layer& layer) {
 
 }  // namespace
 
-Result<std::unique_ptr<ModelSet>> ModelSet::run(const inspect::ModelName& name,
-                                                std::unique_ptr<inspect::Runtime> runtime,
+Status select_all_layers(inspect::Runtime& runtime) {
+  std::vector<std::int64_t> all;
+  for (const inspect::Layer& layer : runtime.description().layers) all.push_back(layer.index);
+  return runtime.select(all);
+}
+
+Result<std::unique_ptr<ModelSet>> ModelSet::run(const inspect::ModelName& name, inspect::Runtime& runtime,
                                                 std::vector<NamedView> inputs) {
   std::unique_ptr<ModelSet> set(new ModelSet(name, std::move(inputs)));
-  set->info_ = runtime->info();
-  set->description_ = runtime->description();
+  set->info_ = runtime.info();
+  set->description_ = runtime.description();
   // The caller's names may belong to the runtime, which ends before the set.
   for (NamedView& input : set->inputs_) {
     const auto found = std::ranges::find(set->description_.inputs, input.name, &inspect::Value::name);
     if (found != set->description_.inputs.end()) input.name = found->name;
   }
-  std::vector<std::int64_t> all;
-  for (const inspect::Layer& layer : set->description_.layers) {
-    all.push_back(layer.index);
-    set->entries_.push_back(entry_of(layer));
-  }
+  for (const inspect::Layer& layer : set->description_.layers) set->entries_.push_back(entry_of(layer));
   set->places_.resize(set->entries_.size());
-  if (Status status = runtime->select(all); !status) return status;
-  if (Status status = set->keep_outputs(*runtime); !status) return status;
+  if (Status status = set->keep_outputs(runtime); !status) return status;
   return set;
 }
 

@@ -16,9 +16,9 @@ namespace sonde::compare {
 // time.
 class ModelSet final : public TensorSet {
  public:
-  // The elements of `inputs` must outlive the set. They have the names of the model.
-  static Result<std::unique_ptr<ModelSet>> run(const inspect::ModelName& name,
-                                               std::unique_ptr<inspect::Runtime> runtime,
+  // The runtime gives all layers of the model (select_all_layers) and may end before the set. The elements of `inputs`,
+  // which have the names of the model, must outlive it.
+  static Result<std::unique_ptr<ModelSet>> run(const inspect::ModelName& name, inspect::Runtime& runtime,
                                                std::vector<NamedView> inputs);
 
   std::string kind() const override;
@@ -52,5 +52,8 @@ class ModelSet final : public TensorSet {
   std::shared_ptr<const void> mapping_;  // keeps the tensors
   const std::byte* data_ = nullptr;
 };
+
+// Makes a runtime give all layers of its model; once is enough for any number of runs.
+Status select_all_layers(inspect::Runtime& runtime);
 
 }  // namespace sonde::compare

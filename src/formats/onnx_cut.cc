@@ -1,6 +1,7 @@
 #include "formats/onnx_cut.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/onnx_encode.h"
 #include "formats/wire.h"
@@ -10,6 +11,8 @@ namespace sonde::onnx {
 namespace {
 
 constexpr std::int64_t kSmall = 64;  // elements
+// Readers of protobuf refuse messages of 2 GiB.
+constexpr std::size_t kLargestModel = (std::size_t{1} << 31) - (std::size_t{1} << 20);
 
 // Fields of GraphProto and NodeProto: see onnx.h.
 constexpr std::uint32_t kGraphNode = 1;
@@ -26,15 +29,20 @@ std::string_view text(base::Bytes bytes) noexcept {
 
 bool is_integer(DType dtype) noexcept { return dtype >= DType::boolean && dtype <= DType::u64; }
 
-std::string tensor_proto(std::string_view name, const TensorView& tensor) {
+template <class Sizes>
+std::string tensor_proto(std::string_view name, std::int32_t type, const Sizes& sizes, std::string_view raw) {
   std::string out;
-  for (const std::int64_t size : tensor.shape) wire::put_integer(out, 1, size);
-  wire::put_integer(out, 2, type_number(tensor.dtype));
+  for (const std::int64_t size : sizes) wire::put_integer(out, 1, size);
+  wire::put_integer(out, 2, type);
   wire::put_bytes(out, 8, name);
-  std::string raw(tensor::byte_size(tensor), '\0');
-  tensor::copy_dense(tensor, raw.data());
   wire::put_bytes(out, 9, raw);
   return out;
+}
+
+std::string tensor_proto(std::string_view name, const TensorView& tensor) {
+  std::string raw(tensor::byte_size(tensor), '\0');
+  tensor::copy_dense(tensor, raw.data());
+  return tensor_proto(name, type_number(tensor.dtype), tensor.shape, raw);
 }
 
 // A node with other names of its inputs.
@@ -63,18 +71,25 @@ const Node* producer(const Graph& graph, std::string_view value) {
 
 }  // namespace
 
-Cutter::Cutter(const Model& model) : model_(model) {}
+Cutter::Cutter(const Model& model, ReadExternal read_external)
+    : model_(model), read_external_(std::move(read_external)) {}
+
+bool Cutter::needs_own_model(std::string_view output) const {
+  const Node* node = producer(model_.graph, output);
+  return node != nullptr && !node->outer.empty();
+}
 
 Status Cutter::add(std::string_view output, const GiveValue& give) {
   const Node* node = producer(model_.graph, output);
   if (node == nullptr) return {Code::not_found, "no operation of the file computes it"};
   const std::string key = "node " + std::string(node->outputs.front());
   if (std::ranges::find(added_, key) != added_.end()) return Status::success();
-  if (!node->outer.empty()) return {Code::unsupported, "its operation holds graphs that read values around it"};
-  if (std::ranges::any_of(model_.functions, [&](const Function& function) {
-        return function.name == node->op && function.domain == node->domain;
-      })) {
-    return {Code::unsupported, "its operation is a function that the model defines"};
+  const bool own = !node->outer.empty();
+  if (keeps_names_ || (own && nodes_ > 0)) return {Code::invalid_argument, "it needs a model of its own"};
+  keeps_names_ = own;
+  for (const std::string_view outer : node->outer) {
+    std::string same(outer);
+    if (Status status = add_input(outer, give, same); !status) return status;
   }
   std::vector<std::string> inputs;
   for (const std::string_view input : node->inputs) {
@@ -103,7 +118,7 @@ Status Cutter::add_input(std::string_view name, const GiveValue& give, std::stri
     }
     return Status::success();
   }
-  renamed = std::string(kCutPrefix) + std::string(name);
+  renamed = (keeps_names_ ? "" : std::string(kCutPrefix)) + std::string(name);
   if (std::ranges::find(added_, renamed) != added_.end()) return Status::success();
   const std::optional<TensorView> value = give(name);
   if (!value) return {Code::not_found, "its input '" + std::string(name) + "' was not recorded"};
@@ -120,8 +135,18 @@ Status Cutter::add_input(std::string_view name, const GiveValue& give, std::stri
 Status Cutter::add_constant(std::string_view name) {
   if (std::ranges::find(added_, name) != added_.end()) return Status::success();
   const Initializer* constant = find_named(model_.graph.initializers, name);
-  if (constant->external) return {Code::unsupported, "its weight '" + std::string(name) + "' is in another file"};
-  wire::put_bytes(graph_, kGraphInitializer, text(constant->message));
+  if (constant->external) {
+    const Result<base::Bytes> raw = read_external_
+                                        ? read_external_(*constant->external)
+                                        : Result<base::Bytes>(Status(Code::unsupported, "it is in another file"));
+    if (!raw) return {raw.error().code(), "its weight '" + std::string(name) + "': " + raw.error().message()};
+    if (raw->size() > kLargestModel) {
+      return {Code::unsupported, "its weight '" + std::string(name) + "' is larger than a model file can be"};
+    }
+    wire::put_bytes(graph_, kGraphInitializer, tensor_proto(name, constant->type, constant->dims, text(*raw)));
+  } else {
+    wire::put_bytes(graph_, kGraphInitializer, text(constant->message));
+  }
   added_.emplace_back(name);
   return Status::success();
 }
