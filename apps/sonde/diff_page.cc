@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "compare/metrics.h"
@@ -92,37 +93,79 @@ Result<std::string> png_of(const Cells& cells, double max_abs) {
   return png::encode(view(pixels, {cells.rows, cells.columns, 3}));
 }
 
+double error_of(const Row& row) {
+  return row.metrics->non_finite_differ > 0 ? std::numeric_limits<double>::infinity() : row.metrics->norm_relative();
+}
+
 constexpr std::string_view kStyle = R"(<style>
-body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:76em;padding:0 1em;color:#1b1f24;background:#fff}
-h1{font-size:1.3em}h2{font-size:1.05em;margin:1.6em 0 .4em}.same{color:#17692c}.different{color:#b3261e}
-table{border-collapse:collapse;width:100%}th,td{text-align:right;padding:.2em .7em;border-bottom:1px solid #e3e6ea;
-white-space:nowrap;font-variant-numeric:tabular-nums}th{color:#57606a;font-weight:500}.l{text-align:left;white-space:normal;
-overflow-wrap:anywhere}.bad{color:#b3261e}.dim{color:#57606a}figure{display:inline-block;margin:.6em 1.2em .6em 0;
-vertical-align:top;max-width:24em}img{image-rendering:pixelated;width:24em;border:1px solid #d0d7de}
-figcaption{color:#57606a;overflow-wrap:anywhere}svg{width:100%;height:9em;display:block}
-@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}th,td{border-color:#30363d}
-.same{color:#57c46c}.different,.bad{color:#ff7b72}.dim,th,figcaption{color:#8d96a0}}
+:root{color-scheme:light dark;--text:#12181c;--muted:#56636c;--line:#dbe1e6;--card:#fff;--page:#f3f5f7;--bad:#b3261e;--good:#17692c;--bar:#3d7fb0}
+@media(prefers-color-scheme:dark){:root{--text:#e9eef1;--muted:#97a4ac;--line:#2a3338;--card:#1a2024;--page:#0f1315;--bad:#ff7b72;--good:#57c46c;--bar:#5a9fd0}}
+body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:84em;padding:0 1.5em;color:var(--text);background:var(--page)}
+h1{font-size:1.35em;margin:0 0 .6em}h2{font-size:1.05em;margin:2em 0 .6em}.same{color:var(--good)}.different,.bad{color:var(--bad)}
+.dim,th,figcaption,summary{color:var(--muted)}code{font:13px ui-monospace,monospace}p{margin:.3em 0}
+section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.7em 1em;margin:.6em 0;overflow-wrap:anywhere}
+section b{font-weight:600}table{border-collapse:collapse;width:100%}th,td{text-align:right;padding:.25em .7em;border-bottom:1px solid var(--line);
+white-space:nowrap;font-variant-numeric:tabular-nums}th{font-weight:500;position:sticky;top:0;background:var(--card)}
+.l{text-align:left}td:last-child{white-space:normal;overflow-wrap:anywhere;min-width:12em}.wide{overflow-x:auto}
+.maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(17em,1fr));gap:1em}figure{margin:0;min-width:0}
+img{image-rendering:pixelated;width:100%;height:auto;min-height:1.4em;max-height:17em;display:block;border-radius:4px}
+figcaption{font-size:.9em;margin-top:.3em;overflow-wrap:anywhere}figcaption b{color:var(--text);font-weight:600}details{margin-top:1em}summary{cursor:pointer;margin-bottom:1em}
+.chart{display:grid;grid-template-columns:3.5em 1fr;gap:.5em}.axis{display:flex;flex-direction:column;justify-content:space-between;text-align:right;
+font-size:.85em;color:var(--muted)}svg{width:100%;height:10em;display:block;border-bottom:1px solid var(--line)}
 </style>)";
+
+// Per cent of the chart's height for an error: its exponent, from 1e-9 to 10.
+double height_of(double error) {
+  constexpr double kSmallest = -9;
+  constexpr double kLargest = 1;
+  const double exponent = error > 0 ? std::clamp(std::log10(error), kSmallest, kLargest) : kSmallest;
+  return (exponent - kSmallest) / (kLargest - kSmallest) * 100;
+}
 
 // One bar per tensor, in the order of the rows: the exponent of its norm-relative error.
 std::string error_chart(const Difference& difference) {
-  constexpr double kSmallest = -9;
-  constexpr double kLargest = 1;
   std::string bars;
   std::size_t position = 0;
+  double limit = 0;  // the tolerance, if all tensors have the same
+  bool one_limit = true;
   for (const Row& row : difference.rows) {
     if (!row.metrics) continue;
     const double error = row.metrics->norm_relative();
-    const double exponent = error > 0 ? std::clamp(std::log10(error), kSmallest, kLargest) : kSmallest;
-    const double height =
-        row.metrics->equal() ? 0.5 : std::max(1.0, (exponent - kSmallest) / (kLargest - kSmallest) * 100);
+    if (row.tolerance.kind == compare::Tolerance::Kind::norm) {
+      one_limit = one_limit && (limit == 0 || limit == row.tolerance.norm);
+      limit = row.tolerance.norm;
+    }
+    const double height = row.metrics->equal() ? 0.5 : std::max(1.0, height_of(error));
     bars += "<rect x='" + std::to_string(position++) + ".1' y='" + number_text(100 - height) + "' width='.8' height='" +
-            number_text(height) + "' fill='" + (row.outcome == Outcome::different ? "#d1453b" : "#4b8bbe") +
+            number_text(height) + "' fill='" + (row.outcome == Outcome::different ? "var(--bad)" : "var(--bar)") +
             "'><title>" + escaped(row.name) + " " + number_text(error) + "</title></rect>";
   }
   if (position == 0) return {};
-  return "<h2>||a-b||/||b|| of each tensor, 1e-9 to 10, logarithmic</h2><svg viewBox='0 0 " + std::to_string(position) +
-         " 100' preserveAspectRatio='none' role='img'>" + bars + "</svg>\n";
+  const std::string width = std::to_string(position);
+  if (one_limit && limit > 0) {
+    const std::string y = number_text(100 - height_of(limit));
+    bars += "<line x1='0' x2='" + width + "' y1='" + y + "' y2='" + y +
+            "' stroke='var(--muted)' stroke-dasharray='4 3' vector-effect='non-scaling-stroke'><title>the tolerance, " +
+            number_text(limit) + "</title></line>";
+  }
+  return std::string("<h2>||a-b||/||b|| of each tensor") +
+         (difference.in_order_of_execution ? ", in order of execution" : "") +
+         (one_limit && limit > 0 ? "; dashed: the tolerance, " + number_text(limit) : "") +
+         "</h2><section class='chart'><div class='axis'><span>10</span><span>1e-4</span><span>1e-9</span></div>"
+         "<svg viewBox='0 0 " +
+         width + " 100' preserveAspectRatio='none' role='img' aria-label='Error of each tensor'>" + bars +
+         "</svg></section>\n";
+}
+
+// "first in order of execution: dense_3  f32[2,48]  MatMul" with what is said about it below.
+std::string finding(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view head = text.substr(0, end);
+  const std::size_t colon = head.find(": ");
+  if (end == std::string_view::npos || colon == std::string_view::npos)
+    return "<section>" + escaped(text) + "</section>\n";
+  return "<section><span class='dim'>" + escaped(head.substr(0, colon)) + "</span><p><b>" +
+         escaped(head.substr(colon + 2)) + "</b></p><p>" + escaped(text.substr(end + 1)) + "</p></section>\n";
 }
 
 std::string table_row(const Row& row, bool differs) {
@@ -147,7 +190,10 @@ std::string table_row(const Row& row, bool differs) {
 }  // namespace
 
 void DiffPage::add(const Row& row, const TensorView& a, const TensorView& b) {
-  if (row.outcome != Outcome::different || maps_.size() >= kMostMaps || a.size() == 0) return;
+  const auto before = maps_.find(row.name);  // for another input of the models
+  if (row.outcome != Outcome::different || a.size() == 0) return;
+  const double error = error_of(row);
+  if (before == maps_.end() ? maps_.size() >= kMostMaps : before->second.error >= error) return;
   if (tensor::is_complex(a.dtype) || tensor::is_complex(b.dtype)) return;
   const Tensor dense_a = a.contiguous() ? Tensor{} : tensor::to_tensor(a);
   const Tensor dense_b = b.contiguous() ? Tensor{} : tensor::to_tensor(b);
@@ -159,33 +205,48 @@ void DiffPage::add(const Row& row, const TensorView& a, const TensorView& b) {
   maps_[row.name] = {base64(*png),
                      grouped(static_cast<std::uint64_t>(a.size() / columns)) + " rows of " +
                          grouped(static_cast<std::uint64_t>(columns)),
-                     static_cast<int>(cells.columns), static_cast<int>(cells.rows)};
+                     static_cast<int>(cells.columns), static_cast<int>(cells.rows), error};
 }
 
 std::string DiffPage::html(const Difference& difference, const DiffNames& names) const {
-  std::string page = "<!doctype html>\n<html lang='en'><meta charset='utf-8'><title>sonde diff</title>\n" +
-                     std::string(kStyle) + "\n<h1 class='" + (difference.same() ? "same" : "different") + "'>" +
-                     escaped(verdict_text(difference)) + "</h1>\n<p>A: " + escaped(names.a) + " <span class='dim'>" +
-                     escaped(difference.kind_a) + "</span><br>B: " + escaped(names.b) + " <span class='dim'>" +
-                     escaped(difference.kind_b) + "</span></p>\n";
-  for (const std::string& paragraph : findings(difference)) page += "<p>" + escaped(paragraph) + "</p>\n";
+  std::string page =
+      "<!doctype html>\n<html lang='en'><meta charset='utf-8'><meta name='viewport' "
+      "content='width=device-width'><title>sonde diff</title>\n" +
+      std::string(kStyle) + "\n<h1 class='" + (difference.same() ? "same" : "different") + "'>" +
+      escaped(verdict_text(difference)) + "</h1>\n<p>A: " + escaped(names.a) + " <span class='dim'>" +
+      escaped(difference.kind_a) + "</span><br>B: " + escaped(names.b) + " <span class='dim'>" +
+      escaped(difference.kind_b) + "</span></p>\n";
+  for (const std::string& text : findings(difference)) page += finding(text);
   page += error_chart(difference);
-  if (!maps_.empty())
-    page += "<h2>Where they differ: |a-b|, dark is 0, yellow the largest, pink not finite in only one</h2>\n";
-  for (const Row& row : difference.rows) {
-    const auto map = maps_.find(row.name);
-    if (map == maps_.end()) continue;
-    page += "<figure><img alt='' width='" + std::to_string(map->second.width) + "' height='" +
-            std::to_string(map->second.height) + "' style='height:auto' src='data:image/png;base64," + map->second.png +
-            "'><figcaption>" + escaped(row.name) + "  " + escaped(type_text(row)) + ", " + map->second.caption +
-            "; max abs " + number_text(row.metrics->max_abs) + "</figcaption></figure>\n";
-  }
+  page += pictures(difference);
   page +=
-      "<h2>Tensors</h2><table><tr><th class='l'>tensor<th class='l'>op<th class='l'>type<th class='l'>status"
+      "<h2>Tensors</h2><section class='wide'><table><tr><th class='l'>tensor<th class='l'>op<th class='l'>type<th "
+      "class='l'>status"
       "<th>||a-b||/||b||<th>max abs<th>max rel<th>RMSE<th>cosine<th>SQNR dB<th>ULP<th class='l'>tolerance<th "
       "class='l'></tr>\n";
   for (const Row& row : difference.rows) page += table_row(row, difference.differs(row));
-  return page + "</table></html>\n";
+  return page + "</table></section></html>\n";
+}
+
+std::string DiffPage::pictures(const Difference& difference) const {
+  constexpr std::size_t kShown = 12;  // the others are behind a click
+  std::string page;
+  std::size_t count = 0;
+  for (const Row& row : difference.rows) {
+    const auto map = maps_.find(row.name);
+    if (map == maps_.end()) continue;
+    if (count++ == kShown) {
+      page += "</div>\n<details><summary>" + grouped(maps_.size() - kShown) + " more</summary><div class='maps'>\n";
+    }
+    page += "<figure><img alt='' width='" + std::to_string(map->second.width) + "' height='" +
+            std::to_string(map->second.height) + "' src='data:image/png;base64," + map->second.png +
+            "'><figcaption><b>" + escaped(row.name) + "</b> " + escaped(type_text(row)) + "<br>" + map->second.caption +
+            "; max abs " + number_text(row.metrics->max_abs) + "</figcaption></figure>\n";
+  }
+  if (count == 0) return {};
+  return "<h2>Where they differ: |a-b|, dark is 0, yellow the largest, pink not finite in only one</h2>\n"
+         "<section><div class='maps'>\n" +
+         page + "</div>" + (count > kShown ? "</details>" : "") + "</section>\n";
 }
 
 }  // namespace sonde::cli

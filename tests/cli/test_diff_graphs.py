@@ -135,6 +135,31 @@ class Culprits(Graphs):
         self.assertEqual((answer["culprit"]["tensor"], answer["culprit"]["op"]), ("y", "If"), answer)
 
 
+class BadInput(Graphs):
+    def test_is_one_sentence_that_names_the_file_or_the_argument(self):
+        onnx.save(model_of([helper.make_node("Relu", ["x"], ["y"])], [value("x", [2, 3])], [value("y", [2, 3])], [constant("w", self.numbers(600))]),
+                  self.path("model.onnx"))
+        with open(self.path("model.onnx"), "rb") as whole, open(self.path("cut.onnx"), "wb") as cut:
+            cut.write(whole.read()[:1000])
+        x = self.numbers(2, 3)
+        self.save("x.npy", x)
+        self.save("shape.npy", x.T.copy())
+        self.save("type.npy", x.astype(np.float64))
+        os.makedirs(self.path("empty"))
+        for expected, *arguments in (
+                ("'cut.onnx' is not a valid ONNX model: it is damaged or truncated", "cut.onnx", "model.onnx", "--input", "x.npy"),
+                ("input 'x' of 'model.onnx' is f32[2,3], but 'shape.npy' holds f32[3,2]", "model.onnx", "model.onnx", "--input", "shape.npy"),
+                ("input 'x' of 'model.onnx' is f32[2,3], but 'type.npy' holds f64[2,3]", "model.onnx", "model.onnx", "--input", "type.npy"),
+                ("the folder 'empty' has no npy", "model.onnx", "model.onnx", "--input", "empty"),
+                ("has no input 'z'; it has x", "model.onnx", "model.onnx", "--input", "z=x.npy"),
+                ("was given twice", "model.onnx", "model.onnx", "--input", "x.npy", "--input", "x.npy"),
+                ("there is no runtime 'nothing'", "model.onnx@nothing", "model.onnx", "--random", "1"),
+                ("--input and --random exclude each other", "model.onnx", "model.onnx", "--random", "1", "--input", "x.npy"),
+                ("--range is '5', but must be LOW,HIGH", "model.onnx", "model.onnx", "--random", "1", "--range", "5"),
+                ("A and B have no tensor in common", "x.npy", "model.onnx", "--random", "1")):
+            self.assertIn(expected, self.error("diff", *arguments))
+
+
 class Folded(Graphs):
     def setUp(self):
         super().setUp()
