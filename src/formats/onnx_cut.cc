@@ -23,10 +23,6 @@ constexpr std::uint32_t kGraphOutput = 12;
 constexpr std::uint32_t kNodeInput = 1;
 constexpr std::uint32_t kNodeOutput = 2;
 
-std::string_view text(base::Bytes bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 bool is_integer(DType dtype) noexcept { return dtype >= DType::boolean && dtype <= DType::u64; }
 
 template <class Sizes>
@@ -52,7 +48,7 @@ std::string renamed_node(const Node& node, const std::vector<std::string>& input
   for (const std::string_view output : node.outputs) wire::put_bytes(out, kNodeOutput, output);
   wire::put_bytes_unless_empty(out, 3, node.name);
   wire::put_bytes_unless_empty(out, 4, node.op);
-  for (const Attribute& attribute : node.attributes) wire::put_bytes(out, 5, text(attribute.message));
+  for (const Attribute& attribute : node.attributes) wire::put_bytes(out, 5, base::as_text(attribute.message));
   wire::put_bytes_unless_empty(out, 7, node.domain);
   return out;
 }
@@ -113,7 +109,7 @@ Status Cutter::add_input(std::string_view name, const GiveValue& give, std::stri
   const Node* node = producer(model_.graph, name);
   if (node != nullptr && node->op == "Constant" && node->domain.empty()) {
     if (std::ranges::find(added_, name) == added_.end()) {
-      wire::put_bytes(graph_, kGraphNode, text(node->message));
+      wire::put_bytes(graph_, kGraphNode, base::as_text(node->message));
       added_.emplace_back(name);
     }
     return Status::success();
@@ -143,9 +139,9 @@ Status Cutter::add_constant(std::string_view name) {
     if (raw->size() > kLargestModel) {
       return {Code::unsupported, "its weight '" + std::string(name) + "' is larger than a model file can be"};
     }
-    wire::put_bytes(graph_, kGraphInitializer, tensor_proto(name, constant->type, constant->dims, text(*raw)));
+    wire::put_bytes(graph_, kGraphInitializer, tensor_proto(name, constant->type, constant->dims, base::as_text(*raw)));
   } else {
-    wire::put_bytes(graph_, kGraphInitializer, text(constant->message));
+    wire::put_bytes(graph_, kGraphInitializer, base::as_text(constant->message));
   }
   added_.emplace_back(name);
   return Status::success();
