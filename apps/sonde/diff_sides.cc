@@ -118,9 +118,7 @@ Result<std::vector<NamedView>> DiffSides::inputs_of(const inspect::Description& 
                                               ", but '" + model.path + "' has " + std::to_string(model.inputs.size()) +
                                               ", so that they cannot get the same"};
   }
-  const auto named = [&](std::string_view name) {
-    return std::ranges::find(values.views(), name, &NamedView::name);
-  };
+  const auto named = [&](std::string_view name) { return std::ranges::find(values.views(), name, &NamedView::name); };
   std::vector<NamedView> inputs;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     const inspect::Value& input = model.inputs[i];

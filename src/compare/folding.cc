@@ -139,16 +139,16 @@ void find_in(const Network& one, const Network& other, std::string_view other_le
 }
 
 bool has_weights(const std::string& op) {
-  constexpr auto kParts = std::to_array<std::string_view>(
-      {"Conv", "MatMul", "Gemm", "Dense", "FullyConnected", "FULLY_CONNECTED", "CONV"});
+  constexpr auto kParts =
+      std::to_array<std::string_view>({"Conv", "MatMul", "Gemm", "Dense", "FullyConnected", "FULLY_CONNECTED", "CONV"});
   return std::ranges::any_of(kParts, [&](std::string_view part) { return op.find(part) != std::string::npos; });
 }
 
 // Operations on each channel that weights can absorb.
 bool can_be_absorbed(const std::string& op) {
-  constexpr auto kOps = std::to_array<std::string_view>(
-      {"BatchNormalization", "FusedBatchNorm", "FusedBatchNormV3", "BatchNormInference", "Mul", "Multiply", "Div",
-       "Divide", "Add", "AddV2", "Sub", "Subtract", "BiasAdd"});
+  constexpr auto kOps = std::to_array<std::string_view>({"BatchNormalization", "FusedBatchNorm", "FusedBatchNormV3",
+                                                         "BatchNormInference", "Mul", "Multiply", "Div", "Divide",
+                                                         "Add", "AddV2", "Sub", "Subtract", "BiasAdd"});
   return std::ranges::find(kOps, op) != kOps.end();
 }
 
