@@ -56,4 +56,19 @@ Result<Answer> arm(const std::string& run, const TriggerPolicy& trigger) {
   return put_control(*control, *text);
 }
 
+Result<Answer> disarm(const std::string& run, std::size_t number, std::string_view when) {
+  const Result<Control> control = read_control(run);
+  if (!control) return control.error();
+  std::vector<TriggerPolicy> armed = armed_triggers(control->content);
+  const Result<std::string> expression =
+      number < armed.size() ? policy::expression_of(armed[number]) : Result<std::string>(std::string());
+  if (number >= armed.size() || !expression || *expression != when) {
+    return Status(Code::not_found, "the triggers of '" + run + "' have changed meanwhile: look at them again");
+  }
+  armed.erase(armed.begin() + static_cast<std::ptrdiff_t>(number));
+  const Result<std::string> text = without_armed(*control);
+  if (!text) return text.error();
+  return put_control(*control, with_armed(*text, armed));
+}
+
 }  // namespace sonde::cli

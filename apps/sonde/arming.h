@@ -19,4 +19,8 @@ Result<std::string> describe(const TriggerPolicy& trigger);
 // answer.
 Result<Answer> arm(const std::string& run, const TriggerPolicy& trigger);
 
+// Removes an armed trigger of the run, by its place in armed_triggers, if its expression is still `when`; waits for the
+// recorder's answer.
+Result<Answer> disarm(const std::string& run, std::size_t number, std::string_view when);
+
 }  // namespace sonde::cli

@@ -173,6 +173,29 @@ std::vector<TriggerPolicy> armed_triggers(const policy::ControlFile& content) {
   return all;
 }
 
+Result<std::string> without_armed(const Control& control) {
+  const bool old_way = control.content.keep_triggers;  // [[trigger]] tables that earlier versions wrote
+  std::string out;
+  bool inside = false;
+  for (std::size_t at = 0; at < control.text.size();) {
+    const std::size_t end = std::min(control.text.find('\n', at), control.text.size() - 1) + 1;
+    const std::string line = control.text.substr(at, end - at);
+    at = end;
+    const std::string_view bare = trimmed(line);
+    if (bare.starts_with('[')) inside = bare.starts_with("[[armed]]") || (old_way && bare.starts_with("[[trigger]]"));
+    if (!inside) out += line;
+  }
+  while (out.ends_with("\n\n")) out.pop_back();
+  // A person may have formatted the tables differently, or have such lines inside a string.
+  const auto after = policy::parse_control(out, "");
+  Policy rest = control.content.policy;
+  if (old_way) rest.triggers.clear();
+  if (after && after->armed.empty() && after->policy == rest) return out;
+  return Status(Code::invalid_argument,
+                "control.toml has [[armed]] tables that cannot be edited automatically: give each [[armed]] a line of "
+                "its own, or use 'sonde policy RUN --clear'");
+}
+
 std::string with_armed(std::string text, const std::vector<TriggerPolicy>& triggers) {
   for (const TriggerPolicy& trigger : triggers) {
     text = with_line_end(std::move(text));

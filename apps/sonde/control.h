@@ -40,6 +40,9 @@ Result<std::string> with_control_key(const std::string& text, std::string_view k
 
 // The triggers that `sonde arm` has added, including those that earlier versions wrote as [[trigger]].
 std::vector<TriggerPolicy> armed_triggers(const policy::ControlFile& content);
+// The text without them, everything else untouched. Fails if they are written in a way that cannot be edited
+// automatically.
+Result<std::string> without_armed(const Control& control);
 // The text with these triggers added.
 std::string with_armed(std::string text, const std::vector<TriggerPolicy>& triggers);
 

@@ -21,6 +21,8 @@
 #include "base/directory.h"
 #include "base/process.h"
 #include "base/thread.h"
+#include "control.h"
+#include "policy/rules.h"
 #include "query/api.h"
 #include "server/assets.h"
 #include "server/server.h"
@@ -37,6 +39,30 @@ constexpr std::uint16_t kUsualPort = 6006;
 // What the page may change through the writing modules.
 class PageActions final : public query::Actions {
  public:
+  Result<query::ArmedTriggers> armed(const std::string& run_directory) override {
+    const Result<Control> control = read_control(run_directory);
+    if (!control) return control.error();
+    query::ArmedTriggers found;
+    for (const TriggerPolicy& trigger : armed_triggers(control->content)) {
+      const Result<std::string> expression = policy::expression_of(trigger);
+      found.triggers.push_back({.when = expression ? *expression : trigger.when,
+                                .name = trigger.name.empty() ? trigger.rule : trigger.name,
+                                .before = trigger.before,
+                                .after = trigger.after});
+    }
+    const State state = state_of(*control);
+    found.standing = state.standing == Standing::in_force  ? query::ArmedTriggers::Standing::in_force
+                     : state.standing == Standing::refused ? query::ArmedTriggers::Standing::refused
+                                                           : query::ArmedTriggers::Standing::not_read;
+    found.but = state.but;
+    return found;
+  }
+
+  Status disarm(const std::string& run_directory, std::size_t number, std::string_view when) override {
+    const std::lock_guard lock(mutex_);
+    return cli::disarm(run_directory, number, when).status();
+  }
+
   Status arm(const std::string& run_directory, std::string_view when, std::int64_t before,
              std::int64_t after) override {
     TriggerPolicy trigger;

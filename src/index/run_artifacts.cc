@@ -10,6 +10,8 @@
 #include "formats/capture_json.h"
 #include "formats/run_layout.h"
 #include "index/run_index.h"
+#include "sonde/tensor_io.h"
+#include "stats/summary.h"
 
 namespace sonde::index {
 
@@ -37,6 +39,49 @@ Result<CaptureInfo> RunIndex::capture(const std::string& name) const {
   const Result<std::string> json = file->read_up_to(static_cast<std::size_t>(std::min(state->size, kLargest)));
   if (!json) return json.error();
   return capture_json::decode(*json);
+}
+
+Result<TensorFile> RunIndex::step_file(const std::string& capture, const CapturedStep& step) const {
+  const std::string path = base::join_path(capture, step.file);
+  if (const auto file = base::InputFile::open(path, within_); !file) {
+    return file.error().code() == Code::not_found ? Status(Code::not_found, "the file " + step.file + " is missing")
+                                                  : file.error();
+  }
+  return TensorFile::open(path);
+}
+
+std::vector<std::string> RunIndex::capture_problems(const std::string& name, const CaptureInfo& capture) const {
+  std::vector<std::string> problems;
+  for (const CapturedStep& step : capture.steps) {
+    std::string& problem = problems.emplace_back();
+    if (step.file.empty()) continue;
+    const Result<TensorFile> file = step_file(name, step);
+    if (!file) {
+      problem = file.error().message();
+      continue;
+    }
+    const std::vector<std::string>& names = file->names();
+    const auto lost = std::ranges::find_if(step.tensors, [&](const CapturedTensor& tensor) {
+      return std::ranges::find(names, tensor.key) == names.end();
+    });
+    if (lost != step.tensors.end()) problem = "the file " + step.file + " has no tensor '" + lost->key + "'";
+  }
+  return problems;
+}
+
+std::vector<store::CapturedSummary> RunIndex::captured_summaries(const std::string& name, const CaptureInfo& capture,
+                                                                 std::string_view key) const {
+  std::vector<store::CapturedSummary> found;
+  for (const CapturedStep& step : capture.steps) {
+    if (std::ranges::find(step.tensors, key, &CapturedTensor::key) == step.tensors.end()) continue;
+    const Result<TensorFile> file = step_file(name, step);
+    if (!file) continue;
+    const Result<Tensor> tensor = file->load(key);
+    if (!tensor) continue;
+    const Result<stats::Summary> summary = stats::summarize(tensor->view());
+    if (summary) found.push_back({step.step, step.evaluation, *summary});
+  }
+  return found;
 }
 
 std::vector<tensor_files::KeptSeries> RunIndex::whole_tensors() const {

@@ -98,6 +98,9 @@ class RunIndex final : public store::RunSource {
 
   std::vector<std::string> captures() const override;  // paths of their directories
   Result<CaptureInfo> capture(const std::string& name) const override;
+  std::vector<std::string> capture_problems(const std::string& name, const CaptureInfo& capture) const override;
+  std::vector<store::CapturedSummary> captured_summaries(const std::string& name, const CaptureInfo& capture,
+                                                         std::string_view key) const override;
   std::vector<tensor_files::KeptSeries> whole_tensors() const override;
   std::vector<tensor_files::KeptSeries> tables() const override;
   std::vector<CheckpointInfo> checkpoints() const override;
@@ -106,6 +109,7 @@ class RunIndex final : public store::RunSource {
 
  private:
   bool ended_in_crash(double last_modified) const;
+  Result<TensorFile> step_file(const std::string& capture, const CapturedStep& step) const;
   bool find_files();
   bool look_beside();
   // `seen`: its state a moment ago.

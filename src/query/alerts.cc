@@ -109,26 +109,41 @@ void add_read(const std::string& from, const Facts* before, Facts& facts, Read r
   facts.read_alerts.insert_or_assign(from, *std::move(alert));
 }
 
-std::optional<Alert> alert_of_capture(const Run& run, const std::string& path) {
+CaptureFact read_capture(const Run& run, const std::string& path) {
   const Result<CaptureInfo> capture = store::Access::source(run).capture(path);
-  if (!capture) return std::nullopt;
+  CaptureFact fact = {.name = file_name(path), .problem = capture ? "" : capture.error().message()};
+  if (!capture) return fact;
   const CaptureInfo& info = *capture;
-  const bool crash = info.cause == CaptureInfo::Cause::crash;
+  fact.cause = info.cause;
+  fact.reason = info.reason;
+  fact.when = info.when;
+  fact.values = info.values;
+  fact.step = info.step;
+  fact.wall_time = info.wall_time;
+  fact.steps = info.steps.size();
+  for (const CapturedStep& step : info.steps) fact.tensors += step.tensors.size();
+  Origin origin = find_origin(info);
+  fact.found = origin.found;
+  fact.producers = std::move(origin.producers);
+  return fact;
+}
+
+Alert alert_of_capture(const CaptureFact& fact) {
+  const bool crash = fact.cause == CaptureInfo::Cause::crash;
   Alert alert = {.kind = crash ? Alert::Kind::died : Alert::Kind::trigger};
-  alert.step = info.step;
-  alert.time = info.wall_time;
+  alert.step = fact.step;
+  alert.time = fact.wall_time;
   if (crash) {
-    alert.text = "the process ended without closing the log after step " + grouped(info.step);
-  } else if (info.cause == CaptureInfo::Cause::manual) {
-    alert.text = "a capture was requested at step " + grouped(info.step);
+    alert.text = "the process ended without closing the log after step " + grouped(fact.step);
+  } else if (fact.cause == CaptureInfo::Cause::manual) {
+    alert.text = "a capture was requested at step " + grouped(fact.step);
   } else {
-    alert.text = "the trigger '" + info.reason + "' fired at step " + grouped(info.step);
-    if (!info.when.empty() && info.when != info.reason) alert.text += ": " + info.when;
+    alert.text = "the trigger '" + fact.reason + "' fired at step " + grouped(fact.step);
+    if (!fact.when.empty() && fact.when != fact.reason) alert.text += ": " + fact.when;
   }
-  alert.text += "; it is saved in " + std::string(run_layout::kCaptures) + "/" + file_name(path);
-  alert.capture = file_name(path);
-  const Origin origin = find_origin(info);
-  if (!origin.producers.empty()) alert.producer = origin.producers.front();
+  alert.text += "; it is saved in " + std::string(run_layout::kCaptures) + "/" + fact.name;
+  alert.capture = fact.name;
+  if (!fact.producers.empty()) alert.producer = fact.producers.front();
   return alert;
 }
 
@@ -178,8 +193,14 @@ int rank_of(const Alert& alert) {
 void add_captures(const Run& run, const Facts* before, Facts& facts) {
   const std::vector<std::string> paths = store::Access::source(run).captures();
   const std::size_t skipped = paths.size() > kMostOfAKind ? paths.size() - kMostOfAKind : 0;
+  facts.older_captures = skipped;
   for (std::size_t i = skipped; i < paths.size(); ++i) {
-    add_read(paths[i], before, facts, [&] { return alert_of_capture(run, paths[i]); });
+    // A capture appears complete and does not change; one that cannot be read may have been repaired.
+    const auto known = before != nullptr ? before->captures.find(paths[i]) : facts.captures.end();
+    const bool use = before != nullptr && known != before->captures.end() && known->second.problem.empty();
+    CaptureFact fact = use ? known->second : read_capture(run, paths[i]);
+    if (fact.problem.empty()) facts.alerts.push_back(alert_of_capture(fact));
+    facts.captures.insert_or_assign(paths[i], std::move(fact));
   }
 }
 

@@ -27,7 +27,10 @@ Result<Answer> answer_tags(const Context& context, const Params& params);
 Result<Answer> answer_probes(const Context& context, const Params& params);
 
 Result<Answer> answer_alerts(const Context& context, const Params& params);
+Result<Answer> answer_captures(const Context& context, const Params& params);
 Result<Answer> answer_capture(const Context& context, const Params& params);
+Result<Answer> answer_growth(const Context& context, const Params& params);
+Result<Answer> answer_triggers(const Context& context, const Params& params);
 Result<Answer> answer_layouts(const Context& context, const Params& params);
 
 Result<Answer> answer_series(const Context& context, const Body& body);
@@ -45,6 +48,7 @@ Result<Answer> answer_audio(const Context& context, const Params& params);
 Result<Answer> answer_pr_curve(const Context& context, const Params& params);
 
 Result<Answer> answer_arm(const Context& context, const Body& body);
+Result<Answer> answer_disarm(const Context& context, const Body& body);
 Result<Answer> answer_note(const Context& context, const Body& body);
 Result<Answer> answer_delete(const Context& context, const Body& body);
 

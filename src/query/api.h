@@ -39,10 +39,26 @@ enum class Cost : std::uint8_t {
 // Parses the question as Api::answer does, but reads no log. Any thread: it takes far less than a millisecond.
 Cost cost_of(const Question& question) noexcept;
 
+// A trigger that somebody added to a running job.
+struct ArmedTrigger {
+  std::string when;  // its expression, that of its rule if it is one
+  std::string name;  // part of the names of its captures; may be empty
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
+struct ArmedTriggers {
+  enum class Standing : std::uint8_t { in_force, refused, not_read } standing = Standing::not_read;
+  std::string but;  // why the recorder has rejected them, or which part it cannot do
+  std::vector<ArmedTrigger> triggers;
+};
+
 // Changes that the page may request, done by the writing modules. Any thread.
 class Actions {
  public:
   virtual ~Actions() = default;
+  virtual Result<ArmedTriggers> armed(const std::string& run_directory) = 0;
+  // Removes a trigger by its place in armed(); fails if another one is there now.
+  virtual Status disarm(const std::string& run_directory, std::size_t number, std::string_view when) = 0;
   virtual Status arm(const std::string& run_directory, std::string_view when, std::int64_t before,
                      std::int64_t after) = 0;
 };

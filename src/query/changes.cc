@@ -37,6 +37,18 @@ Result<Answer> answer_delete(const Context& context, const Body& body) {
   return done();
 }
 
+Result<Answer> answer_disarm(const Context& context, const Body& body) {
+  if (context.actions == nullptr) return Status(Code::unsupported, "triggers cannot be disarmed on this server");
+  const auto item = context.catalogue->run(body.run);
+  if (!item) return item.error();
+  const RunEntry& entry = *item->entry;
+  const Result<std::string> directory = log_of(context, entry).control_directory(entry.run.name());
+  if (!directory) return directory.error();
+  const auto number = static_cast<std::size_t>(body.number);
+  if (Status status = context.actions->disarm(*directory, number, body.when); !status) return status;
+  return done();
+}
+
 Result<Answer> answer_arm(const Context& context, const Body& body) {
   if (context.actions == nullptr) return Status(Code::unsupported, "triggers cannot be armed on this server");
   const auto item = context.catalogue->run(body.run);

@@ -38,7 +38,7 @@ std::string note_of(const Asked& asked, int run = 0) {
 
 TEST_F(Writing, NeedsTheToken) {
   Asked asked(logs());
-  for (const std::string_view path : {"note", "delete", "arm"}) EXPECT_EQ(asked.post(path, "{}").status, 401);
+  for (const std::string_view path : {"note", "delete", "arm", "disarm"}) EXPECT_EQ(asked.post(path, "{}").status, 401);
   EXPECT_THAT(base::names_in(dir_ / "logs/a"), Not(Contains("note.md")));
 }
 
@@ -166,6 +166,14 @@ class Remembering final : public Actions {
     said = run_directory + " " + std::string(when) + " " + std::to_string(before) + " " + std::to_string(after);
     return Status::success();
   }
+  Result<ArmedTriggers> armed(const std::string& /*run_directory*/) override {
+    return ArmedTriggers{ArmedTriggers::Standing::in_force, "", {{"loss > 1", "spike", 5, 2}}};
+  }
+  Status disarm(const std::string& run_directory, std::size_t number, std::string_view when) override {
+    if (number > 0) return {Code::not_found, "the triggers have changed meanwhile"};
+    said = "disarm " + run_directory + " " + std::string(when);
+    return Status::success();
+  }
   std::string said;
 };
 
@@ -179,6 +187,20 @@ TEST_F(Writing, ATriggerIsArmedByThoseWhoCan) {
   EXPECT_THAT(wrong.body, HasSubstr("no expression"));
   EXPECT_EQ(asked.post("arm", R"({"run":"a","when":"x","before":-1})", true).status, 400);
   EXPECT_EQ(Asked(logs()).post("arm", R"({"run":"a","when":"x"})", true).status, 404);
+}
+
+TEST_F(Writing, ArmedTriggersAreListedAndDisarmed) {
+  const auto actions = std::make_shared<Remembering>();
+  Asked asked(logs(), actions);
+  const Json list(asked.get("triggers?run=a").body);
+  EXPECT_EQ(list.text("/standing"), "in force");
+  EXPECT_EQ(list.text("/triggers/0/when"), "loss > 1");
+  EXPECT_EQ(list.number("/triggers/0/before"), 5);
+  EXPECT_EQ(asked.post("disarm", R"({"run":"a","number":0,"when":"loss > 1"})", true).status, 200);
+  EXPECT_EQ(actions->said, "disarm " + logs() + "/a loss > 1");
+  EXPECT_EQ(asked.post("disarm", R"({"run":"a","number":1,"when":"loss > 1"})", true).status, 404);
+  EXPECT_EQ(asked.post("disarm", R"({"run":"a","when":"loss > 1"})", true).status, 400);
+  EXPECT_EQ(Asked(logs()).get("triggers?run=a").status, 404);
 }
 
 TEST_F(Writing, NoTriggerIsArmedIfNoProcessRecords) {

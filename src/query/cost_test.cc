@@ -27,7 +27,8 @@ std::string body_of(std::string_view path, int series, const std::string& rest) 
 }
 
 TEST(CostOf, StructureIsQuick) {
-  for (const char* path : {"status", "runs", "tags", "alerts", "layouts", "arm", "note", "delete"}) {
+  for (const char* path :
+       {"status", "runs", "tags", "alerts", "captures", "layouts", "arm", "disarm", "note", "delete"}) {
     EXPECT_EQ(cost_of(asks(path)), Cost::quick) << path;
   }
 }

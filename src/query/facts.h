@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sonde/capture.h"
@@ -36,6 +37,22 @@ struct Alert {
 };
 std::string_view to_string(Alert::Kind kind) noexcept;
 
+// What a list says about a capture.
+struct CaptureFact {
+  std::string name;     // of its directory in the run's captures
+  std::string problem;  // why it cannot be read; the rest is then empty
+  CaptureInfo::Cause cause = CaptureInfo::Cause::trigger;
+  std::string reason = {};
+  std::string when = {};
+  std::vector<std::pair<std::string, double>> values = {};
+  std::int64_t step = 0;
+  double wall_time = 0;
+  std::uint64_t steps = 0;    // that it holds
+  std::uint64_t tensors = 0;  // in all of them
+  bool found = false;         // it has values that are not finite
+  std::vector<Origin::Place> producers = {};
+};
+
 struct Facts {
   std::uint64_t version = 0;  // of the run
   std::vector<Tag> tags;      // by name
@@ -57,6 +74,8 @@ struct Facts {
   std::vector<Alert> alerts;
   // Alerts from files that are read only once, by file.
   std::map<std::string, Alert> read_alerts;
+  std::map<std::string, CaptureFact> captures;  // by path: the newest
+  std::uint64_t older_captures = 0;
 
   const Tag* find(std::string_view tag, TagKind kind) const;
 };

@@ -151,6 +151,7 @@ class BodyReader {
     if (key == "note") return text(key, value, body_.note);
     constexpr std::int64_t kMostSteps = 1'000'000;
     if (key == "before") return integer(key, value, body_.before, 0, kMostSteps);
+    if (key == "number") return integer(key, value, body_.number, 0, kMostSteps);
     return integer(key, value, body_.after, 0, kMostSteps);
   }
 

@@ -75,6 +75,7 @@ struct Body {
   std::string note;
   std::int64_t before = 0;
   std::int64_t after = 0;
+  std::int64_t number = 0;
 
   // `required` must be present, `known` may be.
   static Result<Body> parse(std::string_view json, std::span<const std::string_view> required,

@@ -439,10 +439,10 @@ std::size_t resident_bytes() {
 }
 
 std::string random_target(std::mt19937& random) {
-  static const std::vector<std::string> kPaths = {"status", "runs",  "tags",    "alerts", "layouts",    "series",
-                                                  "bands",  "table", "scalars", "steps",  "histograms", "statistics",
-                                                  "media",  "image", "audio",   "note",   "delete",     "arm",
-                                                  "",       "..",    "%00",     "runs/",  "x"};
+  static const std::vector<std::string> kPaths = {
+      "status",   "runs",       "tags",       "alerts", "layouts", "series", "bands", "table",  "scalars",
+      "steps",    "histograms", "statistics", "media",  "image",   "audio",  "note",  "delete", "arm",
+      "captures", "disarm",     "triggers",   "",       "..",      "%00",    "runs/", "x"};
   static const std::vector<std::string> kNames = {"run",  "tag",    "runs",  "tags", "kind", "step", "first", "last",
                                                   "most", "format", "index", "x",    "",     "%",    "token"};
   static const std::vector<std::string> kValues = {

@@ -18,6 +18,7 @@
 #include "sonde/capture.h"
 #include "sonde/checkpoint.h"
 #include "sonde/log.h"
+#include "stats/summary.h"
 #include "store/lines.h"
 #include "tensor_files/kept_tensors.h"
 
@@ -51,6 +52,13 @@ struct StatisticsColumns {
 constexpr std::size_t spread(std::size_t n, std::size_t count, std::size_t total) noexcept {
   return count == 1 ? total - 1 : n * (total - 1) / (count - 1);
 }
+
+// The values of a tensor at one step of a capture.
+struct CapturedSummary {
+  std::int64_t step = 0;
+  bool evaluation = false;
+  stats::Summary summary;
+};
 
 class RunSource {
  public:
@@ -107,6 +115,12 @@ class RunSource {
   // Artifacts. Unreadable ones are left out of a list.
   virtual std::vector<std::string> captures() const = 0;  // by number; names for capture()
   virtual Result<CaptureInfo> capture(const std::string& name) const = 0;
+  // For each step of a capture what is wrong with its file, one sentence: it is missing, or is no file of tensors.
+  // Empty texts: nothing.
+  virtual std::vector<std::string> capture_problems(const std::string& name, const CaptureInfo& capture) const = 0;
+  // A tensor at each step of a capture that has it and whose file can be read.
+  virtual std::vector<CapturedSummary> captured_summaries(const std::string& name, const CaptureInfo& capture,
+                                                          std::string_view key) const = 0;
   virtual std::vector<tensor_files::KeptSeries> whole_tensors() const = 0;
   virtual std::vector<tensor_files::KeptSeries> tables() const = 0;
   virtual std::vector<CheckpointInfo> checkpoints() const = 0;

@@ -108,6 +108,14 @@ class FakeRun final : public RunSource {
 
   std::vector<std::string> captures() const override { return {}; }
   Result<CaptureInfo> capture(const std::string& name) const override { return missing(name); }
+  std::vector<std::string> capture_problems(const std::string& /*name*/,
+                                            const CaptureInfo& /*capture*/) const override {
+    return {};
+  }
+  std::vector<CapturedSummary> captured_summaries(const std::string& /*name*/, const CaptureInfo& /*capture*/,
+                                                  std::string_view /*key*/) const override {
+    return {};
+  }
   std::vector<tensor_files::KeptSeries> whole_tensors() const override { return {}; }
   std::vector<tensor_files::KeptSeries> tables() const override { return {}; }
   std::vector<CheckpointInfo> checkpoints() const override { return {}; }

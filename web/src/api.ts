@@ -117,6 +117,11 @@ export async function start(): Promise<Start> {
 export const alerts = (signal?: AbortSignal) => get<{ alerts: T.Alert[] }>('alerts', {}, signal).then((a) => a.alerts);
 export const capture = (run: string, name: string, signal?: AbortSignal) =>
   get<T.Capture>('capture', { run, name }, signal);
+export const captures = (signal?: AbortSignal) =>
+  get<{ captures: T.CaptureEntry[]; older: number }>('captures', {}, signal);
+export const growth = (run: string, name: string, key: string, signal?: AbortSignal) =>
+  get<{ key: string; steps: T.GrowthStep[] }>('capture/growth', { run, name, key }, signal);
+export const triggers = (run: string, signal?: AbortSignal) => get<T.Triggers>('triggers', { run }, signal);
 
 const kSeriesAtOnce = 200; // of the 1,000 that the server accepts: the first charts are drawn while the others load
 
@@ -168,6 +173,7 @@ export const note = (run: string, text: string) => post('note', { run, note: tex
 export const remove = (run: string) => post('delete', { run }, asBytes);
 export const arm = (run: string, when: string, before: number, after: number) =>
   post('arm', { run, when, before, after }, asBytes);
+export const disarm = (run: string, number: number, when: string) => post('disarm', { run, number, when }, asBytes);
 
 // A number of an answer: NaN and infinities are sent as strings.
 export const num = (value: T.Num | null | undefined): number => (value == null ? NaN : Number(value));

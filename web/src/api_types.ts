@@ -107,12 +107,53 @@ export interface Capture {
   after: number;
   steps: CapturedStep[];
   dropped: { what: string; first_step: number; last_step: number; count: number; reason: string }[];
+  problems: string[]; // with the file of each step; empty: none
   origin: {
     found: boolean;
     producers: { key: string; step: number; count: number; nan: number; infinite: number; inputs: string[]; unseen: string[] }[];
     propagators: string[];
     caveats: string[];
   };
+}
+
+// What the list says about a capture.
+export interface CaptureEntry {
+  run: string;
+  name: string;
+  problem: string | null; // why it cannot be read; then the rest says nothing
+  cause: Capture['cause'];
+  reason: string;
+  when: string;
+  values: { expression: string; value: Num }[];
+  step: number;
+  wall_time: number;
+  steps: number;
+  tensors: number;
+  nonfinite: boolean;
+  producer: string | null;
+}
+
+// A tensor at one step of a capture; the numbers are over its finite elements.
+export interface GrowthStep {
+  step: number;
+  evaluation: boolean;
+  count: number;
+  nan: number;
+  positive_infinity: number;
+  negative_infinity: number;
+  zeros: number;
+  min: Num;
+  max: Num;
+  mean: Num;
+  rms: Num;
+}
+
+// The triggers that were added to a running job.
+export interface Triggers {
+  run: string;
+  standing: 'in force' | 'refused' | 'not read';
+  but: string;
+  triggers: { when: string; name: string; before: number; after: number }[];
 }
 
 export interface LayoutChart {

@@ -5,7 +5,7 @@ import type { Alert } from '../../api_types';
 import { allViews } from '../../registry';
 import { toggled } from '../../selection';
 import { alerts, alertsLoaded, runs, selection, setCursor, tagFilter, view, visibleSet } from '../../state';
-import { addressOf, openCapture } from './capture';
+import { addressOf, openCapture, openStep, openTensor } from '../captures/capture';
 import { Icon } from '../../ui/icons';
 import { ago, integer, middle, plural, time } from '../../ui/format';
 
@@ -23,7 +23,13 @@ const escape = (tag: string) => tag.replace(/[\\^$.[\]|()?*+{}]/g, '\\$&');
 // Opens the capture of a trigger, otherwise the tag and step of the alert.
 function follow(alert: Alert): void {
   if (alert.capture !== null && alert.kind !== 'nonfinite') {
-    openCapture.value = addressOf(alert.run, alert.capture);
+    const address = addressOf(alert.run, alert.capture);
+    batch(() => {
+      openCapture.value = address;
+      openStep.value = null;
+      openTensor.value = '';
+      view.value = 'captures';
+    });
     return;
   }
   const kind = alert.tag_kind ?? 'scalars';

@@ -4,7 +4,7 @@ import * as api from '../../api';
 import type { Run } from '../../api_types';
 import { refresh } from '../../live';
 import { integer } from '../../ui/format';
-import { kNeedsToken } from './Note';
+import { kNeedsToken } from '../captures/ArmForm';
 
 // Asks for confirmation; even then nothing is lost.
 export function DeleteDialog({ run, mayWrite, onClose }: { run: Run; mayWrite: boolean; onClose: () => void }) {

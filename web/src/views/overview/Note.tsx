@@ -4,9 +4,8 @@ import * as api from '../../api';
 import type { Run } from '../../api_types';
 import { refresh } from '../../live';
 import { middle } from '../../ui/format';
+import { kNeedsToken } from '../captures/ArmForm';
 import { NoteField } from './NoteField';
-
-export const kNeedsToken = 'This needs the token: open the page by the address that `sonde serve` printed.';
 
 export function Note({ run, mayWrite }: { run: Run; mayWrite: boolean }) {
   const [editing, setEditing] = useState(false);

@@ -4,7 +4,6 @@ import { type Headline, headlines } from '../../headline';
 import { allViews } from '../../registry';
 import { tags } from '../../state';
 import { Alerts } from './Alerts';
-import { CapturePanel } from './CapturePanel';
 import { RunsTable } from './RunsTable';
 import { alsoRecorded } from './also';
 import './overview.css';
@@ -49,7 +48,6 @@ export default function Overview() {
       )}
       <RunsTable />
       <AlsoRecorded />
-      <CapturePanel />
     </div>
   );
 }
