@@ -15,7 +15,7 @@ _last: "weakref.WeakKeyDictionary[Any, tuple[str, int]]" = weakref.WeakKeyDictio
 _default: Any = None
 
 # Functions of one bool that wait for values which arrive later than their call, as JAX's do. They are called before a step
-# begins or ends (False), and before a recorder is flushed or closed (True).
+# begins (False), and before a recorder is flushed or closed (True).
 settlers: list[Callable[[bool], None]] = []
 # Functions that name a recorder, or return None.
 chosen: list[Callable[[], Any]] = []
@@ -51,6 +51,13 @@ def begun(recorder: Any, step: Any, kind: str) -> Any:
         _begun.append(_Begun(recorder, step, kind))
         _last[recorder] = (kind, step.number)
     return step
+
+
+def settle_at_step_end(function: Callable[[bool], None]) -> None:
+    """Adds a settler whose values belong to the step: all settlers are called before a step ends, too."""
+    from . import _core
+    settlers.append(function)
+    _core._before_step_end(settle)
 
 
 def settle(everything: bool = False) -> None:

@@ -175,8 +175,7 @@ batching.primitive_batchers[_tap_p] = _batched
 partial_eval.partial_eval_jaxpr_custom_rules[_tap_p] = _rematerialized
 mlir.register_lowering(_tap_p, mlir.lower_fun(_lowered, multiple_results=False))
 
-_current.settlers.append(_settle)
-_core._before_step_end(lambda: _settle(False))
+_current.settle_at_step_end(_settle)
 atexit.register(_settle, True)
 
 

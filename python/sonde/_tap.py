@@ -211,19 +211,20 @@ def _tap_tensorflow(name: str, x: Any, step: Any, recorder: Any, enabled: Any, k
                    step.numpy() if hasattr(step, "numpy") else step)
         return x
 
-    def call(value: Any, *number: Any) -> Any:
-        record(_current.recorder() if recorder is None else recorder, name, kind, value, number[0] if number else None)
-        return True
-
-    def recorded() -> Any:
-        given = [] if step is None else [tf.cast(step, tf.int64)]
-        with tf.device("cpu:0"):
-            return tf.numpy_function(call, [tf.stop_gradient(value), *given], tf.bool, stateful=True)
-
-    value = tf.convert_to_tensor(x)
     known = enabled if isinstance(enabled, bool) else tf.get_static_value(enabled)
     if known is not None and not known:
         return x
+    from ._tensorflow_graph import callback, refuse_xla
+    refuse_xla(f"sonde.{'tap_grad' if kind == 'gradient' else 'tap'}('{name}')")
+    value = tf.convert_to_tensor(x)
+
+    def call(value: Any, *number: Any) -> None:
+        record(_current.recorder() if recorder is None else recorder, name, kind, value, number[0] if number else None)
+
+    def recorded() -> Any:
+        given = [] if step is None else [tf.cast(step, tf.int64)]
+        return callback(call, [tf.stop_gradient(value), *given], "sonde_tap")
+
     done = recorded() if known is not None else tf.cond(tf.cast(enabled, tf.bool), recorded, lambda: tf.constant(False))
     with tf.control_dependencies([done]):
         return tf.identity(value)

@@ -9,7 +9,7 @@
 `record_if`, `should_record_summaries`, `experimental.set_step`, `experimental.get_step`, `experimental.summary_scope`,
 `trace_on` and `trace_off` are TensorFlow's own: both share the default writer, the step and the condition.
 
-Inside tf.function a summary is a call of this process: it works in every graph that runs here, but not in a SavedModel that
+Inside tf.function a summary belongs to this process: it works in every graph that runs here, but not in a SavedModel that
 another process loads, and not with jit_compile=True, where TensorFlow refuses its own summaries too.
 """
 import os
@@ -28,6 +28,7 @@ import numpy
 
 from . import _current
 from ._recorder import Recorder
+from ._tensorflow_graph import Numbers, callback, in_function, refuse_xla
 
 record_if = tf.summary.record_if
 should_record_summaries = tf.summary.should_record_summaries
@@ -69,9 +70,11 @@ class SummaryWriter(tf.summary.SummaryWriter):
     >>> writer.recorder.scalar("loss", 0.5, 1)                                  # doctest: +SKIP
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, saved: bool = False) -> None:
         self.recorder = recorder
         self._native: Any = None
+        self._numbers: Numbers | None = None
+        self._saved = saved  # with a model, which cannot hold a queue
 
     @property
     def _resource(self) -> Any:
@@ -103,7 +106,20 @@ class SummaryWriter(tf.summary.SummaryWriter):
     def close(self) -> Any:
         """Flush and end the files."""
         native = None if self._native is None else self._native.close()
-        return self._call(self.recorder.close, native)
+        return self._call(self._close, native)
+
+    def _close(self) -> None:
+        self.recorder.close()
+        if self._numbers is not None:
+            self._numbers.close()
+
+    def _queue(self) -> Numbers | None:
+        """Where the function that is being traced leaves its numbers; None: it calls back."""
+        if self._saved or not in_function():
+            return None
+        if self._numbers is None:
+            self._numbers = Numbers(self.recorder)
+        return self._numbers
 
     def _call(self, function: Callable[[], None], before: Any) -> Any:
         if tf.executing_eagerly():
@@ -111,7 +127,7 @@ class SummaryWriter(tf.summary.SummaryWriter):
                 function()
             return None
         with tf.control_dependencies([] if before is None else [before]):
-            return _callback(lambda: None if self.recorder.closed else function(), [])
+            return callback(lambda: None if self.recorder.closed else function(), [], "sonde_writer")
 
     def __repr__(self) -> str:
         return f"<sonde.tf_summary.SummaryWriter {self.recorder.directory!r}{' closed' if self.recorder.closed else ''}>"
@@ -124,8 +140,9 @@ _current.chosen.append(lambda: _summary_state.writer.recorder if isinstance(_sum
 def create_file_writer(logdir: Any, max_queue: Any = None, flush_millis: Any = None, filename_suffix: Any = None,
                        name: str | None = None, experimental_trackable: bool = False,
                        experimental_mesh: Any = None) -> SummaryWriter:
-    """A writer of a run, as tf.summary.create_file_writer. Everything is in the file within a tenth of a second, or
-    `flush_millis` where that is shorter; `max_queue`, `name` and `experimental_trackable` change nothing.
+    """A writer of a run, as tf.summary.create_file_writer. Everything is in the file within two tenths of a second; less where
+    `flush_millis` is shorter. `max_queue` and `name` change nothing. With `experimental_trackable` functions that write can be
+    part of a SavedModel; their numbers then cost more.
 
     >>> writer = sonde.tf_summary.create_file_writer(directory)                 # doctest: +SKIP
     """
@@ -138,7 +155,7 @@ def create_file_writer(logdir: Any, max_queue: Any = None, flush_millis: Any = N
             raise ValueError(f"{argument} must not be a tensor of a graph: the writer is created before the graph runs")
     interval = 0.1 if flush_millis is None else min(0.1, float(flush_millis) / 1000)
     suffix = ".v2" if filename_suffix is None else _text(filename_suffix)
-    return SummaryWriter(Recorder(_text(logdir), flush_interval=interval, file_suffix=suffix))
+    return SummaryWriter(Recorder(_text(logdir), flush_interval=interval, file_suffix=suffix), bool(experimental_trackable))
 
 
 def create_noop_writer() -> Any:
@@ -153,16 +170,6 @@ def _text(value: Any) -> str:
     if hasattr(value, "numpy"):
         value = value.numpy()
     return value.decode() if isinstance(value, bytes) else os.fspath(value)
-
-
-def _callback(function: Callable[..., Any], tensors: list[Any]) -> Any:
-    """An operation that calls a function with the values of tensors, wherever the graph runs in this process."""
-    def call(*values: Any) -> Any:
-        function(*values)
-        return numpy.True_
-
-    with tf.device("cpu:0"):
-        return tf.numpy_function(call, tensors, tf.bool, stateful=True)
 
 
 def _tag(name: str) -> str:
@@ -203,21 +210,27 @@ def _step(step: Any) -> Any:
     return int(step) if tf.executing_eagerly() else step
 
 
-def _record(step: Any, tensors: Callable[[], list[Any]], record: Callable[..., None]) -> Any:
-    """Runs record(recorder, step, values of the tensors) if summaries are recorded: now, or when the graph runs."""
+def _record(step: Any, tensors: Callable[[], list[Any]], record: Callable[..., None], number_of: str | None = None) -> Any:
+    """Runs record(recorder, step, values of the tensors) if summaries are recorded: now, or when the graph runs. `number_of`:
+    the value is a number with this tag and nothing else."""
     if step is not None:
         step = _step(step)
     writer = _writer()
     if writer is None:
         return tf.constant(False)
+    refuse_xla("a summary of sonde.tf_summary")
 
     def write() -> Any:
         number = _step(step)
         if tf.executing_eagerly():
+            if writer._numbers is not None and number_of is not None and writer._numbers.has(number_of):
+                writer._numbers.drain()  # what came before
             record(writer.recorder, number, *[_value(each) for each in tensors()])
             return tf.constant(True)
+        if number_of is not None and (queue := writer._queue()) is not None:
+            return queue.put(number_of, number, *tensors())
         values = [tf.convert_to_tensor(number, tf.int64), *map(tf.convert_to_tensor, tensors())]
-        return _callback(lambda number, *values: record(writer.recorder, int(number), *values), values)
+        return callback(lambda number, *values: record(writer.recorder, int(number), *values), values, "sonde_summary")
 
     condition = _recording()
     known = condition if isinstance(condition, bool) else tf.get_static_value(condition)
@@ -269,7 +282,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     _check_rank(data, 0)
     if description is None:
         return _record(step, lambda: [data] if tf.executing_eagerly() else [tf.cast(data, tf.float32)],
-                       lambda recorder, number, value: recorder.scalar(tag, value, number))
+                       lambda recorder, number, value: recorder.scalar(tag, value, number), number_of=tag)
     metadata = _metadata("scalars", description)
     return _record(step, lambda: [tf.cast(data, tf.float32)],
                    lambda recorder, number, value: _put(recorder, tag, number, value, metadata))

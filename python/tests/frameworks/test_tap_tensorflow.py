@@ -97,6 +97,35 @@ class TensorFlow(Taps):
             self.assertEqual(session.run(y).tolist(), [2, 6])
         self.assertEqual(self.found(), [(4, 2)])
 
+    def test_what_xla_compiles_is_refused_with_a_sentence(self):
+        def gradient(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = sonde.tap_grad("y", x * 2)
+            return tape.gradient(y, x)
+
+        for name, work in (("tap", lambda x: sonde.tap("x", x)), ("tap_grad", gradient)):
+            with self.assertRaisesRegex(NotImplementedError, fr"sonde\.{name}\('.'\) is inside a function that XLA compiles"):
+                tf.function(work, jit_compile=True)(tf.constant([1.0]))
+        off = tf.function(lambda x: sonde.tap("off", x, enabled=False) * 2, jit_compile=True)
+        self.assertEqual(off(tf.constant([1.0])).numpy().tolist(), [2])
+
+    def test_a_model_of_keras_that_xla_compiles_is_refused_with_what_to_do(self):
+        import keras
+
+        class Tapped(keras.layers.Layer):
+            def call(self, x):
+                return sonde.tap("x", x * 2)
+
+        model = keras.Sequential([keras.Input((2,)), Tapped(), keras.layers.Dense(1)])
+        model.compile("sgd", "mse", jit_compile=True)
+        with self.assertRaisesRegex(NotImplementedError, r"model\.compile\(\.\.\., jit_compile=False\)"):
+            model.fit(numpy.ones((4, 2)), numpy.ones((4, 1)), verbose=0)
+        model.compile("sgd", "mse", jit_compile=False)
+        with self.rec.step(1):
+            model.fit(numpy.ones((4, 2)), numpy.ones((4, 1)), verbose=0)
+        self.assertEqual(self.found(), [(1, 2)])
+
     def test_a_symbolic_tensor_of_keras_is_refused(self):
         import keras
         self.assertRaisesRegex(TypeError, "in the `call` of a layer", sonde.tap, "x", keras.Input((3,)))

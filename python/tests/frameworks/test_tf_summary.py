@@ -1,7 +1,9 @@
 """The same script with tf.summary and with sonde.tf_summary: TensorBoard reads the same from both, function by function."""
+import gc
 import io
 import pathlib
 import sys
+import time
 import unittest
 import wave
 
@@ -384,6 +386,157 @@ class Behaviour(InFolder):
         with tf_summary.create_file_writer(str(self.log)).as_default():
             self.assertEqual(work(tf.constant([1.0, 2.0])).numpy().tolist(), [2, 4])
         self.assertEqual(tensorboard_events(self.log)["scalars", "sum"][0][2], 5)
+
+
+class Numbers(InFolder):
+    """Numbers of a tf.function go through a queue of TensorFlow's, which is emptied behind its back."""
+
+    def setUp(self):
+        super().setUp()
+        self.step = tf.Variable(0, dtype=tf.int64)
+
+    def training(self, writer):
+        step = self.step
+
+        @tf.function
+        def work():
+            step.assign_add(1)
+            with writer.as_default():
+                tf_summary.scalar("loss", 1 / tf.cast(step, tf.float32), step=step)
+
+        return work
+
+    def points(self, tag="loss"):
+        found = sonde.load(self.log, cache=False)["."].scalars(tag)
+        return list(zip(found.steps.tolist(), found.values.tolist(), strict=True))
+
+    def test_no_python_is_called(self):
+        writer = tf_summary.create_file_writer(str(self.log))
+        graph = self.training(writer).get_concrete_function().graph
+        self.assertEqual([op.type for op in graph.get_operations() if "Func" in op.type], [])
+
+    def test_they_are_in_the_file_without_a_flush_at_the_time_when_they_were_made(self):
+        writer = tf_summary.create_file_writer(str(self.log))
+        work = self.training(writer)
+        begin = time.time()
+        for _ in range(5):
+            work()
+        end = time.time()
+        updates = sonde.load(self.log, follow=True, cache=False).updates(tags="loss")
+        found, times = [], []
+        while len(found) < 5:
+            scalars = next(updates).scalars
+            found += scalars.steps.tolist()
+            times += scalars.wall_times.tolist()
+        self.assertEqual((found, times), ([1, 2, 3, 4, 5], sorted(times)))
+        self.assertTrue(begin - 0.01 <= times[0] and times[-1] <= end + 0.01, (begin, times, end))
+        writer.close()
+
+    def test_flush_and_close_wait_for_them(self):
+        for end in ("flush", "close"):
+            with self.subTest(end):
+                self.log = self.folder / end
+                self.step.assign(0)
+                writer = tf_summary.create_file_writer(str(self.log))
+                work = self.training(writer)
+                for _ in range(300):
+                    work()
+                getattr(writer, end)()
+                self.assertEqual([step for step, _ in self.points()], list(range(1, 301)))
+
+    def test_more_of_them_than_the_queue_holds(self):
+        writer = tf_summary.create_file_writer(str(self.log))
+
+        @tf.function
+        def work(count):
+            for n in tf.range(count):
+                tf_summary.scalar("n", n, step=tf.cast(n, tf.int64))
+
+        with writer.as_default():
+            work(tf.constant(100_000))
+        self.assertEqual(self.points("while/n"), [(n, n) for n in range(100_000)])
+
+    def test_a_step_that_ends_has_its_numbers(self):
+        """A condition is asked at the end of the step."""
+        writer = tf_summary.create_file_writer(str(self.log))
+        writer.recorder.set_policy({"trigger": [{"name": "small", "when": "loss < 0.3", "hold_off": 100}]})
+        writer.flush()  # the policy is in force
+        work = self.training(writer)
+        for n in range(1, 7):
+            with writer.recorder.step(n) as step:
+                writer.recorder.probe("x").record(step, [float(n)])
+                work()
+        writer.close()
+        self.assertEqual([capture.step for capture in sonde.load(self.log, cache=False)["."].captures], [4])
+
+    def test_eager_code_comes_after_a_function_that_ran_before_it(self):
+        writer = tf_summary.create_file_writer(str(self.log))
+        work = tf.function(lambda x: tf_summary.scalar("x", x, step=1))
+        with writer.as_default():
+            for n in range(0, 20, 2):
+                work(tf.constant(float(n)))
+                tf_summary.scalar("x", n + 1.0, step=1)
+        self.assertEqual([value for _, value in self.points("x")], list(range(20)))
+
+    def test_the_end_of_the_interpreter_loses_none(self):
+        self.run_python("""
+            import sys, tensorflow as tf
+            from sonde import tf_summary
+            tf_summary.create_file_writer(sys.argv[1]).set_as_default()
+            work = tf.function(lambda n: tf_summary.scalar("n", n, step=n))
+            for n in range(500): work(tf.constant(n, tf.int64))
+        """.replace("\n            ", "\n"), self.log, timeout=600)
+        self.assertEqual(self.points("n"), [(n, n) for n in range(500)])
+
+    def test_a_function_holds_its_writer(self):
+        work = self.training(tf_summary.create_file_writer(str(self.log)))
+        work()
+        gc.collect()
+        work()
+        sonde.tf_summary._current.settle(everything=True)
+        del work
+        gc.collect()
+        self.assertEqual([step for step, _ in self.points()], [1, 2])
+
+    def test_a_function_whose_writer_is_closed_raises(self):
+        writer = tf_summary.create_file_writer(str(self.log))
+        work = self.training(writer)
+        work()
+        writer.close()
+        with self.assertRaisesRegex(tf.errors.CancelledError, r"Queue '.*' is closed[^$]*sonde_summary"):
+            work()
+
+    def test_a_model_that_writes_can_be_saved(self):
+        class Model(tf.Module):
+            def __init__(self, writer):
+                super().__init__()
+                self.count, self.writer = tf.Variable(0, dtype=tf.int64), writer
+
+            @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+            def __call__(self, x):
+                with self.writer.as_default():
+                    tf_summary.scalar("x", x, step=self.count)
+                return x + 1
+
+        model = Model(tf_summary.create_file_writer(str(self.log), experimental_trackable=True))
+        model(1.5)
+        tf.saved_model.save(model, str(self.folder / "saved"))
+        model.writer.close()
+        self.assertEqual(self.points("x"), [(0, 1.5)])
+
+    def test_what_xla_compiles_is_refused_with_a_sentence(self):
+        writer = tf_summary.create_file_writer(str(self.log))
+        for summary in (lambda x: tf_summary.scalar("x", x, step=1), lambda x: tf_summary.histogram("x", x, step=1),
+                        lambda x: tf_summary.text("x", "text", step=1)):
+            inner = tf.function(lambda x, summary=summary: (summary(x), x)[1])
+            for function in (tf.function(inner, jit_compile=True), tf.function(lambda x, inner=inner: inner(x), jit_compile=True)):
+                with writer.as_default(), self.assertRaisesRegex(NotImplementedError, "XLA compiles .jit_compile=True.*record it outside"):
+                    function(tf.constant(1.0))
+            with writer.as_default():
+                inner(tf.constant(1.0))  # the same one, without XLA
+                tf_summary.scalar("outside", tf.function(lambda x: x + 1, jit_compile=True)(1.0), step=1)
+        with tf_summary.create_noop_writer().as_default():  # which records nothing anyway
+            tf.function(lambda x: (tf_summary.scalar("x", x, step=1), x)[1], jit_compile=True)(1.0)
 
 
 if __name__ == "__main__":
