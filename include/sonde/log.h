@@ -186,6 +186,13 @@ enum class Statistic : std::uint8_t {
   non_finite,         // NaN and infinities together
   zero_fraction,      // of all elements
   negative_fraction,  // of all elements
+  f16_range,          // abs_max as a share of the largest finite float16, 65,504; above 1 it overflows
+  f8_e4m3_range,      // the same for 448
+  f8_e5m2_range,      // the same for 57,344
+  update_ratio,       // of a weight or its update: rms of the update / rms of the weight, at the same step
+  depth_gain,         // rms / rms of the tensor of the same kind that is computed before it
+  drift,              // distance from its first recorded step, in standard deviations of that step: the Wasserstein
+                      // distance of normal distributions with these means and deviations
 };
 SONDE_API std::string_view to_string(Statistic statistic) noexcept;  // "peak_factor"
 // Fails, with the list of names, if there is no such statistic.

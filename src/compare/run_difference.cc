@@ -42,14 +42,14 @@ struct Columns {
   Scalars rms;
 };
 
-Result<Columns> read(const Run& run, const std::string& tag) {
+Result<Columns> read(const Run& run, const std::string& tag, const Range& range = {}) {
   Columns columns;
   for (std::size_t i = 0; i < kCompared.size(); ++i) {
-    Result<Scalars> column = run.statistic(tag, kCompared[i]);
+    Result<Scalars> column = run.statistic(tag, kCompared[i], range);
     if (!column) return column.error();
     columns.values[i] = std::move(*column);
   }
-  Result<Scalars> rms = run.statistic(tag, Statistic::rms);
+  Result<Scalars> rms = run.statistic(tag, Statistic::rms, range);
   if (!rms) return rms.error();
   columns.rms = std::move(*rms);
   return columns;
@@ -187,6 +187,36 @@ Result<Difference> compare_runs(const Run& a, const Run& b, const Options& optio
     }
   }
   return difference;
+}
+
+Result<FirstParting> find_parting(const Run& a, const Run& b, const Tolerances& tolerances) {
+  const std::vector<ProbeInfo> tensors_a = tensors_of(a);
+  const std::vector<ProbeInfo> tensors_b = tensors_of(b);
+  std::map<std::string_view, std::size_t> in_b;
+  for (std::size_t i = 0; i < tensors_b.size(); ++i) in_b.emplace(tensors_b[i].tag, i);
+  FirstParting found;
+  Range range;
+  for (std::size_t i = 0; i < tensors_a.size(); ++i) {
+    const auto other = in_b.find(tensors_a[i].tag);
+    if (other == in_b.end()) continue;
+    Row row = row_of({.a = i, .b = other->second}, tensors_a, tensors_b);
+    row.tolerance = tolerances.of(row.name, row.name_in_b, common_type(*row.dtype_a, *row.dtype_b));
+    const Result<Columns> columns_a = read(a, row.name, range);
+    const Result<Columns> columns_b = read(b, row.name_in_b, range);
+    // A probe that never recorded anything has no statistics.
+    if (!columns_a || !columns_b) continue;
+    compare_columns(*columns_a, *columns_b, row);
+    found.compared += row.steps > 0 ? 1 : 0;
+    if (!row.parting) continue;
+    if (found.row && row.parting->step >= found.row->parting->step) continue;
+    range.last_step = row.parting->step;  // in the same step, the tensor that was computed first counts
+    found.row = std::move(row);
+  }
+  if (found.compared == 0) {
+    return Status{Code::not_found, "the runs '" + a.name() + "' and '" + b.name() +
+                                       "' have no tensor in common of which both recorded statistics at one step"};
+  }
+  return found;
 }
 
 }  // namespace sonde::compare

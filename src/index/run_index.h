@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -141,6 +142,12 @@ class RunIndex final : public store::RunSource {
   stats_record::Form form_of(std::uint32_t file, const stats_record::Entry& entry) const;
   Result<stats_record::Form> read_form(const ValueRef& value);
   NonFiniteSeries non_finite_statistics(const Series& series, StatSelection& selection) const;
+  Scalars statistic_points(const Series& tensor, Statistic statistic, const Range& range, History history) const;
+  // The scalar series of a tag; or a statistic of a tensor as one, for a tag such as "stat:rms:activation/dense_1/out".
+  // Null if there is none.
+  std::shared_ptr<const Series> find_line(std::string_view tag) const;
+  std::vector<ProbeInfo> probes_in_order() const;
+  std::vector<ProbeInfo> probes_for(Statistic statistic) const;
   void find_steps(const bool (&is_used)[2], const Timeline& timeline, const Range& range, StatisticsMap& map) const;
 
   const std::string name_;
@@ -157,9 +164,15 @@ class RunIndex final : public store::RunSource {
     friend bool operator==(const Beside&, const Beside&) = default;
   };
   Beside beside_;
-  std::vector<RunFile> just_found_;   // until the first update
-  bool restored_ = false;             // the cache was checked
-  std::uint64_t not_remembered_ = 0;  // bytes read since the cache was written
+  struct KeptLine {
+    std::uint64_t revision = 0;
+    std::shared_ptr<const Series> series;
+  };
+  mutable std::mutex lines_mutex_;                                   // taken after data_mutex_
+  mutable std::map<std::string, KeptLine, std::less<>> lines_ = {};  // statistics as lines; guarded by the mutex
+  std::vector<RunFile> just_found_;                                  // until the first update
+  bool restored_ = false;                                            // the cache was checked
+  std::uint64_t not_remembered_ = 0;                                 // bytes read since the cache was written
 
   std::atomic<bool> read_once_ = false;
   std::atomic<std::uint64_t> revision_ = 0;

@@ -183,7 +183,7 @@ Result<DrawnLine> RunIndex::line(std::string_view tag, const LineRequest& reques
                                  std::shared_ptr<const Smoothed>& smoothed) {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const Series* series = data_.find(tag, TagKind::scalars);
+  const std::shared_ptr<const Series> series = find_line(tag);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
   const std::vector<ColumnStretch> whole = newest_stretches(*series);
   const std::vector<ColumnStretch> part = cut_to(whole, request.range);
@@ -213,7 +213,7 @@ Result<LineSummary> RunIndex::summary(std::string_view tag, const Range& range, 
                                       const Smoothing& smoothing, std::shared_ptr<const Smoothed>& smoothed) {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const Series* series = data_.find(tag, TagKind::scalars);
+  const std::shared_ptr<const Series> series = find_line(tag);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
   const std::vector<ColumnStretch> whole = newest_stretches(*series);
   if (whole.empty()) return LineSummary();
@@ -243,7 +243,7 @@ Result<std::uint64_t> RunIndex::accumulate(std::string_view tag, const Range& ra
                                            std::span<GridCell> cells) {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const Series* series = data_.find(tag, TagKind::scalars);
+  const std::shared_ptr<const Series> series = find_line(tag);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
   std::uint64_t total = 0;
   const auto position_of = [&](const Point& point) {
@@ -342,7 +342,7 @@ std::vector<NonFiniteSeries> RunIndex::non_finite() {
 std::optional<Point> RunIndex::first_since(std::string_view tag, double time) {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const Series* series = data_.find(tag, TagKind::scalars);
+  const std::shared_ptr<const Series> series = find_line(tag);
   if (series == nullptr) return std::nullopt;
   for (const ColumnStretch& stretch : newest_stretches(*series)) {
     std::size_t low = stretch.begin;

@@ -11,6 +11,15 @@ namespace sonde::index {
 std::vector<ProbeInfo> RunIndex::probes() {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
+  return probes_in_order();
+}
+
+// Only one statistic needs them.
+std::vector<ProbeInfo> RunIndex::probes_for(Statistic statistic) const {
+  return statistic == Statistic::depth_gain ? probes_in_order() : std::vector<ProbeInfo>();
+}
+
+std::vector<ProbeInfo> RunIndex::probes_in_order() const {
   // A job that was restarted defines them again: what the last file says counts.
   std::vector<ProbeInfo> probes;
   std::map<std::string, std::size_t> places;  // by tag

@@ -139,7 +139,7 @@ Result<Tag> RunIndex::tag(std::string_view name, TagKind kind) {
 Result<Scalars> RunIndex::scalars(std::string_view tag, const Range& range, History history) {
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const Series* series = data_.find(tag, TagKind::scalars);
+  const std::shared_ptr<const Series> series = find_line(tag);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
   std::vector<Selected<Column>> selected = select(data_, series->columns, *series, data_.timeline(), history);
   std::size_t total = 0;
@@ -163,7 +163,7 @@ Result<Drawing> RunIndex::draw(std::string_view tag, int width, const Range& ran
   }
   ensure_read();
   const std::shared_lock lock(data_mutex_);
-  const Series* series = data_.find(tag, TagKind::scalars);
+  const std::shared_ptr<const Series> series = find_line(tag);
   if (series == nullptr) return no_such_tag(tag, TagKind::scalars);
   const Stretches stretches = stretches_for(*series, axis, range);
   return index::draw(stretches.part, width, range, axis);

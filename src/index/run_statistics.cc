@@ -11,6 +11,7 @@
 #include "index/ordered.h"
 #include "index/run_index.h"
 #include "index/select.h"
+#include "index/stat_quantity.h"
 #include "index/stat_select.h"
 
 namespace sonde::index {
@@ -36,19 +37,27 @@ bool are_finite(std::span<const double> values) noexcept {
 // One row of a map.
 class MapRow {
  public:
-  MapRow(std::size_t width, Statistic statistic) : statistic_(statistic), cells_(width), others_(width) {}
+  MapRow(std::size_t width, const StatQuantity& quantity) : quantity_(quantity), cells_(width), others_(width) {}
 
-  void add(const StatStream& stream, const StatTrack& track, const SelectedRecords& records) {
-    for (const StatTrack::Place& place : track.places) {
-      const StatChunk chunk = stream.chunk(place.chunk);
-      const std::size_t first = stream.first_record(place.chunk);
-      if (first >= records.end || first + chunk.records() <= records.begin) continue;
-      if (chunk.is_consecutive(place.row)) {
-        add_consecutive(chunk, place.row, first, records);
+  void add(const StatStream& stream, std::uint32_t file, const StatTrack& track, const SelectedRecords& records) {
+    const QuantityReader reader(quantity_, stream, file);
+    reader_ = &reader;
+    const auto begin = std::ranges::upper_bound(track.places, records.begin, {}, [&](const StatTrack::Place& place) {
+      return stream.first_record(place.chunk);
+    });
+    for (auto at = begin == track.places.begin() ? begin : std::prev(begin); at != track.places.end(); ++at) {
+      place_ = *at;
+      const StatChunk chunk = stream.chunk(place_.chunk);
+      const std::size_t first = stream.first_record(place_.chunk);
+      if (first >= records.end) break;
+      if (first + chunk.records() <= records.begin) continue;
+      if (chunk.is_consecutive(place_.row)) {
+        add_consecutive(chunk, place_.row, first, records);
       } else {
-        add_scattered(chunk, place.row, first, records);
+        add_scattered(chunk, place_.row, first, records);
       }
     }
+    reader_ = nullptr;
   }
 
   void put(StatisticsMap& map, std::size_t row) const {
@@ -81,8 +90,8 @@ class MapRow {
     const std::size_t begin = low - offset;
     const std::size_t end = high - offset;
     const std::int32_t* const cells = records.cells.data() + offset;
-    if (begin == 0 && end == size && records.is_plain() && cells[0] == cells[size - 1]) {
-      if (const StatChunk::Sum* sum = chunk.sum(row, statistic_)) return add_sum(chunk, row, *sum, cells[0]);
+    if (quantity_.is_plain() && begin == 0 && end == size && records.is_plain() && cells[0] == cells[size - 1]) {
+      if (const StatChunk::Sum* sum = chunk.sum(row, quantity_.statistic)) return add_sum(chunk, row, *sum, cells[0]);
     }
     for (std::size_t at = begin; at < end; at += StatChunk::kMostRead) {
       const std::size_t behind = std::min(end, at + StatChunk::kMostRead);
@@ -107,7 +116,7 @@ class MapRow {
   }
 
   void read(const StatChunk& chunk, std::size_t row, std::size_t begin, std::size_t end) {
-    chunk.read(row, statistic_, begin, end, values_);
+    reader_->read(place_, begin, end, values_);
     all_finite_ = are_finite(std::span(values_).first(end - begin));
     has_nan_ = chunk.records_with_nan(row) > 0;
     has_infinity_ = chunk.records_with_infinity(row) > 0;
@@ -159,7 +168,9 @@ class MapRow {
     counts.infinite += chunk.records_with_infinity(row);
   }
 
-  Statistic statistic_;
+  const StatQuantity& quantity_;
+  const QuantityReader* reader_ = nullptr;  // of the file and the place that are being added
+  StatTrack::Place place_;
   std::vector<StatChunk::Sum> cells_;
   std::vector<Counts> others_;
   bool all_finite_ = false;  // of the values that were read
@@ -323,8 +334,17 @@ Result<Scalars> RunIndex::statistic(std::string_view tag, Statistic statistic, c
   const std::shared_lock lock(data_mutex_);
   const Series* series = data_.find(tag, TagKind::statistics);
   if (series == nullptr) return no_such_tag(tag, TagKind::statistics);
+  return statistic_points(*series, statistic, range, history);
+}
+
+Scalars RunIndex::statistic_points(const Series& tensor, Statistic statistic, const Range& range,
+                                   History history) const {
   const RunStatistics& statistics = data_.packed_statistics();
   const Timeline timeline = data_.timeline();
+  StatSelection selection(data_, timeline);
+  const StatQuantity quantity = quantity_of(data_, timeline, tensor, statistic, probes_for(statistic), selection);
+  if (quantity.source == nullptr) return {};
+  const Series* const series = quantity.source;
   const SelectedFiles files =
       select_records(data_, timeline, series->evaluation, history, range, [](auto) { return 0; });
   std::vector<Point> points;
@@ -332,13 +352,14 @@ Result<Scalars> RunIndex::statistic(std::string_view tag, Statistic statistic, c
     const auto track = series->statistics.find(file);
     const auto records = files.find(file);
     if (track == series->statistics.end() || records == files.end()) continue;
-    visit_values(*statistics.find(file, series->evaluation), track->second,
-                 [&](std::size_t record, const StatChunk& chunk, std::size_t row, std::size_t i) {
-                   if (records->second.cells[record] < 0) return;
-                   Point point = records->second.steps->at(record);
-                   chunk.read(row, statistic, i, i + 1, &point.value);
-                   points.push_back(point);
-                 });
+    const StatStream& stream = *statistics.find(file, series->evaluation);
+    const QuantityReader reader(quantity, stream, file);
+    visit_quantity(reader, stream, track->second, [&](std::size_t record, double value) {
+      if (records->second.cells[record] < 0) return;
+      Point point = records->second.steps->at(record);
+      point.value = value;
+      points.push_back(point);
+    });
   }
   if (history == History::newest) std::ranges::stable_sort(points, BeforeByStep());
   Scalars scalars;
@@ -364,14 +385,19 @@ Result<StatisticsMap> RunIndex::statistics_map(const std::vector<std::string>& t
   const std::shared_lock lock(data_mutex_);
   const RunStatistics& statistics = data_.packed_statistics();
   const Timeline timeline = data_.timeline();
-  std::vector<const Series*> rows;
+  StatSelection selection(data_, timeline);
+  const std::vector<ProbeInfo> probes = probes_for(statistic);
+  std::vector<StatQuantity> rows;
   bool is_used[2] = {};
+  StatisticsMap map;
   for (const std::string& tag : tags) {
-    rows.push_back(data_.find(tag, TagKind::statistics));
-    if (rows.back() != nullptr) is_used[rows.back()->evaluation ? 1 : 0] = true;
+    const Series* series = data_.find(tag, TagKind::statistics);
+    map.found.push_back(series != nullptr);
+    StatQuantity& row = rows.emplace_back();
+    if (series != nullptr) row = quantity_of(data_, timeline, *series, statistic, probes, selection);
+    if (row.source != nullptr) is_used[row.source->evaluation ? 1 : 0] = true;
   }
 
-  StatisticsMap map;
   map.width = static_cast<std::size_t>(width);
   find_steps(is_used, timeline, range, map);
   const double span =
@@ -392,14 +418,14 @@ Result<StatisticsMap> RunIndex::statistics_map(const std::vector<std::string>& t
   for (auto* column : {&map.min, &map.mean, &map.max}) column->assign(cells, kNaN);
   for (auto* column : {&map.count, &map.nan, &map.infinite}) column->assign(cells, 0);
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    map.found.push_back(rows[row] != nullptr);
-    if (rows[row] == nullptr) continue;
-    MapRow made(map.width, statistic);
-    for (const auto& [file, track] : rows[row]->statistics) {
-      const SelectedFiles& of_kind = files[rows[row]->evaluation ? 1 : 0];
+    const Series* const source = rows[row].source;
+    if (source == nullptr) continue;
+    MapRow made(map.width, rows[row]);
+    for (const auto& [file, track] : source->statistics) {
+      const SelectedFiles& of_kind = files[source->evaluation ? 1 : 0];
       const auto records = of_kind.find(file);
       if (records == of_kind.end() || records->second.count == 0) continue;
-      made.add(*statistics.find(file, rows[row]->evaluation), track, records->second);
+      made.add(*statistics.find(file, source->evaluation), file, track, records->second);
     }
     made.put(map, row);
   }

@@ -146,6 +146,12 @@ class RowReader {
         return combine(&RowReader::rms, to, [](double mean_abs, double rms) { return mean_abs / rms; });
       case Statistic::zero_fraction: return fraction(kZeros, to);
       case Statistic::negative_fraction: return fraction(kNegatives, to);
+      case Statistic::f16_range: return range_share(65'504, to);
+      case Statistic::f8_e4m3_range: return range_share(448, to);
+      case Statistic::f8_e5m2_range: return range_share(57'344, to);
+      case Statistic::update_ratio:
+      case Statistic::depth_gain:
+      case Statistic::drift: break;  // of more than one row or record: see stat_quantity.h
     }
     std::fill_n(to, end_ - begin_, kNaN);
   }
@@ -194,6 +200,10 @@ class RowReader {
     number(kMin, to);
     number(kMax, high);
     for (std::size_t i = 0; i < end_ - begin_; ++i) to[i] = std::max(std::abs(to[i]), std::abs(high[i]));
+  }
+  void range_share(double largest, double* to) noexcept {
+    abs_max(to);
+    for (std::size_t i = 0; i < end_ - begin_; ++i) to[i] /= largest;
   }
   void fraction(Field column, double* to) noexcept {
     count(column, to);

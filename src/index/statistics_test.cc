@@ -101,6 +101,12 @@ double defined(const TensorStatistics& one, Statistic statistic) {
     case Statistic::non_finite: return count - finite;
     case Statistic::zero_fraction: return static_cast<double>(one.zeros) / count;
     case Statistic::negative_fraction: return static_cast<double>(one.negatives) / count;
+    case Statistic::f16_range: return abs_max / 65'504;
+    case Statistic::f8_e4m3_range: return abs_max / 448;
+    case Statistic::f8_e5m2_range: return abs_max / 57'344;
+    case Statistic::update_ratio:
+    case Statistic::depth_gain:
+    case Statistic::drift: break;  // not of one tensor at one step: see query/network_test.cc
   }
   return kNaN;
 }
@@ -124,7 +130,10 @@ constexpr Statistic kAll[] = {Statistic::count,
                               Statistic::shape_factor,
                               Statistic::non_finite,
                               Statistic::zero_fraction,
-                              Statistic::negative_fraction};
+                              Statistic::negative_fraction,
+                              Statistic::f16_range,
+                              Statistic::f8_e4m3_range,
+                              Statistic::f8_e5m2_range};
 
 // Values are kept as f32, so that a mean of theirs is as exact as the largest of them.
 void expect_near(double found, double wanted, double largest, const std::string& where) {

@@ -7,6 +7,7 @@
 
 #include "query/api.h"
 #include "query/catalogue.h"
+#include "query/network_tiles.h"
 #include "query/request.h"
 #include "query/smoothed_cache.h"
 
@@ -19,6 +20,7 @@ struct Context {
   Actions* actions = nullptr;  // may be null
   bool may_write = false;
   SmoothedCache& averages;
+  NetworkTiles& tiles;
 };
 
 Result<Answer> answer_status(const Context& context, const Params& params);
@@ -42,6 +44,9 @@ Result<Answer> answer_steps(const Context& context, const Params& params);
 Result<Answer> answer_histograms(const Context& context, const Params& params);
 Result<Answer> answer_statistics(const Context& context, const Params& params);
 Result<Answer> answer_statistics_map(const Context& context, const Body& body);
+Result<Answer> answer_network_tile(const Context& context, const Body& body);
+Result<Answer> answer_network_cell(const Context& context, const Params& params);
+Result<Answer> answer_network_parting(const Context& context, const Params& params);
 Result<Answer> answer_media(const Context& context, const Params& params);
 Result<Answer> answer_image(const Context& context, const Params& params);
 Result<Answer> answer_audio(const Context& context, const Params& params);

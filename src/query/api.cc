@@ -65,6 +65,12 @@ constexpr Route kRoutes[] = {
      .known = {"range", "width"},
      .required = {"run", "tags", "statistic"},
      .post = answer_statistics_map},
+    {.path = "network/tile",
+     .known = {"level", "tile", "cell"},
+     .required = {"run", "tags", "statistic"},
+     .post = answer_network_tile},
+    {.path = "network/cell", .known = {"run", "tag", "statistic", "first", "last", "step"}, .get = answer_network_cell},
+    {.path = "network/parting", .known = {"a", "b"}, .get = answer_network_parting, .cost = Cost::expensive},
     {.path = "media", .known = {"run", "tag", "kind", "step"}, .get = answer_media},
     {.path = "image", .known = {"run", "tag", "step", "index"}, .get = answer_image},
     {.path = "audio", .known = {"run", "tag", "step", "index"}, .get = answer_audio},
@@ -220,7 +226,7 @@ class Api::State {
       // Right after the start there is nothing to show yet, and reading takes less time than a browser needs to ask
       // again.
       if (!used(route.parts).empty()) runs.wait_for_first_runs(kForAllRuns, kForFirstRun);
-      const Context context = {runs, runs.now(), actions.get(), question.may_write, averages_};
+      const Context context = {runs, runs.now(), actions.get(), question.may_write, averages_, tiles_};
       return *answer_now(route, context, question);
     }
     return error_answer(404, "there is no " + in_quotes(question.path) + "; docs/api.md lists all addresses");
@@ -261,6 +267,7 @@ class Api::State {
   }
 
   mutable SmoothedCache averages_;
+  mutable NetworkTiles tiles_;
   mutable KeptAnswers kept_;
 };
 

@@ -28,6 +28,7 @@ struct Answer {
   std::string body;
   std::string etag;       // quoted; empty: none
   std::string file_name;  // of a download; empty: it is displayed
+  bool compress = true;   // if the client accepts it
 };
 
 // The cost of an answer, estimated from the question alone.

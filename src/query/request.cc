@@ -147,6 +147,9 @@ class BodyReader {
     if (key == "run") return text(key, value, body_.run);
     if (key == "tags") return tags(value);
     if (key == "statistic") return text(key, value, body_.statistic);
+    if (key == "level") return level(value);
+    if (key == "tile") return integer(key, value, body_.tile, INT64_MIN, INT64_MAX);
+    if (key == "cell") return text(key, value, body_.cell);
     if (key == "when") return text(key, value, body_.when);
     if (key == "note") return text(key, value, body_.note);
     constexpr std::int64_t kMostSteps = 1'000'000;
@@ -181,6 +184,13 @@ class BodyReader {
     std::int64_t pixels = 0;
     if (Status status = integer("width", value, pixels, 1, kWidest); !status) return status;
     body_.width = static_cast<int>(pixels);
+    return Status::success();
+  }
+  Status level(const dom::element& value) {
+    constexpr std::int64_t kHighest = 48;  // a cell of all steps that doubles can tell apart
+    std::int64_t found = 0;
+    if (Status status = integer("level", value, found, 0, kHighest); !status) return status;
+    body_.level = static_cast<int>(found);
     return Status::success();
   }
   Status smooth(const dom::element& value) {

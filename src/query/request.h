@@ -71,6 +71,9 @@ struct Body {
   std::string run;
   std::vector<std::string> tags;
   std::string statistic;
+  int level = 0;
+  std::int64_t tile = 0;
+  std::string cell;
   std::string when;
   std::string note;
   std::int64_t before = 0;

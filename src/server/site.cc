@@ -274,7 +274,7 @@ Reply Site::page(const Request& request, std::string_view path) const {
 Reply Site::reply(const ApiCall& call, query::Answer answer) const {
   const bool reads = call.question.method == query::Question::Method::get;
   std::string packed;
-  if (call.gzip && answer.body.size() >= kWorthCompressing && compresses(answer.content_type)) {
+  if (call.gzip && answer.compress && answer.body.size() >= kWorthCompressing && compresses(answer.content_type)) {
     const Status status = deflate::compress(std::as_bytes(std::span(answer.body)), deflate::Wrapper::gzip, packed);
     if (!status || packed.size() >= answer.body.size()) packed.clear();
   }

@@ -30,6 +30,12 @@ constexpr std::array kNames = {
     Named{Statistic::non_finite, "non_finite"},
     Named{Statistic::zero_fraction, "zero_fraction"},
     Named{Statistic::negative_fraction, "negative_fraction"},
+    Named{Statistic::f16_range, "f16_range"},
+    Named{Statistic::f8_e4m3_range, "f8_e4m3_range"},
+    Named{Statistic::f8_e5m2_range, "f8_e5m2_range"},
+    Named{Statistic::update_ratio, "update_ratio"},
+    Named{Statistic::depth_gain, "depth_gain"},
+    Named{Statistic::drift, "drift"},
 };
 
 }  // namespace

@@ -8,6 +8,10 @@
 //   page_logs many DIR RUNS TAGS STEPS      runs "run_00000" ... with series "group_00/tag_0000" ...
 //   page_logs steps DIR                     series "loss" of 20,000 steps in runs that record it differently, see
 //                                           record_steps; the value of a step is that of value_at
+//   page_logs network DIR BLOCKS STEPS      runs "base" and "fork" of a network of so many blocks, see record_network
+//   page_logs layers DIR LAYERS STEPS       run "train": statistics of so many activations "layer_000/out" ..., without
+//                                           histograms; for measuring
+//   page_logs oddities DIR                  runs whose statistics are unusual, see record_oddities
 //   page_logs live RUN                      a job: records "TAG STEP VALUE" from each line of standard input, and
 //                                           prints the line again once it is in the file
 #include <cmath>
@@ -158,6 +162,106 @@ int record_steps(const std::string& directory) {
   return 0;
 }
 
+// Statistics of an activation for each layer, and of gradient, weight and update of its kernel. In block 1 the output
+// of the attention has a spike at four fifths of the steps; in the last block the output of the mlp has an infinity at
+// 60 %, and NaN from 70 % on. "fork" is the same until half of the steps, where block 1's mlp output doubles.
+int record_network(const std::string& directory, int blocks, std::int64_t steps) {
+  for (const bool fork : {false, true}) {
+    sonde::Recorder recorder = open(directory + (fork ? "/fork" : "/base"));
+    struct Layer {
+      sonde::Probe probe;
+      double size;
+      int block;
+      bool mlp;
+      bool update;
+    };
+    std::vector<Layer> layers;
+    for (int block = 0; block < blocks; ++block) {
+      for (const bool mlp : {false, true}) {
+        const std::string name = numbered("block_%02d", block) + (mlp ? "/mlp" : "/attention");
+        const auto add = [&](sonde::Kind kind, const char* part, double size) {
+          sonde::ProbeOptions options;
+          options.kind = kind;
+          options.keep = sonde::Keep::stats | sonde::Keep::histogram;
+          layers.push_back({recorder.probe(name + part, options), size, block, mlp, kind == sonde::Kind::update});
+        };
+        add(sonde::Kind::activation, "/out", 1 + 0.1 * block);
+        add(sonde::Kind::gradient, "/kernel", 1e-3 / (1 + block));
+        add(sonde::Kind::weight, "/kernel", 0.05);
+        add(sonde::Kind::update, "/kernel", 5e-5);
+      }
+    }
+    std::vector<float> values(64);
+    for (std::int64_t n = 0; n < steps; ++n) {
+      const sonde::Step step = recorder.step(n);
+      recorder.scalar("loss", 2.0 / static_cast<double>(1 + n), n);
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        const Layer& layer = layers[i];
+        const bool output = i % 4 == 0;
+        double size = layer.size * (1 + 0.05 * std::sin(static_cast<double>(n) * 0.7 + static_cast<double>(i)));
+        if (output && layer.block == 1 && !layer.mlp && n == steps * 4 / 5) size *= 50;
+        if (output && fork && layer.block == 1 && layer.mlp && n >= steps / 2) size *= 2;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+          values[k] =
+              static_cast<float>(size * std::sin(static_cast<double>(k * (i + 1)) + 0.01 * static_cast<double>(n)));
+        }
+        const bool last = output && layer.mlp && layer.block == blocks - 1;
+        if (last && n == steps * 6 / 10) values[3] = INFINITY;
+        if (last && n >= steps * 7 / 10) values[5] = NAN;
+        layer.probe.record(step, sonde::view(values));
+      }
+    }
+    if (close(recorder) != 0) return 1;
+  }
+  return 0;
+}
+
+int record_layers(const std::string& directory, int layers, std::int64_t steps) {
+  sonde::Recorder recorder = open(directory + "/train");
+  std::vector<sonde::Probe> probes;
+  for (int layer = 0; layer < layers; ++layer) {
+    sonde::ProbeOptions options;
+    options.keep = sonde::Keep::stats;
+    probes.push_back(recorder.probe(numbered("layer_%03d", layer) + "/out", options));
+  }
+  sonde::Statistics values;
+  values.shape = {1000};
+  values.count = 1000;
+  values.negatives = 500;
+  for (std::int64_t n = 0; n < steps; ++n) {
+    const sonde::Step step = recorder.step(n);
+    for (int layer = 0; layer < layers; ++layer) {
+      const double noise = static_cast<double>((n * 7919 + layer * 104'729) % 1000) / 1000;
+      const double size = (1 + 0.01 * layer) * (1 + 0.1 * noise + static_cast<double>(n) / static_cast<double>(steps));
+      values.max = 3 * size;
+      values.min = -values.max;
+      values.mean = 0.1 * size;
+      values.m2 = 1000 * size * size;
+      values.sum_abs = 800 * size;
+      probes[static_cast<std::size_t>(layer)].record(step, values);
+    }
+  }
+  return close(recorder);
+}
+
+// Runs of one layer: "single" of one step, "bad" of NaN only, "long" with a name of 10,000 bytes; and one without
+// statistics, "scalars".
+int record_oddities(const std::string& directory) {
+  for (const std::string_view name : {"bad", "long", "scalars", "single"}) {
+    sonde::Recorder recorder = open(directory + "/" + std::string(name));
+    const std::string layer = name == "long" ? std::string(10'000, 'x') + "/out" : "layer/out";
+    const sonde::Probe probe = name == "scalars" ? sonde::Probe() : recorder.probe(layer);
+    for (int n = 0; n < (name == "single" ? 1 : 20); ++n) {
+      const sonde::Step step = recorder.step(n);
+      recorder.scalar("loss", n, n);
+      const std::vector<float> values(8, name == "bad" ? NAN : static_cast<float>(n + 1));
+      probe.record(step, sonde::view(values));
+    }
+    if (close(recorder) != 0) return 1;
+  }
+  return 0;
+}
+
 int record_live(const std::string& run) {
   sonde::Recorder recorder = open(run);
   std::string tag;
@@ -186,6 +290,15 @@ int main(int argc, char** argv) {
     return record_many(words[1], std::atoi(words[2].c_str()), std::atoi(words[3].c_str()), std::atoi(words[4].c_str()));
   }
   if (kind == "steps" && words.size() == 2) return record_steps(words[1]);
+  if (kind == "network" && words.size() == 4) {
+    return record_network(words[1], std::atoi(words[2].c_str()), std::atoi(words[3].c_str()));
+  }
+  if (kind == "layers" && words.size() == 4) {
+    return record_layers(words[1], std::atoi(words[2].c_str()), std::atoi(words[3].c_str()));
+  }
+  if (kind == "oddities" && words.size() == 2) return record_oddities(words[1]);
   if (kind == "live" && words.size() == 2) return record_live(words[1]);
-  return std::fputs("usage: page_logs media|trials|tuning|many|steps|live DIR [SIZES]\n", stderr), 2;
+  return std::fputs("usage: page_logs media|trials|tuning|many|steps|network|layers|oddities|live DIR [SIZES]\n",
+                    stderr),
+         2;
 }

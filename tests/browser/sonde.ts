@@ -64,7 +64,7 @@ export function demoLog(...args: string[]): string {
   return folder;
 }
 
-export function pageLog(kind: 'media' | 'trials' | 'tuning' | 'many' | 'steps', ...sizes: number[]): string {
+export function pageLog(kind: 'media' | 'trials' | 'tuning' | 'many' | 'steps' | 'network' | 'layers' | 'oddities', ...sizes: number[]): string {
   const folder = newFolder();
   execFileSync(pageLogs, [kind, folder, ...sizes.map(String)], { env: environment, stdio: 'pipe' });
   return folder;

@@ -94,6 +94,10 @@ function post<Value>(
   return ask(url(path), { method: 'POST', headers, body: JSON.stringify(body) }, read, signal);
 }
 
+// For the binary answers of one view.
+export const postForBytes = (path: string, body: unknown, signal?: AbortSignal): Promise<ArrayBuffer> =>
+  post(path, body, asBytes, signal);
+
 export interface Start {
   status: T.Status;
   runs: T.Run[];

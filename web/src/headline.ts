@@ -3,6 +3,7 @@ import { computed } from '@preact/signals';
 
 import type { Tag } from './api_types';
 import { compareNames } from './names';
+import { ScalarMap } from './stat_lines';
 import { tags } from './state';
 
 export type Better = 'smaller' | 'larger' | null; // null: not known
@@ -79,7 +80,7 @@ export function headlinesOf(scalars: readonly Tag[], most: number): Headline[] {
 }
 
 export const scalarTags = computed(() => tags.value.filter((tag) => tag.kind === 'scalars'));
-export const scalarsByTag = computed(() => new Map(scalarTags.value.map((tag) => [tag.tag, tag])));
+export const scalarsByTag = computed(() => new ScalarMap(scalarTags.value.map((tag) => [tag.tag, tag])));
 // Of a series; -Infinity if not known.
 export function lastStepOf({ run, tag }: { run: string; tag: string }): number {
   const known = scalarsByTag.value.get(tag);

@@ -10,6 +10,7 @@ import { movePin, pins } from '../../ui/cards';
 import { Copy, Empty } from '../../ui/states';
 import { NewChart } from './NewChart';
 import { Portions, SectionView } from './SectionView';
+import { StatLines } from './StatLines';
 import { Toolbar } from './Toolbar';
 import { type PlannedChart, filteredCategories, matches, placedTags, planned } from './layouts';
 import './metrics.css';
@@ -157,6 +158,7 @@ export default function Metrics() {
           )}
         </SectionView>
       )}
+      <StatLines card={(tag) => <TagCard key={tag} tag={tag} onCombine={setCombining} />} />
       {matching.map((category) => (
         <SectionView
           key={category.id}

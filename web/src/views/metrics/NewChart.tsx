@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { shortened } from '../../chart/lines';
 import { scalarTags } from '../../headline';
 import { compile } from '../../pattern';
+import { allStatLines, isStatLine } from '../../stat_lines';
 import { plural } from '../../ui/format';
 import { ownCharts } from './state';
 
@@ -16,7 +17,8 @@ export function NewChart({ first, onClose }: { first: string[]; onClose: () => v
   const [chosen, setChosen] = useState<string[]>(first);
   useEffect(() => dialog.current?.showModal(), []);
   const pattern = compile(filter);
-  const found = scalarTags.value.map((tag) => tag.tag).filter((tag) => pattern.test(tag));
+  const all = [...scalarTags.value.map((tag) => tag.tag), ...(isStatLine(filter) ? allStatLines() : [])];
+  const found = all.filter((tag) => pattern.test(tag));
   const make = () => {
     ownCharts.value = [...ownCharts.peek(), { title: title.trim() || shortened(chosen).join(', '), tags: chosen }];
     dialog.current?.close();
@@ -35,7 +37,7 @@ export function NewChart({ first, onClose }: { first: string[]; onClose: () => v
         />
         <input
           type="search"
-          placeholder="filter tags"
+          placeholder="filter tags; stat:rms:... for statistics of tensors"
           aria-label="Filter tags of the new chart"
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
