@@ -22,8 +22,8 @@ class Network {
   Network() {
     stats_record::put_definition(file_, {.id = 1, .name = "a"});
     stats_record::put_definition(file_, {.id = 2, .name = "b"});
-    stats_record::put_definition(file_, {.id = 3, .name = "k", .kind = Kind::weight});
-    stats_record::put_definition(file_, {.id = 4, .name = "k", .kind = Kind::update});
+    stats_record::put_definition(file_, {.id = 3, .kind = Kind::weight, .name = "k"});
+    stats_record::put_definition(file_, {.id = 4, .kind = Kind::update, .name = "k"});
   }
   void add(int step, float a, float b) {
     stats_record::StepWriter writer(file_, step, index::kStart + step, false);

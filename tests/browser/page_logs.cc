@@ -14,6 +14,7 @@
 //   page_logs oddities DIR                  runs whose statistics are unusual, see record_oddities
 //   page_logs live RUN                      a job: records "TAG STEP VALUE" from each line of standard input, and
 //                                           prints the line again once it is in the file
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +30,8 @@ namespace {
 sonde::Recorder open(const std::string& directory) {
   sonde::RecorderOptions options;
   options.console = nullptr;
+  options.tensors = sonde::Overflow::wait;  // a slow machine loses nothing
+  options.max_wait = std::chrono::minutes(5);
   options.on_error = [](const sonde::Status& status) { std::fprintf(stderr, "%s\n", status.message().c_str()); };
   auto opened = sonde::Recorder::open(directory, options);
   if (!opened) {
