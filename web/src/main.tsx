@@ -12,7 +12,7 @@ import { view } from './url';
 // Each view's folder registers itself.
 import.meta.glob('./views/*/index.ts', { eager: true });
 
-const kPatience = 150; // ms
+const kPatience = 400; // ms
 
 // The page is rendered once, with the first data and the code of its view, if both come soon: rendering it without them
 // first costs as much as all the rest.

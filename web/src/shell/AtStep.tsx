@@ -1,6 +1,7 @@
 import { Fragment } from 'preact';
 
 import * as api from '../api';
+import { useAfterFirstChart } from '../chart/frames';
 import type { TableRow } from '../api_types';
 import { headlines, scalarsByTag } from '../headline';
 import { change } from '../live';
@@ -48,7 +49,8 @@ export function AtStep() {
   const names = new Map(middles(partsThatDiffer(all), 12).map((name, i) => [all[i], name]));
   const [first, last] = stepRange.value;
   const before = Math.max(first, Math.round(step - (last - first) / 10));
-  const key = series.length > 0 ? JSON.stringify([series, step, before]) : null;
+  const later = useAfterFirstChart();
+  const key = later && series.length > 0 ? JSON.stringify([series, step, before]) : null;
   const ask = async (signal: AbortSignal) => {
     const [now, then] = await Promise.all([
       api.table({ series, step }, signal),

@@ -1,5 +1,6 @@
 // Answers at a glance: does it learn, is anything wrong, and where.
 import { MetricCard } from '../../chart/MetricCard';
+import { useAfterFirstChart } from '../../chart/frames';
 import { type Headline, headlines } from '../../headline';
 import { allViews } from '../../registry';
 import { tags } from '../../state';
@@ -35,6 +36,7 @@ function AlsoRecorded() {
 
 export default function Overview() {
   const [first, ...others] = headlines.value;
+  const later = useAfterFirstChart();
   return (
     <div class="overview">
       <Alerts />
@@ -46,7 +48,7 @@ export default function Overview() {
           ))}
         </div>
       )}
-      <RunsTable />
+      {later && <RunsTable />}
       <AlsoRecorded />
     </div>
   );
