@@ -40,6 +40,13 @@ function runsWithStatistics(): string[] {
   return visible.length > 0 ? visible : [...found];
 }
 
+// The run with the most tensors, which is the training rather than its evaluation; of several the first.
+function richestOf(runs: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const tag of tags.value) if (tag.kind === 'statistics') for (const run of tag.runs) counts.set(run, (counts.get(run) ?? 0) + 1);
+  return runs.reduce((best, run) => ((counts.get(run) ?? 0) > (counts.get(best) ?? 0) ? run : best), runs[0] ?? '');
+}
+
 function wholeSteps(tensors: readonly Tensor[], runs: readonly string[]): readonly [number, number] {
   const wanted = new Set(tensors.map((tensor) => tensor.tag));
   let [first, last] = [Infinity, -Infinity];
@@ -127,7 +134,7 @@ function useStore(a: string, b: string | null): TileStore {
       for (const run of [a, b ?? a]) {
         if (runs !== null && !runs.has(run)) continue;
         store.touch(run, runs === null ? null : (seen.current.get(run) ?? null));
-        store.arrived.value += 1;
+        store.arrived.value = store.arrived.peek() + 1; // not a dependency of this effect
       }
     });
     return dispose;
@@ -139,7 +146,7 @@ function useStore(a: string, b: string | null): TileStore {
 
 export default function NetworkView() {
   const runs = runsWithStatistics();
-  const a = runs.includes(runA.value) ? runA.value : (runs[0] ?? '');
+  const a = runs.includes(runA.value) ? runA.value : richestOf(runs);
   const b = runB.value !== a && runs.includes(runB.value) ? runB.value : null;
   const store = useStore(a, b);
   const byKind = useMemo(() => tensorsOf(tags.value, b ? [a, b] : [a]), [tags.value, a, b]);

@@ -144,7 +144,7 @@ export class TileStore {
     }
     this.running.delete(key);
     if (!controller.signal.aborted) this.wanted.delete(key);
-    this.arrived.value += 1;
+    this.arrived.value = this.arrived.peek() + 1;
     this.next();
   }
 }
