@@ -22,7 +22,7 @@ if(SONDE_PRECOMPILED)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
   set(common <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdio> <cstdlib> <cstring> <deque>
-    <filesystem> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view>
+    <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view>
     <unordered_map> <unordered_set> <utility> <variant> <vector>)
   file(CONFIGURE OUTPUT generated/precompiled.cc CONTENT "")
   add_library(sonde_precompiled OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/precompiled.cc)
