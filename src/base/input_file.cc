@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/directory.h"
@@ -64,7 +65,9 @@ Result<bool> InputFile::belongs_to_user() const {
 }
 
 Result<std::string> InputFile::read_up_to(std::size_t most) const {
-  std::string content(most, '\0');
+  const Result<FileState> now = state();
+  if (!now) return now.error();
+  std::string content(static_cast<std::size_t>(std::min<std::uint64_t>(most, now->size)), '\0');
   const Result<std::size_t> size = read_at(0, std::as_writable_bytes(std::span(content)));
   if (!size) return size.error();
   content.resize(*size);
