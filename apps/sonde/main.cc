@@ -32,6 +32,7 @@ Commands all_commands() {
   commands.push_back(make_show_command());
   commands.push_back(make_inspect_command());
   commands.push_back(make_diff_command());
+  commands.push_back(make_embed_command());
   commands.push_back(make_arm_command());
   commands.push_back(make_trigger_command());
   commands.push_back(make_policy_command());

@@ -123,6 +123,7 @@ std::unique_ptr<Subcommand> make_captures_command();  // captures.cc
 std::unique_ptr<Subcommand> make_check_command();     // check.cc
 std::unique_ptr<Subcommand> make_demo_command();      // demo.cc
 std::unique_ptr<Subcommand> make_diff_command();      // diff.cc
+std::unique_ptr<Subcommand> make_embed_command();     // embed.cc
 std::unique_ptr<Subcommand> make_doctor_command();    // doctor.cc
 std::unique_ptr<Subcommand> make_export_command();    // export.cc
 std::unique_ptr<Subcommand> make_inspect_command();   // inspect.cc

@@ -136,7 +136,8 @@ struct Tridiagonal {
 };
 
 void make_largest_positive(double* vector, std::size_t size) {
-  const auto* largest = std::max_element(vector, vector + size, [](double a, double b) { return std::abs(a) < std::abs(b); });
+  const auto* largest =
+      std::max_element(vector, vector + size, [](double a, double b) { return std::abs(a) < std::abs(b); });
   if (*largest >= 0) return;
   for (std::size_t i = 0; i < size; ++i) vector[i] = -vector[i];
 }

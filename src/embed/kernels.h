@@ -31,8 +31,8 @@ void add_scaled(float* to, const float* from, float factor, std::size_t count) n
 void add_scaled(double* to, const double* from, double factor, std::size_t count) noexcept;
 double dot(const double* a, const double* b, std::size_t count) noexcept;
 
-// Appends the index, plus `base`, of each j < count with squares[j] - 2 * products[j] < limit to `found`, which has room
-// for all, and the value to `values`. Returns how many.
+// Appends the index, plus `base`, of each j < count with squares[j] - 2 * products[j] < limit to `found`, which has
+// room for all, and the value to `values`. Returns how many.
 std::size_t take_below(const float* products, const float* squares, std::size_t count, float limit, std::uint32_t base,
                        std::uint32_t* found, float* values) noexcept;
 

@@ -102,7 +102,8 @@ TEST(Forces, AreTheSumsThatDefineThem) {
     for (std::size_t j = 0; j < count; ++j) {
       if (j == 5) continue;
       sum += q_of(j);
-      for (std::size_t axis = 0; axis < dims; ++axis) push[axis] += q_of(j) * q_of(j) * static_cast<double>(y[axis][5] - y[axis][j]);
+      for (std::size_t axis = 0; axis < dims; ++axis)
+        push[axis] += q_of(j) * q_of(j) * static_cast<double>(y[axis][5] - y[axis][j]);
     }
     for (std::size_t e = 0; e < kEdgeBlock; ++e) {
       for (std::size_t axis = 0; axis < dims; ++axis) {
@@ -183,10 +184,11 @@ TEST(Tsne, OfFewPointsUsesASmallerPerplexity) {
 TEST(Tsne, ShowsLayoutsAndCanBeCancelled) {
   base::TaskPool pool("test", 1);
   std::size_t seen = 0;
-  const Result<Tsne> found = tsne(random_points(50, 4, 1), {.iterations = 100}, pool, {}, [&](const Matrix& layout, std::size_t) {
-    EXPECT_EQ(layout.rows, 50U);
-    return ++seen < 3;
-  });
+  const Result<Tsne> found =
+      tsne(random_points(50, 4, 1), {.iterations = 100}, pool, {}, [&](const Matrix& layout, std::size_t) {
+        EXPECT_EQ(layout.rows, 50U);
+        return ++seen < 3;
+      });
   EXPECT_EQ(found.status().code(), Code::closed);
   EXPECT_EQ(seen, 3U);
 }

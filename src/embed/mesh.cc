@@ -11,11 +11,11 @@
 namespace sonde::embed {
 namespace {
 
-constexpr float kWidest = 0.5F;    // distance of two nodes; the kernel's width is 1
+constexpr float kWidest = 0.5F;  // distance of two nodes; the kernel's width is 1
 constexpr float kFinest = 0.125F;
-constexpr float kManyNodes = 200;  // up to which the distance is halved
-constexpr std::size_t kMargin = 8;   // nodes around the points: splines reach 2, and deconvolution some more
-constexpr std::size_t kBand = 8;     // rows of the mesh in one task; splines reach over 4
+constexpr float kManyNodes = 200;      // up to which the distance is halved
+constexpr std::size_t kMargin = 8;     // nodes around the points: splines reach 2, and deconvolution some more
+constexpr std::size_t kBand = 8;       // rows of the mesh in one task; splines reach over 4
 constexpr std::size_t kPoints = 1024;  // points in one task
 constexpr std::size_t kB = kFftBatch;
 
@@ -156,7 +156,8 @@ void RepulsionMesh::make_kernel() {
   transform_columns(sampled.data(), size_, size_);
   std::vector<double> spline(size_);
   for (std::size_t k = 0; k < size_; ++k) {
-    const double value = (4 + 2 * std::cos(2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(size_))) / 6;
+    const double value =
+        (4 + 2 * std::cos(2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(size_))) / 6;
     spline[k] = value * value;
   }
   kernel_.assign(blocks * size_ * kB, 0);

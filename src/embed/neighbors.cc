@@ -12,7 +12,7 @@
 namespace sonde::embed {
 namespace {
 
-constexpr std::size_t kQueries = 64;     // points of one task
+constexpr std::size_t kQueries = 64;      // points of one task
 constexpr std::size_t kCandidates = 256;  // points that they are compared with at a time
 constexpr std::size_t kSpare = 8;         // more than wanted are kept, since the first distances are rounded
 

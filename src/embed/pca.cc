@@ -81,7 +81,8 @@ void apply_points(const Matrix& points, base::TaskPool& pool, const double* in, 
     flush();
   });
   std::fill_n(out, count * features, 0.0);
-  for (std::size_t task = 0; task < tasks; ++task) add_scaled(out, sums.data() + task * count * features, 1.0, count * features);
+  for (std::size_t task = 0; task < tasks; ++task)
+    add_scaled(out, sums.data() + task * count * features, 1.0, count * features);
 }
 
 double total_squares(const Matrix& points, base::TaskPool& pool) {
@@ -104,10 +105,10 @@ Result<Pca> pca(const Matrix& points, std::size_t dims, std::uint64_t seed, base
     return Status{Code::invalid_argument, "there is 1 point, but principal components need at least 2"};
   }
   if (dims == 0 || dims > std::min(points.rows, points.columns)) {
-    return Status{Code::invalid_argument,
-                  std::to_string(dims) + " dimensions are not possible: the data has " + std::to_string(points.rows) +
-                      " points of " + std::to_string(points.columns) + " features; ask for at most " +
-                      std::to_string(std::min(points.rows, points.columns))};
+    return Status{Code::invalid_argument, std::to_string(dims) + " dimensions are not possible: the data has " +
+                                              std::to_string(points.rows) + " points of " +
+                                              std::to_string(points.columns) + " features; ask for at most " +
+                                              std::to_string(std::min(points.rows, points.columns))};
   }
   if (!goes_on(progress, "pca", 0, 3)) return cancelled();
   Pca result;

@@ -20,7 +20,8 @@ std::vector<double> covariance_of(const Matrix& points) {
   const std::size_t d = points.columns;
   std::vector<double> mean(d);
   for (std::size_t i = 0; i < points.rows; ++i) {
-    for (std::size_t j = 0; j < d; ++j) mean[j] += static_cast<double>(points.row(i)[j]) / static_cast<double>(points.rows);
+    for (std::size_t j = 0; j < d; ++j)
+      mean[j] += static_cast<double>(points.row(i)[j]) / static_cast<double>(points.rows);
   }
   std::vector<double> matrix(d * d);
   for (std::size_t i = 0; i < points.rows; ++i) {

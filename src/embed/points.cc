@@ -44,7 +44,8 @@ Result<Matrix> points_of(const TensorView& tensor, std::string_view name) {
   const auto rows = static_cast<std::size_t>(tensor.shape[0]);
   if (rows == 0) return Status{Code::invalid_argument, in_quotes(name) + " has no rows, so there are no points"};
   const auto count = static_cast<std::size_t>(tensor.size());
-  if (count == 0) return Status{Code::invalid_argument, in_quotes(name) + " has no columns, so points have no features"};
+  if (count == 0)
+    return Status{Code::invalid_argument, in_quotes(name) + " has no columns, so points have no features"};
   if (rows > UINT32_MAX) return Status{Code::unsupported, in_quotes(name) + " has more than 2^32 points"};
   Matrix points(rows, count / rows);
   float* out = points.values.data();
@@ -71,8 +72,8 @@ Status check_finite(const Matrix& points, std::string_view name) {
   }
   if (bad == 0) return Status::success();
   return {Code::invalid_argument, in_quotes(name) + " has NaN or infinite values in " + std::to_string(bad) + " of " +
-                                      std::to_string(points.rows) + " rows, the first is row " +
-                                      std::to_string(first) + ": remove these rows"};
+                                      std::to_string(points.rows) + " rows, the first is row " + std::to_string(first) +
+                                      ": remove these rows"};
 }
 
 void for_blocks(base::TaskPool& pool, std::size_t count, std::size_t size,
@@ -115,7 +116,8 @@ void normalize_rows(Matrix& points, base::TaskPool& pool) {
     for (std::size_t i = first; i < last; ++i) {
       float* row = points.row(i);
       double squares = 0;
-      for (std::size_t j = 0; j < points.columns; ++j) squares += static_cast<double>(row[j]) * static_cast<double>(row[j]);
+      for (std::size_t j = 0; j < points.columns; ++j)
+        squares += static_cast<double>(row[j]) * static_cast<double>(row[j]);
       if (squares == 0) continue;
       const auto scale = static_cast<float>(1 / std::sqrt(squares));
       for (std::size_t j = 0; j < points.columns; ++j) row[j] *= scale;

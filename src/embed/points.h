@@ -34,8 +34,9 @@ std::string_view to_string(Metric metric) noexcept;
 enum class Method : std::uint8_t { pca, tsne, umap };
 std::string_view to_string(Method method) noexcept;
 
-// The rows of a tensor as points: the first axis counts them, the other axes are their features. Fails with one sentence
-// about `name` if there are no points or no features, or if a value is not finite, which names the first such row.
+// The rows of a tensor as points: the first axis counts them, the other axes are their features. Fails with one
+// sentence about `name` if there are no points or no features, or if a value is not finite, which names the first such
+// row.
 Result<Matrix> points_of(const TensorView& tensor, std::string_view name);
 
 // Checks what points_of checks of its values.

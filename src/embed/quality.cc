@@ -29,7 +29,9 @@ double penalty(const Matrix& points, const Matrix& layout, std::size_t row, std:
   near[row] = -1;  // the first of all
   std::vector<std::uint32_t> order(points.rows);
   for (std::uint32_t j = 0; j < order.size(); ++j) order[j] = j;
-  const auto nearer = [&](std::uint32_t a, std::uint32_t b) { return near[a] < near[b] || (near[a] == near[b] && a < b); };
+  const auto nearer = [&](std::uint32_t a, std::uint32_t b) {
+    return near[a] < near[b] || (near[a] == near[b] && a < b);
+  };
   std::ranges::nth_element(order, order.begin() + static_cast<std::ptrdiff_t>(count), nearer);
   double sum = 0;
   for (std::size_t k = 0; k <= count; ++k) {
@@ -76,7 +78,8 @@ Result<Trustworthiness> trustworthiness(const Matrix& points, const Matrix& layo
 Status align(Matrix& layout, const Matrix& reference, Scaling scaling) {
   const std::size_t dims = layout.columns;
   if (layout.rows != reference.rows || dims != reference.columns || dims == 0 || dims > 3 || layout.rows == 0) {
-    return {Code::invalid_argument, "the layouts have different numbers of points or dimensions, so that they cannot be aligned"};
+    return {Code::invalid_argument,
+            "the layouts have different numbers of points or dimensions, so that they cannot be aligned"};
   }
   double mean[3] = {0, 0, 0};
   double target[3] = {0, 0, 0};
@@ -118,7 +121,8 @@ Status align(Matrix& layout, const Matrix& reference, Scaling scaling) {
     }
     // A direction without extent: any that is orthogonal to the others.
     for (std::size_t basis = 0; basis <= dims; ++basis) {
-      for (const std::vector<double>& other : left) add_scaled(u.data(), other.data(), -dot(u.data(), other.data(), dims), dims);
+      for (const std::vector<double>& other : left)
+        add_scaled(u.data(), other.data(), -dot(u.data(), other.data(), dims), dims);
       const double length = std::sqrt(dot(u.data(), u.data(), dims));
       if (length > 1e-9 * std::max(singular, 1e-300) && length > 1e-12 * std::sqrt(std::max(0.0, right.values[0]))) {
         for (double& value : u) value /= length;

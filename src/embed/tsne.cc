@@ -10,7 +10,7 @@
 namespace sonde::embed {
 namespace {
 
-constexpr std::size_t kPoints = 256;  // of one task
+constexpr std::size_t kPoints = 256;        // of one task
 constexpr std::size_t kExactBelow = 2'000;  // the mesh does not pay for fewer
 constexpr double kExaggeration = 12;
 

@@ -47,7 +47,8 @@ SparseRows joint_probabilities(const Neighbors& neighbors, double perplexity, ba
 // A + A^T - A * A^T (element by element) with a fuzzy union, or A + A^T, of the directed edges of `neighbors`, whose
 // weights are given. Rows have ascending columns.
 enum class Union : std::uint8_t { sum, fuzzy };
-SparseRows symmetric_rows(const Neighbors& neighbors, const std::vector<float>& weights, Union how, std::size_t multiple);
+SparseRows symmetric_rows(const Neighbors& neighbors, const std::vector<float>& weights, Union how,
+                          std::size_t multiple);
 
 // Coordinates to start from: principal components, scaled to a standard deviation of `spread` along the first.
 Result<Matrix> start_layout(const Matrix& points, std::size_t dims, double spread, std::uint64_t seed,

@@ -10,9 +10,9 @@
 namespace sonde::embed {
 namespace {
 
-constexpr std::size_t kBatch = 512;      // points that move at the same time
-constexpr std::size_t kPoints = 64;      // of one task
-constexpr std::size_t kNegatives = 5;    // samples that repel, for each edge that attracts
+constexpr std::size_t kBatch = 512;    // points that move at the same time
+constexpr std::size_t kPoints = 64;    // of one task
+constexpr std::size_t kNegatives = 5;  // samples that repel, for each edge that attracts
 constexpr float kLargestMove = 4;
 
 // The forces as functions of the squared distance, tabled by the upper bits of a float and interpolated: a power takes
@@ -103,8 +103,12 @@ class Optimizer {
  public:
   Optimizer(const SparseRows& graph, const Matrix& start, const UmapOptions& options, std::size_t epochs,
             base::TaskPool& pool)
-      : pool_(pool), count_(start.rows), epochs_(epochs), seed_(options.seed),
-        forces_(fit_curve(options.min_distance)), y_(start.values) {
+      : pool_(pool),
+        count_(start.rows),
+        epochs_(epochs),
+        seed_(options.seed),
+        forces_(fit_curve(options.min_distance)),
+        y_(start.values) {
     const float heaviest = graph.weights.empty() ? 1 : std::ranges::max(graph.weights);
     begin_.push_back(0);
     for (std::size_t i = 0; i < count_; ++i) {
