@@ -29,7 +29,8 @@ def random(*shape, seed=0):
 
 
 def values_of_signature(folder, signature, inputs):
-    return values_of_function(tf.saved_model.load(str(folder)).signatures[signature], inputs)
+    loaded = tf.saved_model.load(str(folder))  # a function does not keep its variables alive
+    return values_of_function(loaded.signatures[signature], inputs)
 
 
 def distance(a, b):
