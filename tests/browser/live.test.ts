@@ -168,7 +168,9 @@ test('the runs table follows a run that never pauses', async (t) => {
   const { job, server } = await training();
   const page = await open(t, server);
   const row = page.getByRole('region', { name: 'Runs table' }).getByRole('row', { name: /train/ });
-  const column = (await page.getByRole('region', { name: 'Runs table' }).getByRole('columnheader').allInnerTexts()).findIndex((name) => /^loss/.test(name));
+  const headers = page.getByRole('region', { name: 'Runs table' }).getByRole('columnheader');
+  await headers.filter({ hasText: /^loss/ }).waitFor();
+  const column = (await headers.allInnerTexts()).findIndex((name) => /^loss/.test(name));
   const shown = async () => Number((await row.locator('th, td').nth(column).locator('span').first().innerText()).replaceAll(',', ''));
   // The value of each step is the step. Points come many times per second until the table has shown five new values.
   let step = 0;

@@ -72,7 +72,8 @@ test('a NaN is on the first screen, and a click leads to its tag and step', asyn
   const step = Number(/step ([\d,]+)/.exec(await alert.innerText())![1]!.replace(',', ''));
   await alert.click();
   await eventually(async () => /tags=/.test(page.url()) && new RegExp(`step=${step}(&|$)`).test(page.url()), 'tag and step in the address');
-  await eventually(async () => (await page.locator('[data-chart][data-ready]').count()) === 1, 'the chart of that tag alone');
+  await eventually(async () => (await page.locator('.net-name').count()) === 1, 'the row of that tensor alone, in the map of the network');
+  assert.ok(page.url().includes('#/network'), page.url());
   await screenshot(page, 'alert-followed');
 });
 

@@ -50,6 +50,7 @@ export function drawAxis(context: Context, frame: Frame, area: Area, look: Look)
 
 const kMarkColours = { bad: 'nan', capture: 'accent', other: 'inf' } as const;
 
+// Above the cells and not over them: a mark must not change the colour of the value that it points to.
 export function drawMarks(context: Context, marks: readonly Mark[], frame: Frame, area: Area, look: Look): void {
   for (const mark of marks) {
     const x = area.left + xOf(frame, mark.step);
@@ -60,9 +61,6 @@ export function drawMarks(context: Context, marks: readonly Mark[], frame: Frame
     context.lineTo(x + 5, 2);
     context.lineTo(x, area.top - 2);
     context.fill();
-    context.globalAlpha = 0.7;
-    for (let y = area.top; y < area.top + area.height; y += 6) context.fillRect(Math.round(x), y, 1, 3);
-    context.globalAlpha = 1;
   }
 }
 
