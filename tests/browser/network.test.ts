@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 
-import { chart, eventually, open, points, screenshot } from './browser.ts';
+import { eventually, open, points, screenshot } from './browser.ts';
 import { demoLog, pageLog, Server } from './sonde.ts';
 
 const kSteps = 100;
@@ -181,7 +181,7 @@ test('a click opens the tensor at that step, a second click leads on', async (t)
   assert.ok(text.includes(String(Number(recorded.max[0]!.toPrecision(6)))), `${recorded.max[0]} in ${text}`);
   assert.match(page.url(), /step=33/);
   assert.match(decodeURIComponent(page.url()), /layer=activation\/block_01\/attention\/out/);
-  await eventually(async () => (await points(await chart(page, 'rms'))) > 0, 'its line').catch(() => undefined);
+  await panel.locator('[data-chart][data-ready]').waitFor();
   await screenshot(page, 'network-tensor');
   const again = placeOf(await gridOf(canvas), 2, 33);
   await page.mouse.click(...again);
