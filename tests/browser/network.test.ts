@@ -158,7 +158,6 @@ test('one step that is not finite is seen among thousands', async (t) => {
   assert.equal(await colourAt(canvas, 3, 3000), kInf);
   assert.equal(await colourAt(canvas, 3, 4900), kNan);
   assert.notEqual(await colourAt(canvas, 3, 2800), kInf);
-  await long.stop();
 });
 
 test('each row against its own past: the spike comes first', async (t) => {
@@ -297,7 +296,6 @@ test('captures and first NaN are marked, and lead to their step', async (t) => {
   const step = Number(/@ ([\d,]+)/.exec(await mark.innerText())![1]!.replaceAll(',', ''));
   await mark.click();
   await eventually(async () => new RegExp(`step=${step}(&|$)`).test(page.url()), 'the step in the address');
-  await broken.stop();
 });
 
 test('in the light theme the map is as clear', async (t) => {
@@ -313,7 +311,6 @@ test('a log without statistics shows how to record them', async (t) => {
   await page.getByRole('heading', { name: /No statistics of layers/ }).waitFor();
   assert.match(await page.getByRole('main').innerText(), /sonde\.watch\(model/);
   await screenshot(page, 'network-empty');
-  await plain.stop();
 });
 
 test('one step, NaN only and names of 10,000 bytes are shown', async (t) => {
@@ -331,7 +328,6 @@ test('one step, NaN only and names of 10,000 bytes are shown', async (t) => {
       await drawn(page);
     }
   }
-  await odd.stop();
 });
 
 test('a run that is removed while it is shown leaves the page usable', async (t) => {
@@ -342,5 +338,4 @@ test('a run that is removed while it is shown leaves the page usable', async (t)
   rmSync(join(folder, 'fork'), { recursive: true });
   await eventually(async () => /base/.test(await page.locator('.net-head h2').first().innerText()), 'the run that is left');
   await drawn(page);
-  await own.stop();
 });
